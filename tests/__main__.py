@@ -40,7 +40,7 @@ CHECKS = {
     "compose file": [BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml"],
 }
 IN_PARALLEL = ("-n", str(min(os.cpu_count() or 1, 4)))
-# They start programs of their own and wait for them.
+# These suites start programs and wait for them.
 WITH_PROGRAMS = {
     "SQLite, installations": (
         "tests/bare",
@@ -54,12 +54,12 @@ WITH_PROGRAMS = {
 AGAIN_ON_POSTGRES = (
     "tests/faults/test_broker.py",
     "tests/faults/test_worker.py",
-)  # the others bring their own database
+)  # all other suites have their own database
 QUICK = ("--quick", *IN_PARALLEL, "tests/scoring", "tests/agon", "tests/portal", "tests/tasks")
 MEMORY = Path("/dev/shm")
-SLOWEST = 25  # number of tests that --durations lists
-TEARDOWN_SECONDS = 60  # for the fixtures of a suite that is ended
-# Programs that the suites need from the system, and their Debian packages.
+SLOWEST = 25  # number of tests listed by --durations
+TEARDOWN_SECONDS = 60  # time for the fixtures of a suite that is ended
+# System programs that the suites need, and their Debian packages.
 PROGRAMS = {
     "postgresql": lambda: postgres_programs() is not None,
     "chromium": lambda: shutil.which("chromium") is not None,
@@ -78,13 +78,13 @@ PROGRAMS = {
 
 @dataclass
 class Tally:
-    """The results of everything so far."""
+    """The results so far."""
 
     passed: int = 0
     failed: list[str] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)  # reason → tests
-    seconds: dict[str, tuple[float, float]] = field(default_factory=dict)  # suite → wall clock, CPU
-    cases: list[tuple[float, str]] = field(default_factory=list)  # seconds with setup and teardown, test
+    seconds: dict[str, tuple[float, float]] = field(default_factory=dict)  # suite → wall-clock and CPU time
+    cases: list[tuple[float, str]] = field(default_factory=list)  # seconds including setup and teardown, and the test
 
     def skip(self, reason: str, allowed: bool = False) -> None:
         if CI and not allowed:
@@ -129,7 +129,7 @@ class Tally:
 
 @contextmanager
 def running_checks() -> Iterator[dict[str, Future[bool]]]:
-    """Run the checks one after another in the background; when the context ends, no further one begins."""
+    """Run the checks one after another in the background. When the context ends, no other check is started."""
     pool = ThreadPoolExecutor(1)
     try:
         yield {name: pool.submit(_passes, name, command) for name, command in CHECKS.items()}
@@ -138,7 +138,7 @@ def running_checks() -> Iterator[dict[str, Future[bool]]]:
 
 
 def _passes(name: str, command: list[Path | str]) -> bool:
-    """Run a check, and print its output if it fails."""
+    """Run a check and print its output if it fails. Return whether it passes."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="agon-check-") as state:
         environment = os.environ | {"AGON_STATE": state}
@@ -154,7 +154,7 @@ def _passes(name: str, command: list[Path | str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One run of pytest; `environment` is added to ours."""
+    """One run of pytest. `environment` is added to this process's environment."""
 
     name: str
     arguments: tuple[str, ...]
@@ -162,7 +162,7 @@ class Suite:
 
 
 class PytestRun:
-    """A running suite; `finish` waits for its end and counts its results."""
+    """A running suite. `finish` waits for its end and counts its results."""
 
     def __init__(self, suite: Suite, folder: Path, is_live: bool = True) -> None:
         print(f"\n== {suite.name}{'' if is_live else ' (starts in the background)'}", flush=True)
@@ -177,7 +177,10 @@ class PytestRun:
             )
 
     def end(self) -> None:
-        """End the suite as Ctrl-C would, which only reaches this process: its fixtures stop what they have started."""
+        """End the suite like Ctrl-C, so that its fixtures stop what they have started.
+
+        Ctrl-C reaches only this process.
+        """
         if self._process.returncode is None:
             self._process.send_signal(signal.SIGINT)
             try:
@@ -226,12 +229,15 @@ def run_suites(tally: Tally) -> None:
 
 
 def in_memory() -> bool:
-    """Whether the suites' files fit into a folder in memory, where nothing waits for a disk."""
+    """Return whether the suites' files fit into a folder in memory, where nothing waits for a disk."""
     return os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 1024**3
 
 
 def install_programs() -> None:
-    """Install missing Debian packages: in CI at once, in a terminal after a yes, else print how."""
+    """Install missing Debian packages: in CI without asking, in a terminal after confirmation.
+
+    Otherwise print the command.
+    """
     missing = [package for package, is_there in PROGRAMS.items() if not is_there()]
     if not missing or not shutil.which("apt-get"):
         return
@@ -251,7 +257,7 @@ def main(arguments: list[str]) -> int:
         memory = {"TMPDIR": str(MEMORY)} if in_memory() else {}
         os.chdir(ROOT)
         os.execve(sys.executable, [sys.executable, "-m", "pytest", *arguments], os.environ | memory)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the servers end as on Ctrl-C
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers end like on Ctrl-C
     started = time.monotonic()
     tally = Tally()
     if arguments == ["--checks"]:
@@ -270,4 +276,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
-        sys.exit(130)  # the exit code that shells give after Ctrl-C
+        sys.exit(130)  # the exit code of shells after Ctrl-C

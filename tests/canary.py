@@ -1,9 +1,9 @@
 """A secret word in the tests' gold files, and a search for it wherever gold could leak.
 
-Everything that leaves the worker is searched while the tests run: responses, log lines, mails, messages in the queue,
-every value sent to the database (and so all that a dump could contain), the cache in it, output of commands and tests,
-what browsers receive, events for Sentry, what a production leaves on its disk, including the proxy's log, and in the
-end every file under AGON_STATE. A test in which the word is found fails.
+Everything that leaves the worker is searched while the tests run: responses, log lines, mails, queue messages, all
+values sent to the database (and so everything that a dump could contain) including its cache, output of commands and
+tests, what browsers receive, events for Sentry, and what a production installation leaves on its disk, such as the
+proxy's log. At the end, every file under AGON_STATE is searched. A test in which the word is found fails.
 """
 
 import base64
@@ -33,18 +33,18 @@ _PIECE = 1024 * 1024
 
 
 def _forms() -> list[bytes]:
-    """The word as it is, as hexadecimal, and as base64 at each offset."""
+    """Return the word as it is, as hexadecimal, and as base64 at each offset."""
     plain = CANARY.encode()
     encoded = [base64.b64encode(b"\0" * before + plain)[4 if before else 0 : -4] for before in range(3)]
     return [plain, plain.hex().encode(), *encoded]
 
 
 FORMS = _forms()
-WORDLESS = (int, float, datetime, type(None))  # values in which no word can be
+WORDLESS = (int, float, datetime, type(None))  # types of values that cannot contain the word
 
 
 class Eyes:
-    """Where the word was found: one entry for each find, with the way by which it got there."""
+    """The places where the word was found, one entry for each find."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -55,7 +55,7 @@ class Eyes:
             self.seen.append(way)
 
     def look_at_folder(self, folder: Path) -> None:
-        """Search every file, piece by piece with an overlap."""
+        """Search every file, in overlapping pieces."""
         for path in folder.rglob("*"):
             if path.is_file():
                 with path.open("rb") as file:
@@ -65,7 +65,7 @@ class Eyes:
                         tail = piece[-64:]
 
     def look_at_recording(self, har: Path) -> None:
-        """Search every response that a browser received, headers and body; its requests may contain any word."""
+        """Search the headers and body of every response that a browser received. Requests may contain any word."""
         for entry in json.loads(har.read_text())["log"]["entries"]:
             url, answer = entry["request"]["url"], entry["response"]
             body = answer["content"].get("text", "")
@@ -75,7 +75,7 @@ class Eyes:
 
     @contextmanager
     def aside(self) -> Iterator[list[str]]:
-        """Ignore finds in this context: for the tests of this search."""
+        """Ignore finds in this context. Used by the tests of this search."""
         kept, self.seen = self.seen, []
         try:
             yield self.seen
@@ -87,7 +87,7 @@ EYES = Eyes()
 
 
 class ResponseEyes:
-    """The outermost middleware of the tests."""
+    """The outermost middleware, which searches every response."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -123,13 +123,14 @@ def _look_at_statement(execute: Callable[..., Any], sql: str, params: Any, many:
     for values in (params or ()) if many else [params]:
         row = values.values() if isinstance(values, dict) else values or ()
         words = [value for value in row if not isinstance(value, WORDLESS)]
-        EYES.look("database", "\n".join(str(getattr(value, "obj", value)) for value in words))  # psycopg shortens JSON
+        # psycopg shortens JSON in its text form.
+        EYES.look("database", "\n".join(str(getattr(value, "obj", value)) for value in words))
     return execute(sql, params, many, context)
 
 
 @lru_cache(10_000)
 def _is_clean(sql: str) -> bool:
-    """Whether the word is not in it; the same statements come again and again."""
+    """Return whether the statement does not contain the word. Cached, because the same statements are repeated."""
     eyes = Eyes()
     eyes.look("statement", sql)
     return not eyes.seen
@@ -146,7 +147,7 @@ def _look_at_message(body: Any = None, headers: Any = None, **_: Any) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def eyes_open() -> Iterator[None]:
-    """Search from the first test to the last, and then everything under AGON_STATE."""
+    """Search from the first test to the last, and then all files under AGON_STATE."""
     handler = LogEyes()
     logging.getLogger().addHandler(handler)
     connection_created.connect(_watch_connection)
@@ -187,7 +188,7 @@ def gold_stays_hidden() -> Iterator[None]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Search what the test and its processes have printed; the tests of this search print the word on purpose."""
+    """Search what the test and its processes printed. Tests of this search are exempt because they print the word."""
     outcome = yield
     if item.path.name != "test_canary.py":
         look_at_report(outcome.get_result())  # type: ignore[attr-defined]
@@ -199,7 +200,7 @@ def look_at_report(report: pytest.TestReport) -> None:
 
 
 def mark_gold(folder: Path) -> None:
-    """Write the word into every gold file of a shared task's folder whose format allows another field."""
+    """Write the word into every gold file of a task folder whose format allows another field."""
     for path in {gold.file for gold in load_definition(folder).gold}:
         if path.suffix == ".json":
             entries = [entry | {"note": CANARY} for entry in json.loads(path.read_text())]

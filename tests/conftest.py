@@ -1,4 +1,4 @@
-"""Fixtures of all suites."""
+"""Fixtures shared by all suites."""
 
 import gc
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
-# Things that a test may lack, even in CI.
+# Things that may be missing for a test, even in CI.
 NO_SHARED = "../shared, with real data that may not be published here, is absent"
 NO_DEBOOTSTRAP = "no bare Debian can be made here: that takes root and debootstrap"
 
@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what `--quick` leaves out: marked `slow`, or with a fixture that starts a program."""
+    """Deselect what `--quick` leaves out: tests that are marked `slow` or have a fixture that starts a program."""
     if config.getoption("quick"):
         slow = {item for item in items if item.get_closest_marker("slow") or _starts_a_program(item)}
         config.hook.pytest_deselected(items=list(slow))
@@ -57,13 +57,13 @@ def _starts_a_program(item: pytest.Item) -> bool:
 
 @pytest.fixture(autouse=True)
 def no_kept_boards() -> None:
-    """Clear cached boards: each test has its own database, whose boards have the same names."""
+    """Clear cached boards. Each test has its own database, whose boards have the same names."""
     caches["boards"].clear()
 
 
 @pytest.fixture(autouse=True)
 def no_kept_gold() -> None:
-    """Clear opened gold: each test opens it again, although `tests.portal.remembered` restores the same rows."""
+    """Clear opened gold. Each test opens it again, although `tests.portal.remembered` restores the same rows."""
     from portal.evaluation import opened_gold
 
     opened_gold._kept.clear()
@@ -71,13 +71,13 @@ def no_kept_gold() -> None:
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The checkout."""
+    """The root folder of the checkout."""
     return ROOT
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Conformance cases and real data next to the checkout; without them the test is skipped."""
+    """Conformance cases and real data next to the checkout. Without them the test is skipped."""
     if not SHARED.is_dir():
         pytest.skip(NO_SHARED)
     return SHARED
@@ -85,11 +85,11 @@ def shared() -> Path:
 
 @pytest.fixture
 def broker(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
-    """A real Valkey at the address in the settings; without this fixture no one answers there."""
+    """A real Valkey at the address in the settings. Without this fixture nothing listens there."""
     port = urlsplit(settings.CELERY_BROKER_URL).port
     assert port is not None
     broker = Broker(tmp_path_factory.mktemp("valkey"), port)
     broker.start()
-    monkeypatch.setattr("portal.jobs._publisher._quiet_until", 0.0)  # it may have failed there a moment ago
+    monkeypatch.setattr("portal.jobs._publisher._quiet_until", 0.0)  # an earlier test may have failed to publish
     yield broker
     broker.kill()

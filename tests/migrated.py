@@ -1,7 +1,7 @@
-"""A migrated database that is made once and copied by every process of pytest, as migrating takes seconds of CPU.
+"""A migrated database that is created once and copied by every pytest process, since migrating takes seconds of CPU.
 
-An SQLite is kept in pytest's cache under a digest of all migrations, so that a changed one makes another. PostgreSQL
-keeps a template as long as it runs.
+An SQLite database is kept in pytest's cache under a digest of all migrations, so a changed migration creates a new one.
+PostgreSQL keeps a template as long as the server runs.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from django.db.migrations.loader import MigrationLoader
 
 @pytest.fixture(scope="session")
 def migrated(pytestconfig: pytest.Config) -> Path:
-    """The path of the database for these migrations; the first process creates it."""
+    """The path of the database for these migrations. The first process creates it."""
     digest = hashlib.sha256(sqlite3.sqlite_version.encode())
     for name, migration in sorted(MigrationLoader(None).disk_migrations.items()):
         source = sys.modules[type(migration).__module__].__file__ or ""
@@ -32,7 +32,7 @@ def migrated(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="session")
 def first_migration(migrated: Path, django_db_blocker: Any) -> Iterator[ExitStack]:
-    """On PostgreSQL, while no template is there, a lock: until it is closed, the other processes wait here."""
+    """A lock, on PostgreSQL without a template. Other processes wait here until it is released."""
     with ExitStack() as lock:
         if connection.vendor == "postgresql":
             with django_db_blocker.unblock():
@@ -47,7 +47,7 @@ def first_migration(migrated: Path, django_db_blocker: Any) -> Iterator[ExitStac
 def django_db_modify_db_settings(
     django_db_modify_db_settings: None, migrated: Path, first_migration: ExitStack, django_db_blocker: Any
 ) -> Iterator[None]:
-    """Django's new test database is a copy with all migrations applied."""
+    """Make Django's new test database a copy with all migrations applied."""
     create = DatabaseCreation._create_test_db
 
     def copy(*given: Any, **options: Any) -> str:
@@ -67,7 +67,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any, migrated: Path, first_migration: ExitStack) -> None:
-    """After the first migration, save the database; on SQLite, delete older ones."""
+    """Save the database after the first migration. On SQLite, delete older ones."""
     with django_db_blocker.unblock():
         if connection.vendor == "postgresql":
             _keep_as_template(migrated)
@@ -86,7 +86,7 @@ def _keep_as_file(migrated: Path) -> None:
 
 
 def _keep_as_template(migrated: Path) -> None:
-    connection.close()  # a database is copied only while no one uses it
+    connection.close()  # a database can be copied only while no one uses it
     with connection.creation._nodb_cursor() as cursor:
         if not _has_template(cursor, migrated):
             own = connection.settings_dict["NAME"]

@@ -1,7 +1,8 @@
-"""`./run check --security`: what the package index says about our pins. It alone is asked, so any mirror will do.
+"""`./run check --security`: checks our pinned packages against the package index.
 
-A pin fails if its version was withdrawn ("yanked"), is gone, or has other files than those whose hashes we keep. Newer
-releases of the same series are listed: that is where security fixes come out. `./run lock` takes them over.
+A pin fails if its version was withdrawn ("yanked"), no longer exists, or has other files than those whose hashes we
+keep. Newer releases of the same series are listed, because they contain security fixes. `./run lock` adopts them. Only
+the package index is asked, so any mirror works.
 """
 
 import json
@@ -18,7 +19,7 @@ AS_WE_INSTALL = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
 
 
 def problems(file: Path) -> list[str]:
-    """Of the pins in a requirements file, as sentences."""
+    """Return the problems of the pins in a requirements file, as sentences."""
     command = [UV, "pip", "install", "--python", sys.executable, "--dry-run", "--reinstall", *AS_WE_INSTALL, "-r", file]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -27,7 +28,7 @@ def problems(file: Path) -> list[str]:
 
 
 def newer_releases() -> list[str]:
-    """Of what is installed: newer versions that differ in the last number alone."""
+    """Return newer versions of installed packages that differ only in the last number."""
     command = [UV, "pip", "list", "--python", sys.executable, "--outdated", "--format", "json"]
     found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     pairs = ((one["name"], one["version"], one["latest_version"]) for one in found)

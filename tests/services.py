@@ -1,4 +1,4 @@
-"""The real servers for tests, each on a free port of this machine, stopped with the test."""
+"""Real servers for tests. Each uses a free port of this machine and is stopped with the test."""
 
 import email
 import email.policy
@@ -26,11 +26,11 @@ from portal.management.valkey import HOST, free_port, valkey_command
 from tests.signed_s3 import KEY, REGION, SECRET
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 300  # seconds until a test gives up, on a slow and busy machine; none waits longer than needed
+PATIENCE = 300  # seconds until a test gives up on a slow, busy machine; no test waits longer than necessary
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> None:
-    """Return as soon as the condition holds; a TimeoutError names what did not happen."""
+    """Return when the condition holds. Raise a TimeoutError that names what did not happen."""
     end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
@@ -44,7 +44,7 @@ def answers(port: int) -> bool:
 
 
 def children(parent: int) -> list[int]:
-    """The running processes started by this one (Linux)."""
+    """Return the running processes that this one has started (Linux)."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -57,7 +57,7 @@ def children(parent: int) -> list[int]:
 
 
 class Broker:
-    """A Valkey with an append-only file; it can be killed, emptied and started again on its port."""
+    """A Valkey server with an append-only file. It can be killed, emptied and started again on its port."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self._folder = folder
@@ -76,22 +76,22 @@ class Broker:
         self._process.wait()
 
     def lose_everything(self) -> None:
-        """Delete its data, as a disk failure or FLUSHALL would; between `kill` and `start`."""
+        """Delete its data, like a disk failure or FLUSHALL. Call this between `kill` and `start`."""
         shutil.rmtree(self._folder)
         self._folder.mkdir()
 
 
 def postgres_programs() -> Path | None:
-    """The folder with the newest PostgreSQL server's programs, or None: Debian's are not on PATH."""
+    """Return the folder with the newest PostgreSQL server's programs, or None. Debian's programs are not on PATH."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     found = debian[-1] if debian else shutil.which("initdb")
     return Path(found).resolve().parent if found else None
 
 
 class Postgres:
-    """A PostgreSQL with its data in a folder; it can be stopped at once and started again on its port.
+    """A PostgreSQL server with its data in a folder. It can be stopped abruptly and started again on its port.
 
-    As root it runs as the user postgres.
+    If this process is root, the server runs as the user postgres.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -111,7 +111,7 @@ class Postgres:
         settings = [f"port={self._port}", f"listen_addresses={HOST}", f"unix_socket_directories={self._folder}"]
         if not fsync:
             settings += ["fsync=off", "full_page_writes=off", "synchronous_commit=off"]
-        settings += ["max_connections=300"]  # some tests open 40 at once, and several pytest processes share the server
+        settings += ["max_connections=300"]  # some tests open 40, and several processes share the server
         options = [f"-c{setting}" for setting in settings]
         command = [self._programs / "postgres", "-D", self._folder, *options]
         with (self._folder / "log").open("ab") as log:
@@ -119,7 +119,7 @@ class Postgres:
         wait_until(self._accepts, "PostgreSQL accepts connections")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop it. SIGINT: a fast shutdown, which does not wait for clients; SIGQUIT: at once, as after a crash."""
+        """Stop the server. SIGINT does not wait for clients; SIGQUIT stops it abruptly, like a crash."""
         self.process.send_signal(how)
         self.process.wait()
 
@@ -130,7 +130,7 @@ class Postgres:
 
 @contextmanager
 def postgres(folder: Path) -> Iterator[str]:
-    """A PostgreSQL in `folder`; yields its DATABASE_URL."""
+    """Start a PostgreSQL server in `folder` and yield its DATABASE_URL."""
     server = Postgres(folder)
     server.start()
     try:
@@ -140,7 +140,7 @@ def postgres(folder: Path) -> Iterator[str]:
 
 
 class Program:
-    """One of Agon's programs in its own process group; it can be killed and started again."""
+    """One of Agon's programs in a separate process group. It can be killed and started again."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path, folder: Path = ROOT) -> None:
         self._command, self._environment, self._log, self._folder = command, environment, log, folder
@@ -158,14 +158,14 @@ class Program:
         return self.process.pid
 
     def kill(self) -> None:
-        """Kill it with all its children, at once."""
+        """Kill the program and all its children."""
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
     def stop(self) -> None:
-        """End it as for a restart: running work may finish."""
+        """End the program as for a restart. Running work may finish."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -174,19 +174,19 @@ class Program:
 
 
 class MailServer:
-    """An SMTP server that keeps its mails; `answers` are its replies to RCPT TO or DATA, else it accepts all."""
+    """An SMTP server that keeps its mails. `answers` has replies to RCPT TO and DATA; all else is accepted."""
 
     def __init__(self) -> None:
         logging.getLogger("mail.log").setLevel("WARNING")  # otherwise aiosmtpd logs every line that it reads
         self.mails: list[EmailMessage] = []
         self.answers: dict[str, str] = {}  # command → reply
-        self.when_sent: Callable[[], None] = lambda: None  # called when a mail was accepted and the client says QUIT
+        self.when_sent: Callable[[], None] = lambda: None  # called when the client says QUIT after a mail was accepted
         self._port = free_port()
         self.start()
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The portal's settings for this server."""
+        """Return the portal's settings for this server."""
         return {
             "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
             "EMAIL_HOST": HOST,
@@ -201,7 +201,7 @@ class MailServer:
         self._controller.stop()
 
     def to(self, address: str) -> list[EmailMessage]:
-        """The mails to that address, oldest first."""
+        """Return the mails to that address, oldest first."""
         return [mail for mail in self.mails if mail["To"] == address]
 
     async def handle_QUIT(self, _server: SMTP, _session: Session, _envelope: Envelope) -> str:  # noqa: N802
@@ -224,20 +224,20 @@ class MailServer:
 
 
 def text_of(mail: EmailMessage) -> str:
-    """The text for a reader without HTML."""
+    """Return the text for readers without HTML."""
     body = mail.get_body(("plain",))
     assert body is not None
     return str(body.get_content()).replace("\r\n", "\n")
 
 
 def code_in(mail: EmailMessage) -> str:
-    """The code in a mail."""
+    """Return the code in a mail."""
     (code,) = re.findall(r"^\s*([A-Z]{4}-[A-Z]{4})\s*$", text_of(mail), re.MULTILINE)
     return str(code)
 
 
 class S3:
-    """moto's S3 server behind `tests.signed_s3`. It compares no checksums, so tests cannot rely on those."""
+    """moto's S3 server behind `tests.signed_s3`. It compares no checksums, so tests cannot rely on them."""
 
     def __init__(self) -> None:
         self._port = free_port()
@@ -253,7 +253,7 @@ class S3:
         self._process.wait()
 
     def new_bucket(self) -> dict[str, str]:
-        """A new bucket, as the settings name one."""
+        """Create a bucket and return its settings."""
         access = {"endpoint": self.endpoint, "region": REGION, "key": KEY, "secret": SECRET}
         client = boto3.client(
             "s3",

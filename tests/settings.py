@@ -1,6 +1,6 @@
-"""The portal's settings for tests: a quick password hash, and for each test process a state folder of its own.
+"""The portal's settings for tests: a fast password hash, and a separate state folder for each test process.
 
-Each also has its own broker's address, where no one answers except in tests with the fixture `broker`.
+Each process also has its own broker address, where nothing listens except in tests with the fixture `broker`.
 """
 
 import atexit
@@ -19,4 +19,4 @@ from portal.settings import *  # noqa: E402, F403
 
 MIDDLEWARE = ["tests.canary.ResponseEyes", *MIDDLEWARE]  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-WHITENOISE_AUTOREFRESH = True  # otherwise every test client scans all static files first
+WHITENOISE_AUTOREFRESH = True  # otherwise every test client would scan all static files first

@@ -1,4 +1,4 @@
-"""moto's S3 with checks that it lacks: every request's signature (AWS V4) and the time of links.
+"""moto's S3 server with checks that it lacks: the signature of every request (AWS V4) and the expiry of links.
 
 python -m tests.signed_s3 PORT
 """
@@ -22,7 +22,7 @@ from werkzeug.serving import run_simple
 from portal.management.valkey import HOST
 
 KEY, SECRET, REGION = "agon", "known to the portal alone", "us-east-1"
-CLOCKS = timedelta(minutes=15)  # allowed difference of clocks
+CLOCKS = timedelta(minutes=15)  # tolerated difference between clocks
 _HEADER = re.compile(r"AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=(\w+)")
 _CREDENTIALS = Credentials(KEY, SECRET)
 
@@ -30,7 +30,7 @@ Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 def only_signed(application: Application) -> Application:
-    """Wrap the application: requests without a valid signature do not reach it."""
+    """Wrap the application, so that requests without a valid signature do not reach it."""
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         error_code = _error_code(environ, datetime.now(UTC))
@@ -43,7 +43,7 @@ def only_signed(application: Application) -> Application:
 
 
 def _error_code(environ: dict[str, Any], now: datetime) -> str | None:
-    """S3's code for an invalid signature of the request."""
+    """Return S3's error code for a request with an invalid signature, or None."""
     url = f"http://{environ['HTTP_HOST']}{environ['REQUEST_URI']}"
     query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     is_link = "X-Amz-Signature" in query
@@ -73,7 +73,7 @@ def _error_code(environ: dict[str, Any], now: datetime) -> str | None:
 
 
 def _error_of_body(environ: dict[str, Any]) -> str | None:
-    """The error of a body; bodies in chunks have checksums of their own instead."""
+    """Return the error of a body, or None. Chunked bodies have their own checksums instead."""
     expected = environ["HTTP_X_AMZ_CONTENT_SHA256"]
     if not re.fullmatch("[0-9a-f]{64}", expected):
         return None

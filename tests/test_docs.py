@@ -24,7 +24,7 @@ def test_the_example_of_a_definition_is_one(tmp_path: Path) -> None:
 
 
 def test_the_examples_of_all_keys_fit_together(tmp_path: Path) -> None:
-    """The sections' examples are one definition; each run format is put into its track."""
+    """All sections' examples form one definition, with each run format inserted into its track."""
     whole: dict[str, Any] = {}
     kinds = []
     for example in map(yaml.safe_load, examples("docs/task-yaml.md")):
@@ -38,7 +38,7 @@ def test_the_examples_of_all_keys_fit_together(tmp_path: Path) -> None:
             kinds.append(example["format"]["kind"])
             whole["tracks"][0] |= example
             (tmp_path / "task.yaml").write_text(yaml.safe_dump(whole))
-            codes = {"definition-rule"}  # the track's metrics are for other answers
+            codes = {"definition-rule"}  # the track's metrics need other answers
             try:
                 load_definition(tmp_path)
             except DefinitionError as error:

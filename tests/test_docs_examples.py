@@ -1,4 +1,4 @@
-"""Every example in docs/scoring.md prints what the page shows."""
+"""Every example in docs/scoring.md prints the output that the page shows."""
 
 import contextlib
 import doctest
@@ -25,7 +25,7 @@ LEFT_OUT = "...\n"
 
 
 class Replay:
-    """A folder in which a page's examples run one after the other, and the differences from the page."""
+    """Runs a page's examples one after another in a folder, and finds differences from the page."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,7 +35,7 @@ class Replay:
         agon = commands / "agon"
         agon.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m agon "$@"\n')
         pip = commands / "pip"
-        pip.write_text("#!/bin/sh\n")  # the folder is on the path, and `announce` has written what pip would
+        pip.write_text("#!/bin/sh\n")  # the folder is on the path, and `announce` has written what pip would write
         for command in (agon, pip):
             command.chmod(0o755)
         self.environment = {
@@ -46,7 +46,7 @@ class Replay:
         shutil.copytree(ROOT / "tests/portal/tiny_task", folder / "tiny")
 
     def differences(self, text: str) -> list[str]:
-        """One text for each example with another output than on the page."""
+        """Return a text for each example whose output differs from the page."""
         return [
             f"{source}the page:\n{wanted}printed:\n{found}"
             for source, wanted, found in self.examples(text)
@@ -54,7 +54,7 @@ class Replay:
         ]
 
     def examples(self, text: str) -> Iterator[tuple[str, str, str]]:
-        """Each example, its output on the page, and its real output."""
+        """Yield each example, its output on the page, and its real output."""
         for language, block in FENCED.findall(text):
             if file := re.match(r"# (\S+\.(?:py|toml))\n", block):
                 (self.folder / file[1]).write_text(block)
@@ -89,7 +89,7 @@ class Replay:
             yield example.source, example.want, printed.getvalue()
 
     def announce(self, project: dict[str, Any]) -> None:
-        """Write what an installed package leaves for Python to find its entry points."""
+        """Write the files in which Python finds an installed package's entry points."""
         info = self.folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
         info.mkdir()
         groups = project["entry-points"].items()
@@ -101,7 +101,7 @@ class Replay:
 
 
 def fits(wanted: str, found: str) -> bool:
-    """Whether they are the same, except for lines marked as left out."""
+    """Return whether both are the same, except for lines that are marked as omitted."""
     parts = re.split(rf"^{re.escape(LEFT_OUT)}", wanted, flags=re.MULTILINE)
     return re.fullmatch("(?:.*\n)*".join(map(re.escape, parts)), found) is not None
 

@@ -1,4 +1,4 @@
-"""`./run check --security` finds a pin that was withdrawn, and one that is gone."""
+"""`./run check --security` finds pins that were withdrawn or no longer exist."""
 
 import subprocess
 from pathlib import Path
@@ -14,7 +14,7 @@ YANKED = "attrs==21.1.0"
 
 
 def locked(pin: str, folder: Path) -> str:
-    """With the hashes that the index gives."""
+    """Return a requirements file with the pin and the hashes from the index."""
     (folder / "pin.in").write_text(pin)
     command = [UV, "pip", "compile", "--quiet", "--no-deps", "--generate-hashes", "--no-annotate", folder / "pin.in"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -34,4 +34,4 @@ def test_what_was_withdrawn_or_is_gone_is_found(tmp_path: Path) -> None:
 def test_an_unknown_option_of_check_is_not_passed_over() -> None:
     done = subprocess.run(["./run", "check", "--secure"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert done.stderr == "./run check has one option: --security.\n"
+    assert done.stderr == "Unknown option. ./run check accepts only --security.\n"

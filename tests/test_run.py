@@ -1,4 +1,4 @@
-"""A start that fails says why and how to fix it, in one sentence."""
+"""A demo that cannot start explains why and how to fix it, in one sentence."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from tests.services import PATIENCE, wait_until
 
 
 def demo(state: Path, *arguments: str, **environment: str) -> str:
-    """The error of a demo that cannot start."""
+    """Return the error of a demo that cannot start."""
     command = [sys.executable, "manage.py", "demo", *arguments]
     variables = os.environ | {"DJANGO_SETTINGS_MODULE": "portal.settings", "AGON_STATE": str(state)} | environment
     done = subprocess.run(

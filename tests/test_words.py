@@ -1,4 +1,4 @@
-"""Words that are not used: in pages, mails, docs, comments and names. Each has a plain one instead."""
+"""Words that are not used in pages, mails, docs, comments and names. Each has a plain alternative."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-WORDS = {  # regular expression, of whole words and parts of names → what to say instead
+WORDS = {  # regular expression for whole words and parts of names → what to say instead
     "anew|afresh": "again",
     "deeds?": "action",
     "dear(er|est)": "expensive",
@@ -31,26 +31,26 @@ WORDS = {  # regular expression, of whole words and parts of names → what to s
     "tell_(checked|failed|if_scored)": "notify",
     "take_(data|all_away)": "download, stop",
 }
-ALLOWED = {  # path → words that are right there
-    "tests/test_words.py": ".*",  # this list
+ALLOWED = {  # path → words that are allowed there
+    "tests/test_words.py": ".*",  # the list itself
     "LICENSE": ".*",  # the license's own words
-    "benchmarks/faults.py": "faults?",  # fault injection
-    "tests/portal/test_migrations.py": "needless",  # what a released version stored
+    "benchmarks/faults.py": "faults?",  # about fault injection
+    "tests/portal/test_migrations.py": "needless",  # data of a released version
     "tests/faults/": "faults?",  # tests of injected faults
-    "docs/benchmarks/load.md": "faults?",  # the benchmark of fault injection
+    "docs/benchmarks/load.md": "faults?",  # about the benchmark of fault injection
 }
 ALLOWED_PHRASES = (
     r"SQLite, faults|page[_ -]faults?|benchmarks?[/.]faults|tests[/.]faults|/faults\b|fault injection|\bfaults`"
     r"|ConnectionRefused|SMTPRecipientsRefused"  # names of Python's own exceptions
 )
-FROZEN = ("/migrations/", "/vendor/", "tests/upgrade/0.", "requirements")  # released or not ours
+FROZEN = ("/migrations/", "/vendor/", "tests/upgrade/0.", "requirements")  # released, or not ours
 
-_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # parts of names in code
+_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # splits names in code into their parts
 _PATTERN = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
 
 
 def tracked_texts() -> Iterator[tuple[str, str]]:
-    """Path and content of every text in the repository, without frozen ones."""
+    """Yield path and content of every text in the repository, except frozen ones."""
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
     for name in filter(None, names):
         if not any(part in name for part in FROZEN) and (path := Path(ROOT, name)).is_file():
@@ -61,7 +61,7 @@ def tracked_texts() -> Iterator[tuple[str, str]]:
 
 
 def found_words(name: str, text: str) -> list[str]:
-    """Where the text at that path uses one of WORDS, and what to say instead."""
+    """Return where the text at that path uses one of WORDS, and what to say instead."""
     allowed = [re.compile(words, re.IGNORECASE) for path, words in ALLOWED.items() if name.startswith(path)]
     found = []
     for number, line in enumerate(text.split("\n"), 1):

@@ -1,4 +1,4 @@
-"""A portal that listens on a port, with a small shared task, and `agon` in this process as typed by its users."""
+"""A portal that listens on a port, with a small shared task, and `agon` commands that run in this process."""
 
 import json
 import socket
@@ -37,7 +37,7 @@ SAMPLE = "id\ttext\n" + "".join(f"{number}\ttext {number}\n" for number in range
 
 @pytest.fixture
 def task(transactional_db: None, tiny_folder: Path, at: Clock) -> SharedTask:
-    """The tiny task with data, in its phase `evaluation`."""
+    """The tiny task with data, while its phase `evaluation` is open."""
     at(EVALUATION)
     caches["rates"].clear()
     with (tiny_folder / "task.yaml").open("a") as file:
@@ -54,7 +54,7 @@ def team(task: SharedTask) -> Team:
 
 @pytest.fixture
 def portal(live_server: Any, team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The portal's address. The user is the team's captain, in an empty folder."""
+    """The portal's address. The user is the captain of a team and works in an empty folder."""
     for name, value in {
         "AGON_URL": live_server.url,
         "AGON_TOKEN": token_of(captain(team)),
@@ -69,21 +69,21 @@ def portal(live_server: Any, team: Team, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 class Typed:
-    """Types a command and keeps its output."""
+    """Runs commands and keeps their output."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
         self.out = self.err = ""
 
     def __call__(self, *words: object, expect: int = 0) -> str:
-        """Type a command with the expected exit code; return its standard output."""
+        """Run a command, check its exit code, and return its standard output."""
         code = main([str(word) for word in words])
         self.out, self.err = self._capsys.readouterr()
         assert code == expect, (code, self.out, self.err)
         return self.out
 
     def json(self, *words: object, expect: int = 0) -> Any:
-        """Type a command whose only output is JSON; return it."""
+        """Run a command that prints only JSON, and return it."""
         return json.loads(self(*words, "--json", expect=expect))
 
 
@@ -117,7 +117,10 @@ def worker(task: SharedTask) -> Iterator[None]:
 
 
 class BadLine:
-    """A connection to the portal that breaks: by its number in `breaks`, after so many bytes of the answer."""
+    """A connection to the portal that breaks.
+
+    `breaks` maps request numbers to the bytes of the answer before the break.
+    """
 
     def __init__(self, portal: str, breaks: dict[int, int]) -> None:
         self._portal, self._breaks = urlsplit(portal), breaks
@@ -158,7 +161,7 @@ def _pour(source: socket.socket, target: socket.socket) -> None:
 
 @contextmanager
 def server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
-    """The address of a server that answers every GET and POST with this."""
+    """Yield the address of a server that gives this answer to every GET and POST."""
 
     class Handler(BaseHTTPRequestHandler):
         do_GET = do_POST = answer  # noqa: N815
@@ -174,7 +177,7 @@ def server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
 
 @pytest.fixture
 def bad_line(portal: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[int, int]], Any]:
-    """`with bad_line({1: 0}) as line:` The portal is reached over such connections meanwhile."""
+    """A context in which connections to the portal break: `with bad_line({1: 0}) as line:`."""
 
     @contextmanager
     def bad_line(breaks: dict[int, int]) -> Iterator[BadLine]:

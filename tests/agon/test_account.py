@@ -1,4 +1,4 @@
-"""Signing in: where the token is stored, who can read it, and which one is used."""
+"""Signing in: where the token is stored, who can read it, and which token is used."""
 
 import io
 import json
@@ -49,7 +49,7 @@ ERRORS = "class KeyringError(Exception): ...\nclass PasswordDeleteError(KeyringE
 
 @pytest.fixture
 def token(portal: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The captain's token, before signing in."""
+    """The captain's token, before sign-in."""
     token = os.environ["AGON_TOKEN"]
     monkeypatch.delenv("AGON_TOKEN")
     return token
@@ -66,7 +66,7 @@ def test_a_token_is_kept_for_its_owner_alone(
     type_in(monkeypatch, f"{token}\n")
     agon("login", portal)
     assert token not in agon.out + agon.err
-    monkeypatch.delenv("AGON_URL")  # the portal is known from now on
+    monkeypatch.delenv("AGON_URL")  # the portal is known from here on
     assert agon.json("whoami")["name"] == "Meltemi"
     kept = credentials.config_folder() / "credentials.json"
     assert kept.stat().st_mode & 0o777 == 0o600
@@ -109,7 +109,7 @@ def test_the_token_is_not_shown_at_a_terminal(token: str, portal: str) -> None:
 
 
 class Browser:
-    """A person with a browser and a clock, who decides while the command line waits for its next poll."""
+    """A person with a browser and a clock. They decide while the command line waits for its next poll."""
 
     def __init__(self, decide: Callable[[DeviceLogin], object], at: Clock) -> None:
         self._decide, self._at = decide, at

@@ -1,4 +1,4 @@
-"""Shell completion: what a shell requests and gets."""
+"""Shell completion: what a shell requests and what it receives."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A folder with the command `agon`."""
+    """A folder that contains the command `agon`."""
     command = tmp_path / "agon"
     command.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m agon "$@"\n')
     command.chmod(0o755)
@@ -21,7 +21,7 @@ def programs(tmp_path: Path) -> Path:
 
 
 def completed(line: str, programs: Path) -> set[str]:
-    """What bash suggests at the end of that line."""
+    """Return bash's suggestions for the end of the line."""
     script = f"""
     source <(agon completion bash)
     COMP_LINE={line!r} COMP_POINT={len(line)} COMP_WORDS=({line}) COMP_TYPE=9 COMP_CWORD=1

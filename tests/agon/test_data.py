@@ -1,4 +1,4 @@
-"""Shared tasks and their data on the command line: resumed, verified, with a password if needed."""
+"""Shared tasks and their data on the command line: downloads are resumed, verified, and protected by a password."""
 
 import hashlib
 import io
@@ -104,7 +104,7 @@ def test_a_server_that_sends_nothing_more_is_given_up(agon: Typed) -> None:
 
 
 def test_another_host_gets_the_request_for_the_file_and_no_secret(agon: Typed) -> None:
-    """The case of data in S3."""
+    """This happens if the data is in S3."""
     wanted = client.Portal().dataset("tiny", "sample")
     seen = []
 
@@ -186,7 +186,7 @@ def test_who_may_not_have_a_file_reads_why(agon: Typed, monkeypatch: pytest.Monk
     monkeypatch.setenv("AGON_TOKEN", token_of(person("Eve")))
     agon("download", "-f", "test", expect=5)
     assert "team" in agon.err
-    agon("download")  # everything that she may have
+    agon("download")  # everything that the captain may have
     assert {path.name for path in Path().iterdir()} == {"tiny", "tiny-sample.tsv"}
     agon("download", "-f", "nothing", expect=2)
     assert "the files are rules, sample" in agon.err

@@ -1,4 +1,4 @@
-"""`agon doctor`: every finding, good or bad, and its fix."""
+"""`agon doctor`: every finding, with the fix for each problem."""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -94,7 +94,7 @@ def test_a_clock_that_is_off(findings: Any, seconds: int, said: str) -> None:
         request.wfile.write(b"{}")
 
     with server(answer) as address:
-        found = findings("--portal", address, expect=1)["clock"]  # 1: the answer is no account
+        found = findings("--portal", address, expect=1)["clock"]  # port 1: nothing answers there
     assert said in found["detail"]
     assert found["ok"] is (seconds == 0)
 

@@ -1,4 +1,4 @@
-"""Results as DataFrames, DataFrames as files; pandas is loaded only when it is used."""
+"""Results as DataFrames, and DataFrames as files. pandas is imported only when it is used."""
 
 import math
 import subprocess

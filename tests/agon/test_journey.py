@@ -1,4 +1,4 @@
-"""From a token to the leaderboard and a verified receipt, by `agon` alone, and the same from Python."""
+"""From a token to the leaderboard and a verified receipt, with `agon` alone and from Python."""
 
 import io
 import json
@@ -106,7 +106,7 @@ def test_the_same_from_python(agon: Typed, portal: str, worker: None, at: Clock)
     frame = client.load("tiny", "sample")
     assert (len(frame), list(frame.columns)) == (20_000, ["id", "text"])
     client.load("tiny", "sample")
-    assert Download.objects.count() == 1  # the second time it came from the cache
+    assert Download.objects.count() == 1  # the second download came from the cache
     at(RELEASE)
     board = client.leaderboard("tiny", "one", phase="evaluation").to_pandas()
     own = board[board["team"] == "Meltemi"].iloc[0]
@@ -144,7 +144,7 @@ def test_lists_have_no_pages(agon: Typed, team: Team, at: Clock) -> None:
     assert len(pages) == len({page["rows"][0]["run_id"] for page in pages}) > 1
 
 
-OPEN = datetime(2019, 1, 20, 12, tzinfo=UTC)  # the phase `evaluation` of the template is open
+OPEN = datetime(2019, 1, 20, 12, tzinfo=UTC)  # while the template's phase `evaluation` is open
 CLOSED = datetime(2019, 2, 3, 12, tzinfo=UTC)
 
 
@@ -168,7 +168,7 @@ def test_the_whole_journey_of_an_organizer(
     assert "mine is a draft" in agon("task", "push", "mine")
     assert Client().get("/tasks/mine/").status_code == 404
 
-    agon("task", "open", "mine", expect=2)  # no one at the terminal
+    agon("task", "open", "mine", expect=2)  # no one can answer at the terminal
     agon("task", "open", "mine", "--yes")
     assert Client().get("/tasks/mine/").status_code == 200
     definition.write_text(definition.read_text().replace("title: Evaluation", "title: Final evaluation"))
@@ -231,7 +231,7 @@ def creator(name: str) -> User:
 
 
 def submitted(agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The captain submits what the gold says of the first track."""
+    """Submit the gold's answers to the first track as the captain."""
     monkeypatch.setenv("AGON_TOKEN", token_of(captain(team)))
     definition = load_definition(Path("mine"))
     track, gold = definition.track("en-a"), Path("mine/gold/test/en.tsv")
@@ -240,6 +240,6 @@ def submitted(agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _flipped(line: str) -> str:
-    """A line of the gold with another label for hate speech."""
+    """Return a line of the gold with the other label for hate speech."""
     item, text, hateful, *others = line.split("\t")
     return "\t".join([item, text, "0" if hateful == "1" else "1", *others])

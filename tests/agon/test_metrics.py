@@ -1,4 +1,4 @@
-"""`agon.compute` and `agon.score_many`: the same numbers as a run file gets, from answers in memory."""
+"""`agon.compute` and `agon.score_many`: answers in memory get the same scores as a run file."""
 
 import sys
 from pathlib import Path

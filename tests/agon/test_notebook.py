@@ -1,4 +1,4 @@
-"""The notebook of the documentation, run from its first cell to its last against a portal."""
+"""The documentation's notebook, run from its first to its last cell against a portal."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ NOTEBOOK = ROOT / "docs/first-run.ipynb"
 
 @pytest.fixture
 def signed_in(transactional_db: None, live_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A portal with SSA 2023, and the captain of a team of it as the one who runs the notebook."""
+    """A portal with SSA 2023, and the captain of one of its teams, who runs the notebook."""
     caches["rates"].clear()
     task = import_shared_task(None, build("ssa2023", tmp_path / "ssa2023"), database_now()).shared_task
     variables = {
@@ -47,7 +47,7 @@ def signed_in(transactional_db: None, live_server: Any, tmp_path: Path, monkeypa
 @pytest.mark.slow
 def test_the_notebook_runs_from_the_data_to_the_leaderboard(signed_in: None, tmp_path: Path) -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    assert not [cell for cell in notebook.cells if cell.get("outputs")]  # nothing of someone's own session
+    assert not [cell for cell in notebook.cells if cell.get("outputs")]  # no output of anyone's session
     is_over = threading.Event()
 
     def work() -> None:

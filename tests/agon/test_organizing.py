@@ -1,4 +1,4 @@
-"""Organizing on the command line: a folder from a template, teams, gold with its preview, release and exports."""
+"""Organizing on the command line: a folder from a template, teams, gold with a preview, release and exports."""
 
 import csv
 import hashlib
@@ -124,7 +124,7 @@ def test_teams_are_listed_and_decided(agon: Typed, organizer: User, task: Shared
     assert {row["address"] for row in rows} == {"nora@example.org", captain(team).email}
     agon("teams", "tiny", "--approve", "No such team", "--yes", expect=2)
     agon("teams", "tiny", "--decline", "Notus", "--yes", expect=2)
-    agon("teams", "tiny", "--approve", "Notus", expect=2)  # no one at the terminal
+    agon("teams", "tiny", "--approve", "Notus", expect=2)  # no one can answer at the terminal
     assert Team.objects.get(name="Notus").state == "pending"
     assert agon.json("teams", "tiny", "--approve", "Notus", "--yes") == {"ok": True, "task": "tiny", "team": "Notus"}
     assert Team.objects.get(name="Notus").state == "approved"
@@ -132,7 +132,7 @@ def test_teams_are_listed_and_decided(agon: Typed, organizer: User, task: Shared
 
 @pytest.fixture
 def scored(team: Team, at: Clock) -> Team:
-    """A team with a perfect run, on a released board."""
+    """A team with a perfect run on a released board."""
     send_run(team, PERFECT, 1, EVALUATION)
     work_off(EVALUATION)
     at(RELEASE)
@@ -179,7 +179,7 @@ def test_a_gold_fix_is_previewed_applied_and_taken_back(
 
 
 def shown() -> None:
-    """Run the worker's next check of the boards."""
+    """Run the worker's next check of boards."""
     for one in Board.objects.to_announce(RELEASE):
         show_announced(one.pk, RELEASE)
 
@@ -190,7 +190,7 @@ def test_scores_are_released_and_taken_back(agon: Typed, organizer: User, team: 
     task = team.shared_task
     task.phases.filter(slug="evaluation").update(released=None)
     at(RELEASE)
-    agon("task", "release", "tiny", "evaluation", expect=2)  # no one at the terminal
+    agon("task", "release", "tiny", "evaluation", expect=2)  # no one can answer at the terminal
     agon("task", "release", "tiny", "nothing", "--yes", expect=2)
     assert task.phases.get(slug="evaluation").released is None
     assert agon("task", "release", "tiny", "evaluation", "--yes") == "The scores of evaluation are public.\n"

@@ -82,7 +82,7 @@ def test_a_dry_run_submits_nothing(agon: Typed, run: Path, worker: None) -> None
 def test_exit_codes(agon: Typed, run: Path, team: Team, at: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     agon("submit", "nowhere.json", "--yes", expect=2)
     agon("submit", run, "--yes", "--wait=0", expect=6)
-    agon("submit", run, "--yes", expect=1)  # the number is used
+    agon("submit", run, "--yes", expect=1)  # the run number is used
     assert "one_Meltemi_1" in agon.err
     for number in (2, 3):
         send_run(team, GOOD, number, EVALUATION)
@@ -189,7 +189,7 @@ BROKEN = {
 }
 BROKEN["tiny_Meltemi_broken.zip"] = BROKEN["tiny_Meltemi.zip"].replace(
     b"{}", b"[]", 1
-)  # its checksum is that of before
+)  # its checksum is the same as before
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -251,7 +251,7 @@ def test_a_run_is_selected_and_withdrawn(agon: Typed, team: Team) -> None:
     work_off(EVALUATION)
 
     def official() -> dict[str, str]:
-        """The last word of each line, the received time's for runs that are not official."""
+        """Return the last word of each line, which is the time received for runs that are not official."""
         return {words[1]: words[-1] for words in map(str.split, agon("runs", "list").splitlines()[1:])}
 
     assert official() == {NAME: "UTC", "one_Meltemi_2.json": "yes"}

@@ -1,4 +1,4 @@
-"""The portal's wheel, installed as by a participant; and a client older than its portal."""
+"""The portal's wheel, installed as participants do, and a client that is older than its portal."""
 
 import json
 import os

@@ -11,26 +11,29 @@ import pytest
 
 from tests.conftest import NO_DEBOOTSTRAP, ROOT
 
-# How this machine reaches its package index, for the bare one to inherit.
+# Configuration for reaching the package index, copied from this machine.
 CONFIGURATION = [Path("/etc/resolv.conf"), Path("/etc/pip.conf")]
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 INHERITED = re.compile(r"PIP_.*INDEX.*|UV_.*INDEX.*|.*_PROXY|.*_proxy")
 
 
 class Machine:
-    """Commands in the bare Debian, in their own mount and process namespaces: all processes end with the first."""
+    """Runs commands in the bare Debian, in separate mount and process namespaces.
+
+    All processes end with the first one.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._environment = {name: value for name, value in os.environ.items() if INHERITED.fullmatch(name)}
-        if CERTIFICATES.exists():  # with a name that Debian's own package does not overwrite
+        if CERTIFICATES.exists():  # a name that Debian's own package does not overwrite
             shutil.copy(CERTIFICATES, root / "certificates.pem")
             self._environment |= {"PIP_CERT": "/certificates.pem", "SSL_CERT_FILE": "/certificates.pem"}
 
     def start(
         self, command: str, user: str = "newcomer", network: bool = True, **environment: str
     ) -> subprocess.Popen[str]:
-        """Start a shell command in the user's home folder; read its output from `stdout`.
+        """Start a shell command in the user's home folder. Read its output from `stdout`.
 
         Without a network, all ports are free.
         """
@@ -48,7 +51,7 @@ class Machine:
         )
 
     def run(self, command: str, user: str = "newcomer") -> tuple[int, str]:
-        """Run a shell command; return its exit code and output."""
+        """Run a shell command and return its exit code and output."""
         process = self.start(command, user)
         output, _ = process.communicate()
         return process.returncode, output
@@ -56,7 +59,7 @@ class Machine:
 
 @pytest.fixture(scope="session")
 def debian(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A bare Debian that every test copies."""
+    """A bare Debian, which every test copies."""
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         pytest.skip(NO_DEBOOTSTRAP)
     root = tmp_path_factory.mktemp("bare") / "debian"
@@ -73,7 +76,7 @@ def machine(tmp_path: Path, debian: Path) -> Iterator[Machine]:
         if file.exists():
             (root / file.relative_to("/")).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, root / file.relative_to("/"))
-    (root / "dev/shm").chmod(0o1777)  # as on a machine that was started
+    (root / "dev/shm").chmod(0o1777)  # as on a machine that was booted
     machine = Machine(root)
     machine.run("useradd --create-home --shell /bin/sh newcomer", user="root")
     subprocess.run(["git", "clone", "--quiet", ROOT, root / "home/newcomer/agon"], check=True)

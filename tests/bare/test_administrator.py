@@ -1,4 +1,4 @@
-"""The commands of docs/for-administrators.md for a bare Debian, in order: at the end runs are scored."""
+"""The commands of docs/for-administrators.md for a bare Debian, run in order until runs are scored."""
 
 import re
 import shutil
@@ -9,8 +9,8 @@ from tests.conftest import ROOT
 
 GUIDE = ROOT / "docs/for-administrators.md"
 BOARD = "https://agon.example.org/tasks/ssa2023/leaderboard/en/?phase=post-evaluation&format=json"
-# Without init, the installed servers are not started, and this name can get no certificate. PostgreSQL uses another
-# port if its default is used. another port if a server of the machine around had that one.
+# Without init, installed servers are not started, and no certificate can be issued for this name. PostgreSQL uses
+# another port if this machine's PostgreSQL has the default one.
 BEFORE = """
 export PATH=/usr/local/sbin:/usr/local/bin:$PATH LANG=C.UTF-8
 echo 127.0.0.1 agon.example.org >> /etc/hosts
@@ -56,7 +56,7 @@ def typed(machine: Machine, script: str, network: bool) -> str:
 
 
 def logs(machine: Machine) -> str:
-    """The last lines of each service's log."""
+    """Return the last lines of each service's log."""
     files = sorted(path for pattern in LOGS for path in (machine.root / "var/log").glob(pattern))
     return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-3000:]}" for file in files)
 

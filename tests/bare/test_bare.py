@@ -1,4 +1,4 @@
-"""A newcomer on a bare machine: the README's command, one line for Debian, an upload, and a score."""
+"""A newcomer on a bare machine: the README's command, one extra line for Debian, an upload, and a score."""
 
 import json
 import os
@@ -15,7 +15,7 @@ BOARD = "/tasks/hateval2019/leaderboard/en-a/?phase=post-evaluation&format=json"
 
 
 class Demo:
-    """`./run demo`, ready once it says so, until Ctrl-C; its log is shown if the test fails."""
+    """`./run demo`, from its welcome message until Ctrl-C. Its log is shown if the test fails."""
 
     def __init__(self, machine: Machine, port: int) -> None:
         self.log = ""

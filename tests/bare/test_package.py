@@ -1,4 +1,4 @@
-"""The participant's package: the engine, its command and `agon`, without the portal and its packages."""
+"""The participant's package: the engine, its command and `agon`, without the portal and its dependencies."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A visitor who uses only HTTP: signs in, downloads, uploads, and waits for a score."""
+"""A visitor who uses only HTTP: signs in, downloads, uploads and waits for a score."""
 
 import re
 import urllib.request
@@ -23,7 +23,7 @@ class Visitor:
         self._open("/accounts/login/", urlencode(fields).encode())
 
     def upload(self, shared_task: str, phase: str, name: str, body: bytes) -> str:
-        """Upload a run file; return the address of the submission's page."""
+        """Upload a run file and return the address of the submission's page."""
         path = f"/tasks/{shared_task}/submit/"
         fields = {"phase": phase, "csrfmiddlewaretoken": self._token(path)}
         boundary = uuid.uuid4().hex

@@ -1,4 +1,4 @@
-"""The scoring benchmark's figures: the contract's keys, the page and its chart."""
+"""The scoring benchmark's figures: JSON, the page and its chart."""
 
 from pathlib import Path
 from xml.etree import ElementTree

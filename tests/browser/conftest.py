@@ -1,4 +1,4 @@
-"""A whole portal in its own processes, and a real browser."""
+"""A complete portal in separate processes, and a real browser."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 from tests.services import PATIENCE, Broker, answers, wait_until
 
 TASKS = ("detests2022", "exist2024")
-# As root Chromium has no sandbox; the other flags keep it from contacting its servers.
+# As root, Chromium has no sandbox. The other flags keep it from contacting its servers.
 CHROMIUM_FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -43,26 +43,26 @@ class Portal:
     environment: dict[str, str]
 
     def manage(self, *command: str) -> None:
-        """Run a command on the portal's state, as an administrator would."""
+        """Run a management command on the portal's state."""
         subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=self.environment, check=True)
 
     def mails_to(self, address: str) -> list[Path]:
-        """The mails to that address, oldest first."""
+        """Return the mails to that address, oldest first."""
         mails = sorted((self.state / "mail").glob("*.eml"), key=lambda path: path.stat().st_mtime)
         return [mail for mail in mails if f"To: {address}" in mail.read_text()]
 
 
 @pytest.fixture(scope="session")
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    """Web server, worker and broker on fresh data: two shared tasks, no accounts."""
+    """Web server, worker and broker with fresh data: two shared tasks and no accounts."""
     folder = tmp_path_factory.mktemp("portal")
     port, broker_port = free_port(), free_port()
     url, state = f"http://{HOST}:{port}", folder / "state"
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "portal.settings",
         "AGON_STATE": str(state),
-        "AGON_URL": url,  # links in mails lead here
-        "AGON_DEMO": "true",  # mails become files
+        "AGON_URL": url,  # base of links in mails
+        "AGON_DEMO": "true",  # mails are written to files
         "REDIS_URL": f"redis://{HOST}:{broker_port}/0",
     }
     own = Portal(url, state, folder / "tasks", environment)
@@ -96,7 +96,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
 
 
 def _keep_open(definition: Path) -> None:
-    """Let the post-evaluation accept runs forever, so the gold of its items stays hidden."""
+    """Let the post-evaluation phase accept runs forever, so that the gold of its items stays hidden."""
     text = definition.read_text().replace('    closes: "2023-01-01 00:00 UTC"\n', "")
     definition.write_text(text.replace(", published: true", ""))
 
@@ -116,9 +116,9 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def received(browser: Browser, folder: Path) -> Iterator[None]:
-    """Search all that new windows receive, and close them.
+    """Search everything that new windows receive, and close them.
 
-    The browser records it, as a page that it has left can no longer return its body.
+    The browser records the responses, because a page that it has left can no longer return its body.
     """
     opened: list[BrowserContext] = []
     open_one = browser.new_context
@@ -146,7 +146,7 @@ def eyes_in_the_browser(browser: Browser, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def page(browser: Browser, portal: Portal) -> Iterator[Page]:
-    """A window of 1280 by 800 in which no script fails and no content policy is violated."""
+    """A window of 1280 by 800. The test fails if a script fails or a content policy is violated."""
     context = browser.new_context(base_url=portal.url, viewport={"width": 1280, "height": 800})
     page = context.new_page()
     problems: list[str] = []

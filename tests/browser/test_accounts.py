@@ -1,4 +1,4 @@
-"""Second factors as people set them up: codes of an app, and passkeys."""
+"""Setting up second factors: an authenticator app and passkeys."""
 
 import time
 
@@ -12,7 +12,7 @@ from tests.services import code_in
 
 
 def code(secret: str) -> str:
-    """The app's current code, with most of its time left to type it."""
+    """Return the app's current code with most of its time left."""
     if time.time() % 30 > 10:
         time.sleep(31 - time.time() % 30)
     return format_hotp_value(hotp_value(secret, int(time.time()) // 30))
@@ -25,7 +25,7 @@ def confirm_password(page: Page) -> None:
 
 
 def enter_mailed_code(page: Page, portal: Portal, address: str) -> None:
-    """Enter the mailed code; the mail arrives before the page."""
+    """Enter the mailed code. The mail arrives before the page."""
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by email")
     page.get_by_label("Code").fill(code_in(latest_mail(portal, address)))
     page.get_by_role("button", name="Continue").click()
@@ -81,7 +81,10 @@ def test_an_app_for_codes_without_javascript(browser: Browser, portal: Portal) -
 
 @pytest.fixture
 def keyed(page: Page, portal: Portal) -> Page:
-    """A window with a key that is always touched, at a host name: browsers bind no passkeys to addresses."""
+    """A window with a security key that is always touched, at a host name.
+
+    Browsers bind no passkeys to IP addresses.
+    """
     devices = page.context.new_cdp_session(page)
     devices.send("WebAuthn.enable")
     key = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True}
@@ -93,7 +96,7 @@ def keyed(page: Page, portal: Portal) -> Page:
 def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Portal) -> None:
     page, home = keyed, portal.url.replace("127.0.0.1", "localhost")
     sign_up(page, portal, "Petra")
-    page.goto(f"{home}/accounts/login/")  # the browser is not known at this name
+    page.goto(f"{home}/accounts/login/")  # the browser has no session for this host name
     page.get_by_label("Email").fill("petra@example.org")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
@@ -132,7 +135,7 @@ def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Por
 
 def test_without_a_passkey_the_page_says_so(page: Page) -> None:
     page.goto("/accounts/login/")
-    page.get_by_role("button", name="Use a passkey").click()  # at an address there can be none
+    page.get_by_role("button", name="Use a passkey").click()  # there is no passkey for an IP address
     expect(page.get_by_role("alert")).to_contain_text("You didn’t use a passkey")
 
 

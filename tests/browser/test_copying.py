@@ -1,4 +1,4 @@
-"""Copying from a report."""
+"""Copying text from a report."""
 
 from pathlib import Path
 

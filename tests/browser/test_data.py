@@ -28,7 +28,7 @@ def phone(browser: Browser, portal: Portal) -> Iterator[Page]:
 
 
 def mailed_password(portal: Portal, address: str) -> str:
-    """The password, alone on a line of the approval mail."""
+    """Return the password, which is alone on a line of the approval mail."""
 
     def find() -> str | None:
         for path in portal.mails_to(address):
@@ -51,7 +51,7 @@ def download(page: Page, button: str, role: str = "link") -> Path:
 
 
 def run_file(portal: Portal, team: str, folder: Path) -> Path:
-    """A valid run for task 1, hard: a baseline's answers with the team's name."""
+    """Write a valid run for task 1, hard: a baseline's answers under the team's name."""
     run = folder / f"task1_hard_{team}_1.json"
     run.write_bytes((portal.tasks / "exist2024/baselines/test/task1-hard/majority.json").read_bytes())
     return run
@@ -65,7 +65,7 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     sign_up(page, portal, "Dora")
     create_team(page, "exist2024", "Gregale")
 
-    # The steps one after the other: the agreement, then the password.
+    # The steps come one after the other: first the agreement, then the password.
     page.goto(f"{TASK}/data/test-tweets/")
     expect(page.get_by_role("heading", level=1)).to_contain_text("You can’t download this yet")
     found += violations(page)
@@ -84,12 +84,12 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     expect(page.get_by_text("Password accepted")).to_be_visible()
     found += violations(page)
 
-    # The file has the checksum shown on the page.
+    # The file has the checksum that the page shows.
     tweets = download(page, "Test tweets").read_bytes()
     assert tweets == (portal.tasks / "exist2024/data/test/tweets.tsv").read_bytes()
     expect(page.locator("table").first).to_contain_text(hashlib.sha256(tweets).hexdigest())
 
-    # The other file comes in an archive that the password opens.
+    # The other file is in an archive that the password opens.
     page.get_by_role("link", name="Test memes").click()
     found += violations(page)
     page.get_by_label(ASKED).fill(password)
@@ -99,10 +99,10 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     assert memes == (portal.tasks / "exist2024/data/test/memes.tsv").read_bytes()
     page.goto(f"{TASK}/data/")
     rows = page.get_by_role("table").filter(has_text="Dora")
-    expect(rows.get_by_role("row")).to_have_count(3)  # including the heading
+    expect(rows.get_by_role("row")).to_have_count(3)  # including the heading row
     found += violations(page)
 
-    # A run, and a receipt for its bytes.
+    # Submit a run and compare the checksum on its receipt.
     run = run_file(portal, "Gregale", tmp_path)
     page.goto(f"{TASK}/submit/")
     page.get_by_label("Run file or zip archive").set_input_files(run)

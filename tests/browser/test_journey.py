@@ -1,4 +1,4 @@
-"""The main job of a newcomer: from sign-up to a rank."""
+"""A newcomer's main path: from sign-up to a rank."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ TASK = "/tasks/detests2022"
 
 @pytest.fixture
 def run_of_all_ones(portal: Portal) -> str:
-    """A valid run for task 1 of DETESTS 2022."""
+    """Return a valid run for task 1 of DETESTS 2022."""
     return (portal.tasks / "detests2022/baselines/task1/all-ones.csv").read_text()
 
 
@@ -46,9 +46,9 @@ def test_the_same_without_javascript(browser: Browser, portal: Portal, run_of_al
 def walk(
     page: Page, portal: Portal, names: tuple[str, str], right: str, folder: Path, *, reload: bool = False
 ) -> Iterator[None]:
-    """Go from sign-up to a rank, as a person and a team; pause at each page worth a look.
+    """Go from sign-up to a rank, as a person with a team, and pause at each page for a screenshot.
 
-    With `reload`, pages do not change by themselves.
+    With `reload`, pages are reloaded because they do not update themselves.
     """
     person, team = names
     sign_up(page, portal, person)
@@ -62,7 +62,7 @@ def walk(
     page.get_by_role("link", name="Upload runs").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
 
-    # An invalid name is rejected at once, with the valid one.
+    # An invalid name is rejected immediately, and the valid name is suggested.
     misnamed = folder / f"{team}x_task1_1.csv"
     misnamed.write_text(right)
     upload(page, misnamed)
@@ -103,7 +103,7 @@ def walk(
 
 
 def shows(page: Page, place: str, text: str, reload: bool) -> None:
-    """Wait until the element has the text, which takes a worker."""
+    """Wait for a worker until the element has the text."""
 
     def is_there() -> bool:
         page.reload()

@@ -1,4 +1,4 @@
-"""The search for gold in the browser covers pages that it has left, and what a page fetches."""
+"""The search for gold in the browser includes pages that it has left, and what a page fetches."""
 
 import threading
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ ANSWERS = {
 
 @pytest.fixture
 def leaking() -> Iterator[str]:
-    """The address of a server that sends the word."""
+    """Yield the address of a server that sends the secret word."""
 
     class Leak(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -47,7 +47,7 @@ def test_what_a_browser_receives_is_looked_at(
     with EYES.aside() as seen:
         with received(browser, tmp_path):
             page = browser.new_context().new_page()
-            for _ in range(3):  # a body may be lost if the next page loads before it was recorded
+            for _ in range(3):  # a response may be lost if the next page loads before it was recorded
                 page.goto(f"{leaking}{first}", wait_until="networkidle")
                 page.goto(f"{leaking}/another")
         assert set(seen) == {f"browser, {leaking}{leak}"}

@@ -1,4 +1,4 @@
-"""At 360 px nothing scrolls sideways, and the active tab is visible."""
+"""At a width of 360 px, no page scrolls sideways, and the active tab is visible."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Less common paths: a declined team, a late upload, a member who leaves, keyboard only."""
+"""Less common paths: a declined team, a late upload, a member who leaves, and keyboard-only use."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ TASK = "/tasks/brief"
 
 @pytest.fixture(scope="module")
 def brief(portal: Portal, tmp_path_factory: pytest.TempPathFactory) -> Portal:
-    """A shared task of four items that is open for years, with one phase and approval of teams."""
+    """A shared task with four items that is open for years, with one phase and team approval."""
     folder = shutil.copytree(ROOT / "tests/portal/tiny_task", tmp_path_factory.mktemp("tasks") / "brief")
     path = folder / "task.yaml"
     text = path.read_text().replace("slug: tiny", "slug: brief").replace("Tiny", "Brief")
@@ -52,7 +52,7 @@ def make_organizer(portal: Portal, page: Page, name: str) -> None:
 
 
 def decide(organizer: Page, team: str, *, reason: str = "") -> None:
-    """Decline with the reason, or approve."""
+    """Decline the team with the reason, or approve it."""
     organizer.goto(f"{TASK}/organize/teams/")
     if reason:
         request = organizer.locator("section.request", has=organizer.get_by_role("heading", name=team))
@@ -65,7 +65,7 @@ def decide(organizer: Page, team: str, *, reason: str = "") -> None:
 
 
 def mail_to(portal: Portal, address: str, subject: str) -> str:
-    """The plain text of that mail, as soon as it arrives."""
+    """Return the plain text of that mail when it arrives."""
 
     def found() -> list[str]:
         mails = [message_from_bytes(path.read_bytes(), policy=default) for path in portal.mails_to(address)]
@@ -201,7 +201,7 @@ FOCUSED = """
 
 
 def tab_to(page: Page, name: str) -> None:
-    """Press Tab until the element with that name is focused; every stop must show the focus."""
+    """Press Tab until the element with that name is focused. Every focused element must show its focus."""
     passed = []
     for _ in range(80):
         page.keyboard.press("Tab")
@@ -254,13 +254,13 @@ def test_a_keyboard_is_enough(page: Page, other: Page, brief: Portal, tmp_path: 
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
     run = tmp_path / "one_Levante_1.json"
     run.write_bytes(run_file(GOOD))
-    with page.expect_file_chooser() as chooser:  # started before moving there: Enter must come after it
+    with page.expect_file_chooser() as chooser:  # begins before the button is focused, because Enter must come after it
         press(page, "Run file or zip archive")
     chooser.value.set_files(run)
     press(page, "Upload")
     expect(page.get_by_role("heading", level=1)).to_have_text("Accepted: one run")
     press(page, "Runs")
     expect(page.locator("table.runs")).to_contain_text("one_Levante_1.json")
-    press(page, "Wanda")  # the menu opens
+    press(page, "Wanda")  # opens the menu
     press(page, "Sign out")
     expect(page.get_by_role("link", name="Sign in")).to_be_visible()

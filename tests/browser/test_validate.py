@@ -1,4 +1,4 @@
-"""A file that is validated only: with JavaScript below the form, without it on a page that reloads itself."""
+"""Validating a file: with JavaScript the report is below the form, without it on a page that reloads itself."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_a_file_is_validated_with_and_without_javascript(
     validate(page, run)
     verdict = page.locator("#validation h2")
     expect(verdict).to_have_text("Valid: this file would be accepted")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")  # the form is still there
+    expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")  # the form is still shown
     assert not violations(page)
     lines = run.read_text().splitlines()
     run.write_text("\n".join([lines[0], lines[1][:-1] + "7", *lines[2:]]))

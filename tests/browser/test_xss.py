@@ -1,4 +1,4 @@
-"""Payloads in people's texts and in file names, in a real browser: nothing runs, and no policy has to stop it."""
+"""Payloads in people's texts and file names, in a real browser: no script runs, and no policy has to stop one."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def nothing_ran(page: Page) -> None:
 
 
 def in_pieces(limit: int) -> list[str]:
-    """The payloads, in texts of at most that length."""
+    """Split the payloads into texts of at most that length."""
     texts, text = [], ""
     for payload in PAYLOADS:
         if len(text) + len(payload) > limit:

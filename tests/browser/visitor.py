@@ -54,11 +54,11 @@ def sign_agreement(page: Page, slug: str, name: str) -> None:
 
 
 def violations(page: Page, schemes: Sequence[Literal["dark", "light"]] = ("dark", "light")) -> list[str]:
-    """What axe finds, in dark and in light."""
+    """Return what axe finds, in dark and light mode."""
     found = []
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
-        page.evaluate(AXE)  # not as a script tag, which the content policy would rightly block
+        page.evaluate(AXE)  # not as a script tag, which the content policy would block
         result: dict[str, Any] = page.evaluate("axe.run()")
         for violation in result["violations"]:
             places = ", ".join(str(node["target"]) for node in violation["nodes"])

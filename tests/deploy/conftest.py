@@ -1,4 +1,4 @@
-"""The tiny shared task and one of its teams, for tests of monitoring."""
+"""The tiny shared task and one of its teams, for monitoring tests."""
 
 from tests.portal.conftest import meltemi, queue, s3, tiny, tiny_folder
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python
 """A stand-in for Docker without an engine, as far as docs/for-administrators.md uses it.
 
-`build` follows the Dockerfile's last stage: its files as they are copied, its variables, its user. `run` starts a
-command as that user in a root of its own, in which only the user's own files can be written. `compose up` starts
-docker-compose.yml by `deploy.native`.
+`build` follows the Dockerfile's last stage: the files that it copies, its variables and its user. `run` starts a
+command as that user in a separate root folder, in which only the user's own files can be written. `compose up` starts
+docker-compose.yml with `deploy.native`.
 """
 
 import os
@@ -28,7 +28,7 @@ def last_stage() -> list[tuple[str, list[str]]]:
 
 
 def variables() -> dict[str, str]:
-    """The variables of ENV, with ARGs left empty."""
+    """Return the variables set by ENV, with ARGs left empty."""
     said = [pair.partition("=") for word, words in last_stage() if word == "ENV" for pair in words]
     return {name: re.sub(r"\$\w+", "", value) if name != "PATH" else value for name, _, value in said}
 
@@ -48,7 +48,7 @@ def build() -> None:
 
 
 def run(words: list[str]) -> None:
-    """`--rm --volume ./FOLDER:/PLACE IMAGE COMMAND…`"""
+    """Run `--rm --volume ./FOLDER:/PLACE IMAGE COMMAND…`."""
     source, _, target = words[words.index("--volume") + 1].partition(":")
     command = words[words.index("agon") + 1 :]
     python = Path(sys.base_prefix)

@@ -1,7 +1,7 @@
-"""The bytes that Chromium receives for the first view of a page: `page_weight.py URL HOST ADDRESS`; prints JSON.
+"""Print the bytes that Chromium receives for the first view of a page as JSON: `page_weight.py URL HOST ADDRESS`.
 
-A process of its own, as browser tests keep Playwright's loop in theirs. HOST is at ADDRESS, whose certificate has no
-authority.
+It runs in a separate process because browser tests keep Playwright's loop in theirs. HOST is at ADDRESS, and no
+authority has signed its certificate.
 """
 
 import json
@@ -14,7 +14,7 @@ from tests.browser.conftest import CHROMIUM_FLAGS
 
 
 def main(url: str, host: str, address: str) -> None:
-    """Bytes including headers, by URL."""
+    """Print the bytes of each URL, including headers."""
     sizes: dict[str, float] = {}
     addresses: dict[str, str] = {}
     flags = [*CHROMIUM_FLAGS, f"--host-resolver-rules=MAP {host} {address}"]

@@ -1,4 +1,4 @@
-"""Production on this machine: the services of docker-compose.yml, a certificate, a shared task and a team in it."""
+"""A production installation on this machine: the services of docker-compose.yml, a certificate, a task and a team."""
 
 import http.client
 import shutil
@@ -52,7 +52,7 @@ class Production(Native):
         (beside / "acme").mkdir()
         (beside / "backups").mkdir(mode=0o700)
         make = [sys.executable, "manage.py", "make_secrets", beside / "secrets"]
-        environment = {"AGON_STATE": str(folder / "make-secrets")}  # without the public portal's variables
+        environment = {"AGON_STATE": str(folder / "make-secrets")}  # without the variables of the public portal
         subprocess.run(make, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
 
     @property
@@ -60,7 +60,7 @@ class Production(Native):
         return {name: path.read_text() for name, path in self._compose.secrets.items()}
 
     def visitor(self, source: str = "127.0.0.1") -> Visitor:
-        """A visitor who knows the certificate's authority and comes from that address."""
+        """Return a visitor from that address who trusts the certificate's authority."""
         return Visitor(ADDRESS, _ByTls(self.address("proxy"), self._beside / "certificates/fullchain.pem", source))
 
     def captain(self, source: str = "127.0.0.1") -> Visitor:
@@ -69,18 +69,18 @@ class Production(Native):
         return visitor
 
     def connection(self, source: str = "127.0.0.1", service: str = "proxy") -> http.client.HTTPConnection:
-        """A connection for requests that no browser sends: to the proxy, or past it to a web service."""
+        """Open a connection for requests that no browser sends, to the proxy or directly to a web service."""
         if service != "proxy":
             return http.client.HTTPConnection(self.address(service), 8000, timeout=PATIENCE)
         return _Connection(HOST, self.address("proxy"), self._beside / "certificates/fullchain.pem", source)
 
     def python(self, service: str, program: str, *arguments: str) -> str:
-        """The output of a program with the service's variables."""
+        """Return the output of a Python program that has the service's variables."""
         return self.run(service, ["python", "-c", BEGIN + program, *arguments]).stdout
 
 
 class _Connection(http.client.HTTPSConnection):
-    """TLS to the proxy's address, whatever the host's name."""
+    """A TLS connection to the proxy's address, whatever the host name."""
 
     def __init__(
         self, host: str, address: str, authority: Path, source: str, timeout: float = PATIENCE, **_: Any
@@ -111,7 +111,7 @@ def _make_certificate(folder: Path) -> None:
 
 
 def _task_folder(folder: Path) -> Path:
-    """The tiny task, with one open phase for many runs, and a public dataset."""
+    """Write the tiny task with one open phase for many runs and a public dataset."""
     shutil.copytree(ROOT / "tests/portal/tiny_task", folder)
     path = folder / "task.yaml"
     text = path.read_text().replace("number: [1, 2, 3, 4, 5]", f"number: [{', '.join(map(str, range(1, 1000)))}]")
@@ -123,11 +123,11 @@ def _task_folder(folder: Path) -> Path:
 
 @contextmanager
 def production(folder: Path) -> Iterator[Production]:
-    """All services, healthy, and Meltemi in the shared task `tiny`; afterwards their files are searched for gold."""
+    """Start all services with Meltemi in the shared task `tiny`. At the end, their files are searched for gold."""
     task = folder / "tiny"
     with Production(folder) as services:
         services.start_all()
         services.python("background", SETUP, str(_task_folder(task)))
         yield services
-    shutil.rmtree(task)  # the organizers' own folder, with the gold
+    shutil.rmtree(task)  # the organizers' folder, which contains the gold
     EYES.look_at_folder(folder)

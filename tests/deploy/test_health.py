@@ -1,4 +1,4 @@
-"""Ready, degraded, unready; and the metrics, counted from rows."""
+"""The states ready, degraded and unready, and the metrics, which are counted from rows."""
 
 import threading
 from collections.abc import Callable
@@ -108,7 +108,7 @@ def test_figures_follow_the_rows(meltemi: Team, figures: Callable[[], dict[str, 
     assert codes
     rejected = {name.split()[1]: value for name, value in after.items() if name.startswith("agon_refusals_total")}
     assert {code for code, value in rejected.items() if value} == codes
-    assert len(rejected) > len(codes)  # all are there from the start
+    assert len(rejected) > len(codes)  # all codes exist from the start
     assert Submission.objects.count() == 2
 
 

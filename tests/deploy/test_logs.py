@@ -1,4 +1,4 @@
-"""The production log: JSON, one line per event, nothing secret, and no forged lines."""
+"""The production log: JSON, one line per event, without secrets or forged lines."""
 
 import json
 import subprocess

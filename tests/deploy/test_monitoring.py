@@ -1,4 +1,4 @@
-"""The dashboard and the alerts use existing metrics."""
+"""The dashboard and the alerts use only existing metrics."""
 
 import json
 import re
@@ -19,7 +19,7 @@ FOLDER = ROOT / "deploy/monitoring"
 
 @pytest.fixture
 def given(meltemi: Team) -> dict[str, set[str]]:
-    """Names of metrics → their labels."""
+    """Metric names → their labels."""
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, ["MAYBE"], 2, EVALUATION)
     work_off(EVALUATION)
@@ -58,7 +58,7 @@ def test_every_state_of_an_alert_is_one(given: dict[str, set[str]]) -> None:
 
 
 def test_every_figure_is_on_the_dashboard(given: dict[str, set[str]]) -> None:
-    """No metric is counted in vain."""
+    """Every metric is used."""
     shown = " ".join(expressions())
     endings = ("_count", "_sum", "_created")
     assert {name for name in given if not name.endswith(endings) and name not in shown} == set()

@@ -1,4 +1,4 @@
-"""The services of docker-compose.yml as processes of this machine: proxy, two web services and lanes."""
+"""The services of docker-compose.yml as processes on this machine: proxy, two web services and the workers."""
 
 import http.client
 import json
@@ -27,7 +27,7 @@ from tests.services import postgres_programs, wait_until
 BOARD = "/tasks/tiny/leaderboard/one/?phase=post&format=json"
 DOWNLOAD = "/tasks/tiny/data/sample/"
 NGINX_ERROR = re.compile(r"\d{4}/\d\d/\d\d [\d:]{8} \[(warn|error)\] ")  # the form of nginx's own errors
-FIRST_OF_MANY = 10  # run numbers from here on are sent one after the other, as many as time allows
+FIRST_OF_MANY = 10  # higher run numbers are sent one after the other, as many as time allows
 STATES = """SELECT (SELECT count(*) FROM portal_submission), (SELECT count(*) FROM portal_run WHERE kind = 'team'),
     (SELECT count(*) FROM portal_run r JOIN portal_evaluation e ON e.run_id = r.id
      WHERE r.kind = 'team' AND r.state = 'scored')"""
@@ -39,13 +39,13 @@ def services() -> Iterator[Production]:
         pytest.skip("no nginx is installed")
     if postgres_programs() is None:
         pytest.skip("no PostgreSQL server is installed")
-    # Not in pytest's own folder, which the user postgres cannot read.
+    # pytest's own folder is not used, because the user postgres cannot read it.
     with tempfile.TemporaryDirectory(prefix="agon-production-") as folder, production(Path(folder)) as services:
         yield services
 
 
 def states(services: Production) -> list[int]:
-    """Uploads, teams' runs, and scored runs among them."""
+    """Return the numbers of uploads, of teams' runs, and of scored runs among them."""
     address, password = services.address("postgres"), services.secrets["database_password"]
     with psycopg.connect(host=address, user="agon", password=password, dbname="agon") as connection:
         return list(connection.execute(STATES).fetchone() or ())
@@ -59,7 +59,7 @@ def ask(
     source: str = "127.0.0.2",
     **headers: str,
 ) -> tuple[int, http.client.HTTPMessage, bytes]:
-    """The proxy's response to one request."""
+    """Return the proxy's response to one request."""
     connection = services.connection(source)
     try:
         connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
@@ -120,7 +120,7 @@ def test_a_visitor_has_a_pace(services: Production) -> None:
 
 
 def begun(services: Production, source: str) -> http.client.HTTPConnection:
-    """An organizer's upload whose body is not sent yet."""
+    """Start an organizer's upload without sending its body yet."""
     connection = services.connection(source)
     connection.putrequest("POST", "/tasks/tiny/organize/data/sample/", skip_host=True)
     for name, value in {"Host": HOST, "Content-Length": "1000"}.items():
@@ -133,7 +133,7 @@ def test_a_visitor_has_few_large_uploads_at_a_time(services: Production) -> None
     uploads = [begun(services, "127.0.0.6") for _ in range(4)]
     answers: list[int] = []
 
-    def is_full() -> bool:  # the proxy may not have read the four requests yet
+    def is_full() -> bool:  # the proxy may not have read all four requests yet
         one_more = begun(services, "127.0.0.6")
         one_more.sock.settimeout(1)
         with suppress(TimeoutError):
@@ -189,7 +189,7 @@ def test_static_files_are_kept_by_the_proxy(services: Production) -> None:
     assert ask(services, sheet, Accept_Encoding="br")[0] == 200
 
     def asked() -> list[str]:
-        """For each of the two requests, the web service that received it; the log is written after the response."""
+        """Return the web service that received each of the two requests. The log is written after the response."""
         lines = (line for line in services.log("proxy").read_text().splitlines() if f'"path":"{sheet}"' in line)
         return [json.loads(line)["upstream"] for line in lines]
 
@@ -209,7 +209,7 @@ def test_the_first_view_of_a_board_weighs_less_than_150_kb(services: Production)
 
 
 class Repeating(threading.Thread):
-    """Repeats something until it is stopped; collects results and errors."""
+    """A thread that repeats an action until it is stopped, and collects results and errors."""
 
     def __init__(self, action: Callable[[int], str], pause: float) -> None:
         super().__init__(daemon=True)
@@ -235,7 +235,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     uploads, _, _ = states(services)
     captain, reader = services.captain("127.0.0.6"), services.visitor("127.0.0.8")
     names = "one_Meltemi_{}.json"
-    may_send = threading.Semaphore(0)  # without a worker, uploads wait for their check, and only 30 may
+    may_send = threading.Semaphore(0)  # without a worker, uploads wait for their check, and only 30 may wait
 
     def upload(number: int) -> str:
         may_send.acquire()
@@ -248,7 +248,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     for name in ("web", "web2", "worker", "beat", "background", "mailer"):
         may_send.release(4)
         services.restart(name)
-    may_send.release()  # it may be waiting
+    may_send.release()  # the thread may be waiting for it
     sending.stop()
     reading.stop()
     assert (sending.problems, reading.problems) == ([], [])
@@ -293,7 +293,7 @@ def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
         name: services.log(name).read_text()
         for name in ("proxy", "web", "web2", "worker", "background", "mailer", "beat")
     }
-    for name in ("proxy", "web", "web2", "beat"):  # Celery's workers log their shutdown in their own format
+    for name in ("proxy", "web", "web2", "beat"):  # Celery workers log their shutdown in another format
         for line in said[name].splitlines():
             assert NGINX_ERROR.match(line) if name == "proxy" and line[:1] != "{" else json.loads(line)
     for secret in ("s3cret", "correct horse battery", *filter(None, services.secrets.values())):

@@ -1,4 +1,4 @@
-"""The portal with a PgBouncer in transaction mode, where each transaction gets any free connection."""
+"""The portal behind a PgBouncer in transaction mode, where each transaction gets any free connection."""
 
 import http.client
 import os
@@ -36,7 +36,7 @@ ignore_startup_parameters = extra_float_digits
 
 @pytest.fixture
 def pooled() -> Iterator[str]:
-    """A DATABASE_URL through a PgBouncer with three connections."""
+    """A DATABASE_URL of a PgBouncer with three connections."""
     if sys.platform != "linux":
         pytest.skip("PgBouncer is a program of Debian")
     with tempfile.TemporaryDirectory() as place, tempfile.TemporaryDirectory() as data, postgres(Path(data)) as url:
@@ -44,7 +44,7 @@ def pooled() -> Iterator[str]:
         text = CONFIGURATION.format(host=HOST, database=urlsplit(url).port, port=port)
         (folder / "pgbouncer.ini").write_text(text)
         owner = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
-        if owner:  # it does not run as root
+        if owner:  # PgBouncer does not run as root
             for path in (folder, folder / "pgbouncer.ini"):
                 shutil.chown(path, "postgres", "postgres")
         command = [shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin") or "pgbouncer", "--quiet"]

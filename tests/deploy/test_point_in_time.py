@@ -1,4 +1,4 @@
-"""The commands of docs/storage-and-backup.md, *Back to a point in time*, as printed, with PostgreSQL as on Debian."""
+"""The commands of docs/storage-and-backup.md, *Back to a point in time*, unchanged, with PostgreSQL as on Debian."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def sections() -> list[str]:
 
 
 class Server(Postgres):
-    """A server with Debian's paths below the test's folder; `service` starts and stops it."""
+    """A server with Debian's paths below the test's folder, started and stopped by `service`."""
 
     def __init__(self, place: Path) -> None:
         main = place / "var/lib/postgresql/15/main"
@@ -58,7 +58,7 @@ def ask(server: Server, statement: str) -> list[tuple[object, ...]]:
 
 
 def typed(place: Path, server: Server, commands: str) -> None:
-    """Paths of Debian's become paths below the test's folder; nothing else is changed."""
+    """Run the commands with Debian's paths below the test's folder. Nothing else is changed."""
     for path in ("/var/lib/postgresql", "/var/backups/agon"):
         commands = commands.replace(path, f"{place}{path}")
     programs = postgres_programs()
@@ -96,7 +96,7 @@ def test_what_was_there_at_the_moment_is_there_again(place: Path) -> None:
         ask(server, "INSERT INTO run VALUES ('before')")
         ((moment,),) = ask(server, "SELECT clock_timestamp()::text")
         time.sleep(1)
-        ask(server, "DELETE FROM run")  # what went wrong
+        ask(server, "DELETE FROM run")  # the mistake to recover from
         ask(server, "INSERT INTO run VALUES ('after')")
         ((last,),) = ask(server, "SELECT pg_walfile_name(pg_switch_wal())")
         archived = place / "var/backups/agon/wal" / str(last)

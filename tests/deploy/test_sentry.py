@@ -1,4 +1,4 @@
-"""An error is reported to Sentry with its place, and without anything that was sent or that a variable held."""
+"""Errors are reported to Sentry with their location, and without request data or values of variables."""
 
 import gzip
 import json
@@ -46,7 +46,7 @@ sentry_sdk.flush(10)
 
 @pytest.fixture
 def sentry() -> Iterator[tuple[str, list[bytes]]]:
-    """A server that stands in for Sentry: its DSN, and the bodies it received."""
+    """A stand-in for Sentry's server: its DSN, and the bodies that it received."""
     received: list[bytes] = []
 
     class Receiver(BaseHTTPRequestHandler):

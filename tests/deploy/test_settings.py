@@ -1,4 +1,4 @@
-"""A public portal starts with all settings that it needs, or lists every problem at once."""
+"""A public portal starts with all required settings, or lists every problem together."""
 
 import os
 import runpy
@@ -21,7 +21,7 @@ Start = Callable[[dict[str, str]], dict[str, Any]]
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Start:
-    """The settings of a new process with only these variables."""
+    """Return the settings of a new process that has only these variables."""
 
     def start(variables: dict[str, str]) -> dict[str, Any]:
         for name in list(os.environ):
@@ -35,7 +35,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Start:
 
 @pytest.fixture
 def right(tmp_path: Path) -> dict[str, str]:
-    """The variables that a public portal needs."""
+    """The required variables of a public portal."""
     (tmp_path / "secret").write_text("0123456789" * 5 + "\n")
     (tmp_path / "receipts").write_text(new_private_key())
     return {
@@ -190,7 +190,7 @@ def test_how_mail_is_encrypted(
 
 
 def test_what_the_database_url_asks_for_is_kept(start: Start, right: dict[str, str]) -> None:
-    """TLS to a database on another machine, next to what we ask for ourselves."""
+    """For example, TLS to a database on another machine is kept next to our own options."""
     remote = "postgres://agon@db.example.org/agon?sslmode=verify-full&sslrootcert=system"
     options = start(right | {"DATABASE_URL": remote})["DATABASES"]["default"]["OPTIONS"]
     assert (options["sslmode"], options["sslrootcert"], options["server_side_binding"]) == (

@@ -1,4 +1,4 @@
-"""A web server does not start with a database that does not fit, and says how to fix it."""
+"""A web server does not start with a database of another version, and reports the fix."""
 
 import os
 import subprocess

@@ -40,7 +40,7 @@ def shared_task(transactional_db: None, folder: Path) -> SharedTask:
 
 @pytest.fixture
 def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
-    """Submit the run with that number, as the upload page does."""
+    """Submit the run with that number like the upload page."""
     captain = User.objects.create_user("captain@agon.example", name="Cleo")
     register_team(captain, shared_task, database_now(), name=TEAM)
     sha256 = text_sha256((folder / "pages/terms.md").read_text())
@@ -56,7 +56,7 @@ def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
 
 @pytest.fixture
 def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
-    """Replace the lists of items by pipes that no one writes to, so that checks and scoring wait; False undoes it."""
+    """Replace the item lists by pipes without a writer, so that checks and scoring wait. False undoes it."""
     paths = {track.items["test"] for track in shared_task.definition.tracks}
 
     def be_slow(slow: bool) -> None:
@@ -74,7 +74,7 @@ def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
 
 @pytest.fixture
 def slow_runs(folder: Path) -> Iterator[Callable[[bool], Path]]:
-    """Replace the stored file of all runs by a pipe, so that the child that reads it waits; its path."""
+    """Replace the stored file of all runs by a pipe, so that the child that reads it waits. Returns its path."""
     body = (folder / "baselines/en/random.csv").read_bytes()
     path = Path(settings.DATA_ROOT) / stored_name(hashlib.sha256(body).hexdigest())
 
@@ -100,38 +100,38 @@ class Worker(Program):
 
     @property
     def busy(self) -> list[int]:
-        """The processes of the pool that wait for a confined child now."""
+        """Return the pool processes that are waiting for a confined child."""
         return [pid for pid in children(self.pid) if any(map(children, children(pid)))]
 
     @property
     def fork_servers(self) -> list[int]:
-        """The fork servers of these processes."""
+        """Return the fork servers of these processes."""
         return [pid for parent in self.busy for pid in children(parent)]
 
     @property
     def scorers(self) -> list[int]:
-        """The confined processes that score runs now."""
+        """Return the confined processes that are scoring runs."""
         return [pid for parent in self.fork_servers for pid in children(parent)]
 
 
 @pytest.fixture
 def worker(tmp_path: Path, transactional_db: None) -> Iterator[Worker]:
-    """A worker, not started yet and killed at the end. Its log is shown if the test fails."""
+    """A worker that is not started yet and is killed at the end. Its log is shown if the test fails."""
     log = tmp_path / "worker.log"
     log.touch()
     worker = Worker(log)
     yield worker
     worker.kill()
-    print(log.read_text())  # printed, so it is searched for gold, too
+    print(log.read_text())  # printed, so that it is searched for gold, too
 
 
 def own_environment() -> dict[str, str]:
-    """The environment for programs that work on the test's data."""
+    """Return the environment for programs that work on the test's data."""
     return os.environ | {"DJANGO_SETTINGS_MODULE": "portal.settings", "DATABASE_URL": _database_url()}
 
 
 def _database_url() -> str:
-    """The URL of the test database, which is not the one in the settings."""
+    """Return the URL of the test database, which is not the one in the settings."""
     database = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{database['NAME']}"

@@ -1,4 +1,4 @@
-"""Repeated hints, and runs that cannot be scored: each run is scored once, and the others do not wait."""
+"""Repeated hints, and runs that cannot be scored: every other run is scored once and does not wait for them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.faults.conftest import Worker
 from tests.portal.world import check_submission
 from tests.services import Broker, wait_until
 
-DELIVERED = "unacked_index"  # where Celery's transport keeps delivered messages, by time
+DELIVERED = "unacked_index"  # Celery's transport stores delivered messages here, ordered by time
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ def test_a_message_that_is_handed_out_again_in_mid_score(
     wait_until(lambda: len(worker.scorers) == 1, "the run is being scored")
     before = Run.objects.get()
     (message,) = (tag for tag in queue.hkeys("unacked") if str(before.pk) in queue.hget("unacked", tag).decode())
-    queue.zadd(DELIVERED, {message: 0})  # long ago
-    with app.connection_for_read() as another:  # any worker restores the others' messages
+    queue.zadd(DELIVERED, {message: 0})  # delivered long ago
+    with app.connection_for_read() as another:  # any worker redelivers messages of others
         another.default_channel.qos.restore_visible(interval=1)
     wait_until(lambda: nothing_waits(queue), "the other process has taken it and found nothing to do")
     assert (len(worker.scorers), Run.objects.get().token) == (1, before.token)
@@ -86,14 +86,14 @@ def test_a_poison_run_is_quarantined_and_the_others_flow(
         file.truncate(2 * CHILD_MEMORY)
     check_submission(poison.submission_id, database_now())
     Run.objects.filter(pk=poison.pk).update(file_sha256="f" * 64, lease_ends=None)
-    jobs.publish_scores([poison.pk])  # it comes first
+    jobs.publish_scores([poison.pk])  # this run comes first
     good = [send(number).runs.get().pk for number in (2, 3) * 4]
     worker.start()
     wait_until(lambda: scored() == Run.objects.count() - 1, "all but one are scored")
     wait_until(lambda: Run.objects.get(pk=poison.pk).state == Run.State.FAILED, "it is given up")
     poison.refresh_from_db()
     others = Run.objects.filter(state=Run.State.SCORED)
-    assert others.filter(finished_at__lt=poison.started_at).exists()  # they did not wait for its last attempt
+    assert others.filter(finished_at__lt=poison.started_at).exists()  # the others did not wait for its last attempt
     assert (poison.attempts, poison.evaluations.count()) == (ATTEMPTS, 0)
     assert Quota.objects.get(team=poison.team, day="").used == len(good)
     assert OutgoingMail.objects.filter(kind="alert").count() == 1

@@ -1,4 +1,4 @@
-"""A paper pack is built by a real worker, in a process of its own."""
+"""A real worker builds a paper pack in a separate process."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The demo's programs end with it, however it ends, and no other program does."""
+"""The demo's programs end with it, in whatever way it ends. No other program does."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.services import PATIENCE, wait_until
 
-# A leader with a child in its group, like the worker and the web server.
+# A group leader with a child in its group, like the worker and the web server.
 PROGRAM = "echo $$ >leader; sleep 300 & echo $! >child; wait"
 DEMO = f"""
 import sys, time
@@ -74,7 +74,7 @@ def test_all_programs_end_with_the_demo_and_no_other(
 
 def test_a_program_that_dies_is_named(demo: subprocess.Popen[str], tmp_path: Path) -> None:
     leader, child = pid_in(tmp_path / "leader"), pid_in(tmp_path / "child")
-    pid_in(tmp_path / "two")  # the other program has started
+    pid_in(tmp_path / "two")  # by now the other program has started
     os.kill(leader, signal.SIGKILL)
     output, _ = demo.communicate(timeout=PATIENCE)
     assert "ended: one" in output

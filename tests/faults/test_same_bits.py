@@ -1,4 +1,4 @@
-"""Every score computed again by another process, with other hash seed, locale and number of threads: the same bits."""
+"""Another process, with other hash seed, locale and threads, computes every score again with the same bits."""
 
 import subprocess
 import sys

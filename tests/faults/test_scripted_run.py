@@ -1,4 +1,4 @@
-"""The benchmark of faults, shortened: each kind of fault once while uploads come in."""
+"""A short version of the fault benchmark: each kind of fault is injected once during uploads."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ Result = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Result]:
-    """What the benchmark reports for each stage, all on one installation; the outage comes first, before any damage."""
+    """The benchmark's results for each stage on one installation. The outage comes first, before any damage."""
     if connection.vendor != "sqlite":
         pytest.skip("it starts a PostgreSQL of its own: once is enough")
     command = [sys.executable, "benchmarks/faults.py", *STAGES.values(), "--json"]

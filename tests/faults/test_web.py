@@ -1,4 +1,4 @@
-"""A real web server with wrong lengths, broken connections, a full disk or a broker that hangs."""
+"""A real web server with incorrect lengths, broken connections, a full disk, or a broker that hangs."""
 
 import http.client
 import os
@@ -29,7 +29,7 @@ PIECE = b"x" * 65536
 
 
 class Web(Program):
-    """Granian on the test's database, and a captain who is signed in."""
+    """A granian on the test's database, and a signed-in captain."""
 
     def __init__(self, log: Path) -> None:
         self.port = free_port()
@@ -39,7 +39,7 @@ class Web(Program):
         self.cookie = f"sessionid={client.cookies['sessionid'].value}; csrftoken={TOKEN}"
 
     def post(self, body: bytes | Iterator[bytes], number: int = 1, key: str = "", page: str = "submit") -> int:
-        """The status of an upload; pieces are sent in chunks, without a length."""
+        """Upload and return the status. An iterator is sent in chunks, without a length."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=PATIENCE)
         form = self.form(body, number, key) if isinstance(body, bytes) else self._in_pieces(body, number, key)
         try:
@@ -53,7 +53,7 @@ class Web(Program):
         return {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Cookie": self.cookie}
 
     def head(self, length: int) -> bytes:
-        """The head of a request with a body of that length."""
+        """Return the head of a request with a body of that length."""
         lines = ["POST /tasks/ssa2023/submit/ HTTP/1.1", f"Host: {HOST}", f"Content-Length: {length}"]
         lines += [f"{name}: {value}" for name, value in self.headers.items()]
         return "\r\n".join([*lines, "", ""]).encode()
@@ -86,7 +86,7 @@ def web(send: Callable[[int], Submission], tmp_path: Path) -> Iterator[Web]:
 
 
 def drafts() -> list[str]:
-    """Temporary files of uploads."""
+    """Return the temporary files of uploads."""
     files = [path.name for path in Path(settings.DATA_ROOT).rglob("*") if path.is_file()]
     return [name for name in files if name.startswith("tmp")]
 
@@ -98,11 +98,11 @@ def sent() -> int:
 def test_a_body_beyond_the_limit_is_rejected_with_and_without_its_length(web: Web, run_bytes: bytes) -> None:
     missing = BODY_BYTES + 1 - len(web.form(b"", 1, ""))
     assert web.post(PIECE[: min(len(PIECE), missing - at)] for at in range(0, missing, len(PIECE))) == 413
-    with socket.create_connection((HOST, web.port)) as hasty:  # the length is enough to reject it
+    with socket.create_connection((HOST, web.port)) as hasty:  # rejected because of its length alone
         hasty.sendall(web.head(BODY_BYTES + 1))
         assert b" 413 " in hasty.recv(100)
     assert (sent(), drafts()) == (0, [])
-    assert web.post(iter([run_bytes])) == 303  # in chunks, and small enough
+    assert web.post(iter([run_bytes])) == 303  # sent in chunks, and small enough
     assert Run.objects.filter(kind="team").count() == 1
 
 
@@ -167,16 +167,16 @@ def test_a_broker_that_hangs_holds_up_one_upload_shortly_and_the_next_not_at_all
     finally:
         os.kill(broker.pid, signal.SIGCONT)
     assert sent() == 3
-    assert BROKER_SECONDS <= first < 30  # otherwise it would wait forever
-    assert min(others) < BROKER_SECONDS  # the fastest, as the machine may have other work
+    assert BROKER_SECONDS <= first < 30  # without a limit it would wait forever
+    assert min(others) < BROKER_SECONDS  # the fastest one, because the machine may be busy
 
 
 def test_the_web_server_checks_no_file_itself(web: Web, run_bytes: bytes, slow_items: Callable[[bool], None]) -> None:
-    """No worker runs, and a check would take forever: each request is answered anyway."""
+    """No worker runs and a check would take forever. Every request is answered anyway."""
     slow_items(True)
     assert web.post(run_bytes, page="validate") == 303
-    assert web.post(run_bytes, page="validate") == 409  # one at a time
-    assert web.post(run_bytes) == 303  # and an upload of the same file
+    assert web.post(run_bytes, page="validate") == 409  # only one at a time
+    assert web.post(run_bytes) == 303  # the same file can still be uploaded
     validation = Validation.objects.get()
     assert validation.state == Validation.State.WAITING
 

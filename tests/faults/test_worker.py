@@ -1,4 +1,4 @@
-"""The worker killed while scoring: no run is lost, none is scored twice."""
+"""A worker that is killed while scoring: no run is lost, and none is scored twice."""
 
 import os
 import shutil
@@ -64,7 +64,7 @@ def test_no_run_is_lost_and_none_is_scored_twice(
 ) -> None:
     for number in range(1, RUNS + 1):
         check_submission(send(number).pk, database_now())
-    Run.objects.filter(kind=Run.Kind.BASELINE).delete()  # they would come first
+    Run.objects.filter(kind=Run.Kind.BASELINE).delete()  # otherwise they would come first
     Run.objects.update(lease_ends=None)
     slow_runs(True)
     worker.start()
@@ -72,7 +72,7 @@ def test_no_run_is_lost_and_none_is_scored_twice(
     assert Run.objects.filter(state=Run.State.SCORING).count() == 2
     slow_runs(False)
     kill(worker)
-    # When the leases have ended:
+    # From here on, the leases have ended.
     Run.objects.filter(state=Run.State.SCORING).update(lease_ends=database_now())
     wait_until(lambda: Run.objects.filter(state=Run.State.SCORED).count() == RUNS, "all runs are scored")
     used = Run.objects.aggregate(attempts=Sum("attempts"), leases_lost=Sum("leases_lost"))
@@ -80,7 +80,7 @@ def test_no_run_is_lost_and_none_is_scored_twice(
         assert used == {"attempts": 0, "leases_lost": 0}
     else:
         lost = used["attempts"] if kill is kill_scorers else used["leases_lost"]
-        assert 1 <= lost == sum(used.values()) <= 2  # one of two scorers may have just finished
+        assert 1 <= lost == sum(used.values()) <= 2  # one of the two scorers may have just finished
     assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]
 
 
@@ -122,7 +122,7 @@ def test_a_machine_without_data_and_key_claims_no_work(
     assert queue.llen(message_list(Lane.SCORING, HINT_PRIORITY)) == hinted
     submission.refresh_from_db()
     assert (submission.state, submission.token, submission.postponed) == (Submission.State.RECEIVED, None, 0)
-    for name in ("data", "gold", "gold-private-key"):  # the volume is mounted
+    for name in ("data", "gold", "gold-private-key"):  # mounts the volume
         place = tmp_path / "elsewhere" / name
         shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
         place.symlink_to(settings.STATE_ROOT / name)
@@ -131,7 +131,7 @@ def test_a_machine_without_data_and_key_claims_no_work(
 
 
 class Starved:
-    """Lets a process group run 6 ms of each 100 ms, as on a machine with far too much other work."""
+    """Lets a process group run only 6 ms out of every 100 ms, like on an overloaded machine."""
 
     def __init__(self, group: int) -> None:
         self._group, self._ends = group, threading.Event()
@@ -169,7 +169,7 @@ def test_a_worker_with_six_percent_of_a_core_replaces_its_killed_processes(broke
 def slow_worker(tmp_path: Path, transactional_db: None) -> Iterator[Program]:
     """A worker whose pool processes start as slowly as on a busy machine."""
     log = tmp_path / "worker.log"
-    command = [sys.executable, "-c", SLOW_START, *worker_command("slow")[3:]]  # without `python -m celery`
+    command = [sys.executable, "-c", SLOW_START, *worker_command("slow")[3:]]  # replaces `python -m celery`
     worker = Program(command, own_environment(), log)
     yield worker
     worker.kill()
@@ -177,7 +177,7 @@ def slow_worker(tmp_path: Path, transactional_db: None) -> Iterator[Program]:
 
 
 def test_processes_that_start_slowly_get_to_work(broker: Broker, slow_worker: Program) -> None:
-    """Celery watches processes that it starts as replacements."""
+    """Celery also watches the start of replacement processes."""
     slow_worker.start()
     jobs.heartbeat.apply_async([Lane.SCORING])
     wait_until(Heartbeat.objects.exists, "a job was done")

@@ -1,4 +1,4 @@
-"""What tests make confined children do, beyond functions of the standard library."""
+"""Functions that tests run in confined children, in addition to those of the standard library."""
 
 import ctypes
 import os
@@ -49,7 +49,7 @@ def target(link: Path) -> str:
 
 
 def errno_of(*arguments: Any) -> str:
-    """The error of a system call; an empty name if it works."""
+    """Return the name of a system call's error, or an empty name if it works."""
     ctypes.set_errno(0)
     return "" if LIBRARY.syscall(*arguments) >= 0 else os.strerror(ctypes.get_errno())
 
@@ -59,7 +59,7 @@ def modules() -> list[str]:
 
 
 def say(line: bytes) -> None:
-    """Write to every descriptor, as a child that was taken over could."""
+    """Write to every descriptor, like a child that was taken over."""
     for descriptor in range(64):
         try:
             os.write(descriptor, line)
@@ -68,7 +68,7 @@ def say(line: bytes) -> None:
 
 
 class Counter:
-    """An object in a child."""
+    """An object that counts calls in a child."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -82,7 +82,7 @@ class Counter:
 
 
 class Worker:
-    """Uses CPU, or waits."""
+    """An object that uses CPU time or waits."""
 
     def work(self, seconds: float) -> None:
         while time.process_time() < seconds:

@@ -1,4 +1,4 @@
-"""Fixtures of the portal's tests; `tests.portal.world` has their helpers."""
+"""Fixtures of the portal's tests. Their helpers are in `tests.portal.world`."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ from tests.services import S3, Broker, MailServer
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run each test of this folder where it can differ: on PostgreSQL none without a database.
+    """Run each test of this folder only where its result can differ. On PostgreSQL, skip tests without a database.
 
     SQLite has one writer at a time, so tests of overlapping writers do not run there.
     """
@@ -46,7 +46,7 @@ def _asks_for_the_database(item: pytest.Item) -> bool:
 
 @pytest.fixture
 def overlapping() -> Iterator[None]:
-    """A database with parallel writers; one that waits gives up before the other."""
+    """A database with parallel writers. Here a waiting writer gives up early."""
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '30s'")
         yield
@@ -55,7 +55,7 @@ def overlapping() -> Iterator[None]:
 
 @pytest.fixture
 def tiny_folder(tmp_path: Path) -> Path:
-    """A copy of the tiny shared task's folder, which tests may change."""
+    """A copy of the tiny task's folder, which tests may change."""
     return shutil.copytree(Path(__file__).parent / "tiny_task", tmp_path / "tiny_task")
 
 
@@ -75,7 +75,7 @@ TEAMS = """approval: manual, closes_with: post, questions: [
 
 @pytest.fixture
 def gated_folder(tmp_path: Path) -> Path:
-    """A shared task like the tiny one, with everything that newcomers need before they get the data."""
+    """The folder of a task like the tiny one, with everything that newcomers need before they get the data."""
     folder = shutil.copytree(Path(__file__).parent / "tiny_task", tmp_path / "gated_task")
     path = folder / "task.yaml"
     text = path.read_text().replace("slug: tiny", "slug: gated").replace('title: "Tiny"', 'title: "Gated"')
@@ -88,13 +88,13 @@ def gated_folder(tmp_path: Path) -> Path:
 
 @remembered
 def gated(db: None, gated_folder: Path) -> SharedTask:
-    """A shared task with manual approval, questions, an agreement and data of every access level."""
+    """A shared task with manual approval, questions, an agreement, and data of every access level."""
     return import_shared_task(None, gated_folder, EVALUATION).shared_task
 
 
 @remembered
 def tiny(db: None, tiny_folder: Path) -> SharedTask:
-    """The tiny shared task, imported; its baselines wait to be scored."""
+    """The tiny shared task after its import. Its baselines wait to be scored."""
     return import_shared_task(None, tiny_folder, EVALUATION).shared_task
 
 
@@ -106,7 +106,7 @@ def meltemi(tiny: SharedTask) -> Team:
 
 @pytest.fixture
 def poison() -> Iterator[Callable[[Run], Run]]:
-    """Give a run another stored file that is larger than a child's memory: a sparse file."""
+    """Replace a run's stored file with a sparse file that is larger than a child's memory."""
     name = stored_name("f" * 64)
 
     def poison(run: Run) -> Run:
@@ -124,7 +124,7 @@ def poison() -> Iterator[Callable[[Run], Run]]:
 
 @pytest.fixture
 def queue(broker: Broker) -> Iterator[redis.Redis]:
-    """A real, empty broker at the address to which the portal publishes; otherwise no one answers there."""
+    """A real, empty broker at the address to which the portal publishes. Without it, nothing listens there."""
     with redis.Redis.from_url(portal_settings.CELERY_BROKER_URL) as client:
         client.flushall()
         yield client
@@ -142,7 +142,7 @@ def smtp(settings: Any) -> Iterator[MailServer]:
 
 @pytest.fixture(scope="session")
 def s3() -> Iterator[S3]:
-    """An S3 in a process of its own."""
+    """An S3 server in a separate process."""
     s3 = S3()
     s3.start()
     yield s3
@@ -160,7 +160,7 @@ def bucket(s3: S3, settings: Any, tmp_path: Path) -> Bucket:
 
 @pytest.fixture(autouse=True)
 def errors_are_declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail tests in which an action raises an error that it does not declare."""
+    """Fail every test in which an action raises an error that it does not declare."""
     call = Action.__call__
 
     def checked(self: Action, *args: Any, **given: Any) -> Any:

@@ -1,9 +1,9 @@
-"""Fixtures that are built once per process: their rows are restored when a test begins in the same state.
+"""Fixtures that are built once per process. Their rows are restored when a test begins in the same state.
 
 Importing a task, uploading and scoring cost more than most tests that need them. So `@remembered` replaces
-`@pytest.fixture` for fixtures that make rows and files only from the fixtures that they name. They are built again if
-anything differs: a row of the database before, a given folder, where files are stored, or a stored file. Tests with a
-broker build everything themselves, since restoring rows sends no messages.
+`@pytest.fixture` for fixtures that create rows and files only from the fixtures that they name. They are built again if
+anything differs: a row of the database before, a folder, where files are stored, or a stored file. Tests with a broker
+build everything themselves, because restoring rows sends no messages.
 """
 
 import inspect
@@ -24,10 +24,10 @@ from django.db import connection, transaction
 from portal.models.task import definition_name
 from portal.storage import pack_name, stored_name
 
-Rows = dict[str, list[Any]]  # by table, in the database's representation
+Rows = dict[str, list[Any]]  # by table, in the database's own representation
 Files = dict[Path, tuple[int, int]]  # size in bytes and modification time
 
-# The same in every test, or set by inserting rows.
+# Tables that are the same in every test or follow from inserted rows.
 STATIC = {"django_migrations", "django_content_type", "auth_permission", "sqlite_sequence"}
 SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 UUID = re.compile(r"\b[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\b")
@@ -35,16 +35,16 @@ UUID = re.compile(r"\b[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a fixture has created, and from what state."""
+    """What a fixture has created, and the state before."""
 
     before: Rows
     after: Rows
     files: Files
-    value: bytes  # pickled: each test has its own objects
+    value: bytes  # pickled, so that each test has its own objects
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of its files are unchanged."""
+        """Whether all its files are unchanged."""
         return {path: _state(path) for path in self.files} == self.files
 
 
@@ -53,7 +53,7 @@ _recordings: dict[Any, list[Recording]] = {}
 
 
 def remembered(make: Callable[..., Any]) -> Any:
-    """A fixture as `@pytest.fixture` makes it, built once."""
+    """A replacement for `@pytest.fixture` that builds the fixture only once."""
 
     @wraps(make)
     def fixture(request: pytest.FixtureRequest, **given: Any) -> Any:
@@ -76,7 +76,7 @@ def remembered(make: Callable[..., Any]) -> Any:
 
 
 def _surroundings(given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Everything except rows on which a fixture may depend: contents of folders, and the keys of gold."""
+    """Return everything besides rows that a fixture may depend on: contents of folders, and the keys of gold."""
     folders = [_content(value) for value in given.values() if isinstance(value, Path)]
     return settings.GOLD_PUBLIC_KEY, *settings.GOLD_PRIVATE_KEYS, *folders
 
@@ -90,7 +90,7 @@ def _tables() -> list[str]:
 
 
 def _rows() -> Rows:
-    """All rows, as SQLite stores them or PostgreSQL prints them."""
+    """Return all rows, as SQLite stores them or PostgreSQL prints them."""
     with connection.cursor() as cursor:
         raw = cursor.cursor
         tables = _tables()
@@ -123,13 +123,13 @@ def _put_back(recording: Recording) -> None:
 
 @cache
 def _sequences(tables: frozenset[str]) -> str:
-    """Statements that set the sequences to the highest keys; SQLite needs none."""
+    """Return statements that set the sequences to the highest keys. SQLite needs none."""
     models = [model for model in apps.get_models(include_auto_created=True) if model._meta.db_table in tables]
     return "; ".join(connection.ops.sequence_reset_sql(no_style(), models))
 
 
 def _files_of(rows: Rows) -> Files:
-    """The files and folders in storage that these rows name."""
+    """Return the stored files and folders that these rows name."""
     text = repr([found for found in rows.values() if found])
     data, gold = Path(settings.DATA_ROOT), Path(settings.GOLD_ROOT)
     paths = [gold / one for one in set(SHA256.findall(text))]

@@ -1,4 +1,4 @@
-"""A script that uses the API with a token, for tests."""
+"""A script that uses the API with a token."""
 
 import json
 from datetime import timedelta
@@ -14,20 +14,20 @@ _SECRETS = (f"{number:030d}"[::-1] for number in range(1, 10**8))
 
 
 def token_of(user: User, scope: str = "submit", task: SharedTask | None = None) -> str:
-    """A token that is valid at all times of the tests, and today."""
+    """Return a token that is valid at all times of the tests and today."""
     at, days = EVALUATION - timedelta(days=400), 36_500
     _, text = AccessToken.objects.issue(user, next(_SECRETS), at, name="CI", scope=scope, task=task, days=days)
     return text
 
 
 class Script:
-    """Sends requests with a token, or without one if it has no `user`."""
+    """A client that sends requests with its user's token, or without a token if it has no `user`."""
 
     def __init__(self, user: User | None = None, scope: str = "submit", task: SharedTask | None = None) -> None:
         self._headers = {"Authorization": f"Bearer {token_of(user, scope, task)}"} if user else {}
 
     def __call__(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> Any:
-        """The response; `body` as bytes or as anything else in JSON; `headers` with `_` for `-`."""
+        """Send a request and return the response. `body` is bytes or sent as JSON. In `headers`, `_` stands for `-`."""
         wanted = self._headers | {name.replace("_", "-"): value for name, value in headers.items()}
         media = wanted.pop("Content-Type", "application/json")
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()

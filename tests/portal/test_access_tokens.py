@@ -27,7 +27,7 @@ def issue(user: User, scope: str = "read", task: SharedTask | None = None, days:
 
 
 def asking_by(user: User, scope: str = "read", task: SharedTask | None = None) -> User:
-    """The person in a request with a token of that scope."""
+    """Return the person as in a request with a token of that scope."""
     _, text = issue(user, scope, task)
     found = AccessToken.objects.find(text, EVALUATION)
     assert found is not None
@@ -91,7 +91,7 @@ def end_by_password(user):
 def end_by_deactivation(user):
     user.is_active = False
     user.save()
-    User.objects.filter(pk=user.pk).update(is_active=True)  # it stays revoked
+    User.objects.filter(pk=user.pk).update(is_active=True)  # a revoked token stays revoked
 
 
 @pytest.mark.parametrize("end", [end_by_password, end_by_deactivation])
@@ -207,7 +207,7 @@ def test_a_persons_own_data_name_the_tokens_and_not_their_digests(db):
 
 @pytest.fixture
 def browser(db):
-    """Ana's browser, with the password entered a moment ago."""
+    """Ana's browser, just after she entered her password."""
     user = person("Ana")
     user.set_password(PASSWORD)
     user.save()

@@ -1,4 +1,4 @@
-"""The promises of every action: one form of call, declared errors, input within limits, an audit entry."""
+"""Rules for every action: one form of call, declared errors, input limits, and an audit entry."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def organizer(tiny):
 
 @pytest.fixture
 def rename():
-    """An action for this test only."""
+    """An action that exists only in this test."""
 
     @action(who=SIGNED_IN, says="renamed the task", errors=[EXISTS], locks=True)
     def rename_task(act: Act, shared_task: SharedTask, *, title: str) -> str:
@@ -133,7 +133,8 @@ def test_a_form_shows_what_its_action_says_against_the_values(tiny, rename):
     assert said("Other") == (True, 200, {}, None)
     assert said("") == (False, 422, {"title": ["This field is required."]}, None)
     assert said("Taken") == (False, 409, {"title": ["There is one already."]}, "taken")
-    assert said("\ud800") == (False, 422, {"title": [NOT_TEXT(label="Title").message]}, None)  # the input's own limits
+    # Checked against the limits of the input itself.
+    assert said("\ud800") == (False, 422, {"title": [NOT_TEXT(label="Title").message]}, None)
     unsent = TaskForm()
     assert (unsent.carry_out(lambda given: 1 / 0), unsent.status) == (False, 200)
 

@@ -1,4 +1,4 @@
-"""Who may call which action, and that a second call of a repeatable one changes nothing."""
+"""Who may call which action, and that a second call of a repeatable action changes nothing."""
 
 import inspect
 import io
@@ -40,10 +40,10 @@ NO_SECOND_FACTOR = ("organizer without second factor", "administrator without se
 
 @dataclass
 class World:
-    """One team of a gated task with a run, the people around it, and one target of each type."""
+    """A team of a gated task with a run, the people around it, and a target of each type."""
 
     task: SharedTask
-    folder: Path  # of another, new task
+    folder: Path  # folder of another, new task
     people: dict[str, Any] = field(default_factory=dict)
     targets: dict[type, Any] = field(default_factory=dict)
 
@@ -103,7 +103,7 @@ ORGANIZERS_OR_SERVER = {"organizer", "server"}
 SERVER = {"server"}
 CAPTAIN = {"captain"}
 TEAM = {"member", "captain"}
-OWN_ACCOUNT = {"captain"}  # the target is the captain's account
+OWN_ACCOUNT = {"captain"}  # actions whose target is the captain's account
 CREATORS = {"creator"}
 SIGNED_IN = {"stranger", "member", "captain", "organizer", "creator", *NO_SECOND_FACTOR}
 EVERYONE = {"anonymous", "server", *SIGNED_IN}
@@ -179,7 +179,7 @@ def test_who_may_do_what(world: World) -> None:
 
 
 def test_an_inactive_account_may_do_nothing(world: World) -> None:
-    """Except for actions that need no account."""
+    """This excludes actions that need no account."""
     for who in world.people.values():
         who.is_active = False
     found = {
@@ -255,7 +255,7 @@ def test_a_second_call_changes_nothing(name: str, world: World) -> None:
 
 
 def _rows() -> dict[str, str]:
-    """All tables, as in a backup."""
+    """Return all tables as in a backup."""
     found = {}
     for table in tables():
         file = io.StringIO()

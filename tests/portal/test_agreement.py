@@ -1,4 +1,4 @@
-"""Signing the data agreement, what depends on it, and a new version of it."""
+"""Signing the data agreement, what depends on it, and new versions of it."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -88,7 +88,7 @@ def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
 
 def test_a_signed_text_is_not_changed_under_its_version(gated, gated_folder):
     (gated_folder / "pages/terms.md").write_text("# Terms\n\nA typo fixed.\n")
-    task = import_shared_task(None, gated_folder, EVALUATION).shared_task  # no one has signed yet
+    task = import_shared_task(None, gated_folder, EVALUATION).shared_task  # no one has signed it yet
     sign(person("Cleo"), task)
     with pytest.raises(Conflict, match="give this text a new version"):
         new_version(gated_folder, version="1")

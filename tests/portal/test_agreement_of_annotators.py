@@ -1,4 +1,4 @@
-"""Annotators' agreement: computed at the import, shown with the scores; the votes themselves are not stored."""
+"""Agreement between annotators: computed during the import and shown with the scores. The votes are not stored."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ ADDRESS = "/tasks/tiny/insights/one/?phase=evaluation"
 
 @pytest.fixture
 def voted(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
-    """Two annotators who agree on three items of four."""
+    """A task with two annotators who agree on three of four items."""
     votes = {"a": ["YES", "YES"], "b": ["YES", "NO"], "c": ["YES", "YES"], "d": ["NO", "NO"]}
     (tiny_folder / "gold/votes.json").write_text(json.dumps(votes))
     path = tiny_folder / "task.yaml"

@@ -1,4 +1,4 @@
-"""Backup and restore: rows to the microsecond, files by their hashes, all or nothing, into an empty portal only."""
+"""Backup and restore: rows to the microsecond, files by hash, all or nothing, and only into an empty portal."""
 
 import hashlib
 import io
@@ -87,7 +87,7 @@ def backup(lived_in, tmp_path):
 
 @pytest.fixture
 def somewhere_else(settings, tmp_path):
-    """Another machine: after the call, database and storage are empty."""
+    """A function that switches to another machine with an empty database and empty storage."""
 
     def move(*names: str) -> Path:
         for name in names or ("data", "gold"):
@@ -100,7 +100,7 @@ def somewhere_else(settings, tmp_path):
 
 
 def everything():
-    """All rows, as dumped."""
+    """Return all rows as in a dump."""
     found = {}
     for table in rows.tables():
         lines = io.StringIO()
@@ -134,13 +134,13 @@ def test_work_goes_on_where_it_stood(backup, somewhere_else, tiny):
     assert Evaluation.objects.count() > 3
     assert reconcile(SharedTask.objects.get(), EVALUATION) == []
     highest = AuditEntry.objects.latest("pk").pk
-    assert AuditEntry.objects.create(verb="x", subject="x", at=EVALUATION).pk > highest  # keys continue
+    assert AuditEntry.objects.create(verb="x", subject="x", at=EVALUATION).pk > highest  # keys are not reused
     assert User.objects.create_user("new@example.org").pk > 0
     assert OutgoingMail.objects.count() >= 0
 
 
 def test_a_push_that_is_not_applied_fails_in_a_restore(lived_in, somewhere_else, tiny_folder, tmp_path):
-    """Its gold and its public files are not in the backup."""
+    """The push's gold and public files are not in the backup."""
     organizer = User.objects.get(organized_tasks=lived_in)
     (tiny_folder / "gold/one.json").write_bytes((tiny_folder / "gold/two.json").read_bytes())
     ready = pushed(organizer, packed(tiny_folder), lived_in)
@@ -270,7 +270,7 @@ def test_no_key_and_no_session_is_in_it(backup, settings, client):
 
 
 def rewritten(backup, name, change):
-    """A backup with one member changed, and its digest in the manifest adjusted."""
+    """Write a backup with one changed member, whose digest in the manifest is adjusted."""
     target = backup.with_name("rewritten.tar")
     with tarfile.open(backup) as old, tarfile.open(target, "w") as new:
         bodies = {entry.name: old.extractfile(entry).read() for entry in old}
@@ -341,7 +341,7 @@ def test_the_command_notes_when_and_prunes_in_spite_of_a_damaged_file(lived_in, 
     for path in (old, kept, other):
         path.write_bytes(b"")
     stuck = tmp_path / "agon-20190101T000000Z.tar"
-    stuck.mkdir()  # cannot be deleted as a file
+    stuck.mkdir()  # cannot be deleted like a file
     submission = Submission.objects.order_by("received_at")[0]
     with stored_file(submission.sha256) as stored:
         stored.chmod(0o600)
@@ -369,7 +369,7 @@ def test_without_a_new_backup_the_old_ones_stay(lived_in, tmp_path, monkeypatch)
 
 @pytest.mark.slow
 def test_the_newest_backup_is_restored_on_trial(lived_in, settings, tmp_path, monkeypatch, capsys):
-    """With a key of its own environment; the portal itself keeps its rows and files."""
+    """The trial uses the key in its own environment. The portal keeps its rows and files."""
     monkeypatch.setenv("AGON_RECEIPT_KEY_FILE", str(settings.STATE_ROOT / "receipt-key.pem"))
     monkeypatch.setenv("AGON_GOLD_PUBLIC_KEY", as_text(public_key()))
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "portal.settings")
@@ -384,7 +384,7 @@ def test_the_newest_backup_is_restored_on_trial(lived_in, settings, tmp_path, mo
     assert Reading.objects.get(name="restore").value == 0
     Reading.objects.filter(name="restore").delete()
     assert everything() == before
-    (archive_file,) = place.iterdir()  # nothing else is left
+    (archive_file,) = place.iterdir()  # nothing else remains
     content = bytearray(archive_file.read_bytes())
     content[len(content) // 2] ^= 1
     archive_file.write_bytes(content)
@@ -407,7 +407,7 @@ def test_a_failed_unit_is_mailed_to_administrators_once_a_day(tiny, smtp):
 
 @pytest.mark.slow
 def test_by_command_into_a_portal_of_its_own(backup, settings, tmp_path):
-    """Processes with their own state and SQLite; from PostgreSQL too, if the tests run on it."""
+    """The processes have their own state and SQLite database. With PostgreSQL, the backup is made from it."""
     state = tmp_path / "state"
     state.mkdir()
     for key in ("receipt-key.pem", "gold-private-key"):

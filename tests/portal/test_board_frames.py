@@ -1,4 +1,4 @@
-"""A leaderboard exported by its page, read as a DataFrame and written as files."""
+"""A leaderboard that is exported from its page, read as a DataFrame and written to files."""
 
 from pathlib import Path
 

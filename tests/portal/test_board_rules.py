@@ -1,4 +1,4 @@
-"""What a board shows besides scores: ties by rule, aliases, intervals and tie groups, dates, overall rankings."""
+"""What a board shows besides scores: tie rules, aliases, intervals and tie groups, dates, and overall rankings."""
 
 from datetime import timedelta
 
@@ -113,7 +113,7 @@ def test_each_group_has_its_letter_and_bracket(field):
 
 
 def test_another_method_compares_again_but_for_released_scores(field):
-    """The same runs: a board of another method is computed again, a released one stays as readers know it."""
+    """With a new method, boards are compared again, but a released board stays as readers know it."""
     compared(field)
     mine = Board.objects.filter(track__slug="one", phase__slug="evaluation")
     made = mine.get().comparison
@@ -143,10 +143,10 @@ def test_what_is_compared_when(field):
             )
         )
 
-    assert ("one", "evaluation") not in due(EVALUATION)  # open and hidden: no one sees it
+    assert ("one", "evaluation") not in due(EVALUATION)  # open and hidden, so no one sees it
     assert ("one", "evaluation") in due(RELEASE)
     compared(field)
-    assert ("one", "evaluation") in due(RELEASE)  # released, and not saved yet
+    assert ("one", "evaluation") in due(RELEASE)  # released and not saved yet
     Board.objects.filter(phase__slug="evaluation").update(gold=None)
     assert ("one", "evaluation") not in due(RELEASE)
 
@@ -212,10 +212,10 @@ def test_runs_by_type_of_system(field):
 
 
 def test_what_the_index_chooses_is_what_the_rule_says(tiny):
-    """Leaderboards and the team's own pages use one rule; see `portal.models.official`."""
+    """Leaderboards and teams' own pages follow one rule; see `portal.models.official`."""
     team = new_team(tiny, "Meltemi")
     for number, values in enumerate([PERFECT, PERFECT, POOR], start=1):
-        send_run(team, values, number, EVALUATION + min(number, 2) * MILLISECOND)  # the last two at once
+        send_run(team, values, number, EVALUATION + min(number, 2) * MILLISECOND)  # the last two together
     work_off(EVALUATION)
 
     def official(rule):
@@ -225,7 +225,7 @@ def test_what_the_index_chooses_is_what_the_rule_says(tiny):
         (own,) = official_runs_of(team_runs(team, captain(team), RELEASE), captain(team), RELEASE)
         return [one.run.number for one in found], [own.run.number]
 
-    assert official("best") == ([1], [1])  # the earlier of two equal ones
+    assert official("best") == ([1], [1])  # the earlier of two equal runs
     assert official("last") == official("chosen") == ([3], [3])
     team.runs.filter(number=2).update(chosen_at=EVALUATION)
     assert official("chosen") == ([2], [2])

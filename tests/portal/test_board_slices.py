@@ -1,4 +1,4 @@
-"""Boards, figures and papers by slice of items: of one gold, scorer and table, none before the release."""
+"""Boards, figures and papers by item slice: always of one gold, scorer and table, and none before the release."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -33,11 +33,11 @@ from tests.portal.world import (
 )
 
 PAGE = "/tasks/tiny/leaderboard/one/?phase=evaluation"
-SPANISH = ["NO", "NO", "YES", "NO"]  # right in Spanish alone
+SPANISH = ["NO", "NO", "YES", "NO"]  # correct only in Spanish
 
 
 def give_languages(folder: Path, languages: Iterable[str]) -> None:
-    """The languages of the items a, b, c and d."""
+    """Write the languages of the items a, b, c and d."""
     rows = [f"{item}\t{language}" for item, language in zip("abcd", languages, strict=True)]
     (folder / "data/languages.tsv").write_text("\n".join(["id\tlang", *rows, ""]))
     path = folder / "task.yaml"
@@ -48,7 +48,7 @@ def give_languages(folder: Path, languages: Iterable[str]) -> None:
 
 
 def make(at: str = "evaluation") -> None:
-    """What a worker does in the background."""
+    """Do a worker's background work."""
     compare_board(Board.objects.get(track__slug="one", phase__slug=at), RELEASE)
 
 
@@ -256,7 +256,7 @@ def content(labels: Mapping[str, str]) -> bytes:
 
 @pytest.fixture
 def uneven(db: None, tiny_folder: Path) -> SharedTask:
-    """Two teams, of which Ostro has every second item of the topic sport wrong, and Meltemi every tenth of both."""
+    """Two teams. Ostro is wrong on every second item of the topic sport, Meltemi on every tenth item of both topics."""
     gold = {item: "YES" if place % 3 else "NO" for place, item in enumerate(MANY)}
     wrong = {"YES": "NO", "NO": "YES"}
     (tiny_folder / "data/items.txt").write_text("\n".join([*MANY, ""]))

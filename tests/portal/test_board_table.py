@@ -1,4 +1,4 @@
-"""One table of a board: all its outputs have the same rows, in the same order, with the same values."""
+"""All outputs of a board have the same rows, in the same order, with the same values."""
 
 import csv
 import io
@@ -16,13 +16,13 @@ from portal.times_and_numbers import score
 from tests.portal.remembered import remembered
 from tests.portal.world import GOOD, PERFECT, POOR, RELEASE, board, with_teams
 
-# A row as text: rank, team or name of the reference, score, ends of its interval, tie group.
+# A row as text: rank, name of the team or reference, score, ends of its interval, and tie group.
 RunColumns = tuple[int | None, str, float | None, float | None, float | None, str]
 
 
 @remembered
 def released(tiny: SharedTask) -> SharedTask:
-    """Three teams, the last two tied; one metric of the last is undefined."""
+    """Three teams, of which the last two are tied. The last one has an undefined metric."""
     with_teams(tiny, {"Ostro": PERFECT, "Meltemi": GOOD, "Sirocco": GOOD, "Notus": POOR})
     compare_board(_row(), RELEASE)
     keep_release(_row(), RELEASE + timedelta(minutes=1))

@@ -1,4 +1,4 @@
-"""Boards without work are skipped until something happens to them."""
+"""Boards that need no work are skipped until something happens to them."""
 
 from datetime import timedelta
 
@@ -11,12 +11,12 @@ from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, new_team, send_run, work_off
 
 MINUTE = timedelta(minutes=1)
-LATER = POST + timedelta(days=2)  # nothing happens on that day
+LATER = POST + timedelta(days=2)  # a day on which nothing happens
 
 
 @remembered
 def settled(tiny):
-    """The tiny task with a run in the evaluation phase; nothing is left to do at LATER."""
+    """The tiny task with a run in the evaluation phase. At LATER, nothing is left to do."""
     send_run(new_team(tiny, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     finish(LATER)
@@ -24,7 +24,7 @@ def settled(tiny):
 
 
 def finish(at):
-    """Do all work."""
+    """Do all pending work."""
     for moment in (at, at + 2 * MINUTE, at + 3 * MINUTE):
         boards = Board.objects.filter(pk__in=find_board_work(moment).refresh)
         for board in boards.select_related("track__shared_task", "phase__shared_task", "gold"):
@@ -51,7 +51,7 @@ def test_a_new_score_makes_its_board_work_again(settled):
 
 
 def test_a_date_that_passes_makes_all_boards_of_its_task_work_again(settled):
-    """Items of a phase may become public when another closes."""
+    """A phase's items may become public when another phase closes."""
     Phase.objects.filter(slug="post").update(closes=LATER + 5 * MINUTE)
     assert unsettled(LATER + 4 * MINUTE) == set()
     assert len(unsettled(LATER + 6 * MINUTE)) > 1

@@ -1,4 +1,4 @@
-"""Data in S3: uploads are in the bucket, other machines read them there, downloads get a short-lived link."""
+"""Data in S3: uploads are in the bucket, other machines read them there, and downloads get a short-lived link."""
 
 import io
 import re
@@ -46,7 +46,7 @@ def gated_in_s3(bucket, gated):
 
 
 def follow(response, **headers):
-    """Follow a redirect, as a browser does."""
+    """Follow a redirect like a browser."""
     with urlopen(Request(response["Location"], headers=headers)) as answer:
         return answer.status, answer.headers, answer.read()
 
@@ -73,7 +73,7 @@ def test_what_is_not_there(bucket, tmp_path):
 
 
 def test_a_file_in_parts_is_the_same_file(bucket, tmp_path):
-    size = 20 * 1024 * 1024  # over the threshold for uploads in parts
+    size = 20 * 1024 * 1024  # above the threshold for multipart uploads
     with (tmp_path / "large").open("wb") as file:
         file.write(b"first")
         file.truncate(size)
@@ -87,7 +87,7 @@ def test_runs_are_claimed_and_scored_by_another_machine(bucket, tiny, tmp_path):
     shutil.rmtree(tmp_path / "scratch")  # the worker's machine has no files yet
     work_off(EVALUATION)
     assert Run.objects.get(pk=run.pk).state == Run.State.SCORED
-    assert not Run.objects.scorable().exclude(state=Run.State.SCORED).exists()  # including baselines
+    assert not Run.objects.scorable().exclude(state=Run.State.SCORED).exists()  # including the baselines
     client = Client()
     client.force_login(captain(team))
     assert client.get(f"/runs/{run.pk}/file/").getvalue() == run_file(GOOD)
@@ -121,7 +121,7 @@ def test_who_may_have_a_file_gets_a_link_for_a_minute(gated_in_s3, client):
     query = parse_qs(urlsplit(response["Location"]).query)
     assert query["X-Amz-Expires"] == [str(LINK_SECONDS)] == ["60"]
     assert query["X-Amz-Signature"]
-    assert Download.objects.count() == 1  # before anyone has followed the link
+    assert Download.objects.count() == 1  # recorded before anyone has followed the link
     status, headers, body = follow(response)
     assert (status, body) == (200, b"sample\t0123456789\n" * 100)
     assert headers["Content-Disposition"] == 'attachment; filename="gated-sample.tsv"'
@@ -195,7 +195,7 @@ def test_a_rotated_password_ends_links_too(gated_in_s3, client, smtp):
     assert client.get(f"{DATA}test/").status_code == 302
     assert client.post("/tasks/gated/team/password/").status_code == 302
     for ask in (client.get, client.head):
-        assert ask(f"{DATA}test/").status_code == 403  # and an existing link is valid for a minute at most
+        assert ask(f"{DATA}test/").status_code == 403  # existing links are valid for a minute at most
     assert LINK_SECONDS <= 60
 
 

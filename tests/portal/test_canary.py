@@ -1,4 +1,4 @@
-"""The search for gold covers each way out; and finds nothing after everything has happened."""
+"""The search for gold covers every way out, and finds nothing after a complete task."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""The mails' translations: complete, with the same placeholders, and compiled."""
+"""Translations of mails: complete, compiled, and with the same placeholders."""
 
 import gettext
 import re
@@ -46,7 +46,7 @@ def test_what_is_compiled_is_what_is_written(language):
 
 
 def test_pages_speak_one_language(db):
-    """Pages are not translated; a mixture would be worse than English."""
+    """Pages are not translated, because a mixture of languages would be worse than English."""
     user = person("Zoe")
     user.language = "es"
     user.save()

@@ -1,4 +1,4 @@
-"""The child process: an answer, or an error of a known kind, without harming the worker."""
+"""The child process: it answers or fails with an error of a known kind, and never harms the worker."""
 
 import mmap
 import operator
@@ -47,7 +47,7 @@ def test_time_limit_kills():
 
 
 def test_busy_loop_is_killed():
-    with pytest.raises((ChildError, HostError)):  # on a busy machine it hardly runs
+    with pytest.raises((ChildError, HostError)):  # on a busy machine it hardly gets any CPU
         run_limited(attempts.spin, seconds=0.2)
 
 
@@ -73,7 +73,7 @@ def test_memory_limit_is_a_clean_error():
 
 
 def test_memory_of_who_asks_does_not_count():
-    """As after drawing figures, which leaves 33 GB of address space in a process."""
+    """Drawing figures, for example, leaves 33 GB of address space in a process."""
     with mmap.mmap(-1, 33 * GIBIBYTE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ):
         assert run_limited(attempts.answer_of_a_thread) == [1]
 
@@ -132,13 +132,13 @@ def test_no_descriptor_is_left_open():
 
 
 def descriptors():
-    """The number of open descriptors here, and in the fork server."""
+    """Return the number of open descriptors in this process and in the fork server."""
     return [len(list(Path(folder).iterdir())) for folder in ("/dev/fd", f"/proc/{fork_server().pid}/fd")]
 
 
 @pytest.mark.slow
 def test_the_parent_of_children_is_small_and_knows_no_secret(monkeypatch):
-    """Names of modules and of the environment: no Django, no settings, no address of a database, no key."""
+    """The names of its modules and variables show no Django, settings, database address or key."""
     monkeypatch.setenv("AGON_GOLD_PRIVATE_KEY", "secret")
     fork_server().stop()
     loaded = run_limited(attempts.modules)

@@ -1,4 +1,4 @@
-"""Counters for /metrics: stored in rows, so that they cost the same for any number of runs, and never double."""
+"""Counters for /metrics: they are stored in rows, cost the same for any number of runs, and count nothing twice."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ def lived_in(meltemi: Team) -> Team:
 
 def test_what_is_kept_is_what_was_counted(lived_in: Team) -> None:
     assert counters(EVALUATION + HOUR)["uploads", "tiny"] == 2
-    for _ in range(2):  # the second finds nothing new
+    for _ in range(2):  # the second call finds nothing new
         keep_counters(EVALUATION + HOUR)
         assert Tally.objects.get(name="uploads", label="tiny").value == 2
         after = counters(EVALUATION + HOUR)
@@ -100,7 +100,7 @@ def test_a_new_score_is_no_new_upload(lived_in: Team) -> None:
 
 
 def copy_rows(model: type[Submission] | type[Run], count: int) -> None:
-    """That many more rows like an existing one."""
+    """Insert this many rows that are like an existing one."""
     columns = [field.column for field in model._meta.concrete_fields if field.column != "id"]
     key = "gen_random_uuid()" if connection.vendor == "postgresql" else "lower(hex(randomblob(16)))"
     names = ", ".join(columns)
@@ -116,7 +116,7 @@ def copy_rows(model: type[Submission] | type[Run], count: int) -> None:
 
 
 class Steps:
-    """The work of a database: rows read by PostgreSQL, steps of SQLite's virtual machine."""
+    """Counts the work of a database: rows read by PostgreSQL, or steps of SQLite's virtual machine."""
 
     total = 0
 
@@ -155,12 +155,12 @@ def test_figures_cost_the_same_for_any_number_of_runs(lived_in: Team) -> None:
         Reading.objects.all().delete()
         Tally.objects.all().delete()
         keep_counters(at)
-        if connection.vendor == "postgresql":  # its autovacuum does this
+        if connection.vendor == "postgresql":  # normally done by its autovacuum
             with connection.cursor() as cursor:
                 cursor.execute("ANALYZE")
         with CaptureQueriesContext(connection) as asked, steps() as done:
             text = {sample.name: sample.value for family in metrics(at) for sample in family.samples}
-        assert text["agon_scoring_seconds_count"] == count - 1  # one is rejected
+        assert text["agon_scoring_seconds_count"] == count - 1  # one run is rejected
         cost[count] = len(asked), done.total
     (few_asked, few), (many_asked, many) = cost.values()
     assert few_asked == many_asked
@@ -186,7 +186,7 @@ def samples() -> dict[tuple[str, str], float]:
 
 
 def test_requests_are_counted_by_status_and_duration(client, db: None, no_requests: None) -> None:
-    assert samples()["agon_answers_total", "5xx"] == 0  # from the start
+    assert samples()["agon_answers_total", "5xx"] == 0  # exists from the start
     for status in (200, 302, 404, 500, 503):
         answer(status)
     for path in ("/healthz", "/readyz", "/metrics"):

@@ -1,4 +1,4 @@
-"""Signing in on the command line with a browser (RFC 8628): codes expire, work once, and belong to one person."""
+"""Command-line sign-in with a browser (RFC 8628): codes expire, work only once, and belong to one person."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -80,7 +80,7 @@ def test_codes_end(db: None) -> None:
     assert code(collect, login, after(600)) == "expired_token"
     assert not AccessToken.objects.exists()
     start(at=after(601))
-    assert DeviceLogin.objects.count() == 1  # the expired one is deleted
+    assert DeviceLogin.objects.count() == 1  # the expired login is deleted
 
 
 def test_a_code_is_decided_once(db: None) -> None:
@@ -166,7 +166,7 @@ def test_a_persons_own_data_have_no_code(db: None) -> None:
 
 @pytest.fixture
 def browser(db: None, at: Any) -> Client:
-    """Ana's browser, with the password entered a moment ago."""
+    """Ana's browser, just after she entered her password."""
     at(EVALUATION)
     cache.clear()
     user = person("Ana")

@@ -1,4 +1,4 @@
-"""`manage.py doctor` lists each problem with its fix, and returns 1 if there is one."""
+"""`manage.py doctor` lists each problem with its fix, and returns 1 if there is a problem."""
 
 import socket
 import ssl
@@ -24,7 +24,7 @@ from tests.conftest import ROOT
 @pytest.fixture
 def beating(tiny, queue, smtp, monkeypatch):
     """A portal that lacks nothing."""
-    monkeypatch.setattr(doctor, "DISK_BYTES", 0)  # the disk of the tests' machine does not matter
+    monkeypatch.setattr(doctor, "DISK_BYTES", 0)  # the disk of the test machine does not matter
     monkeypatch.setattr(doctor, "missing_protection", list)
     for lane in Lane:
         jobs.heartbeat(lane)
@@ -105,7 +105,7 @@ def test_every_limit_is_that_of_an_alert():
 
 
 def test_the_certificate_that_browsers_see_is_read(tmp_path):
-    """Including expired ones, and self-signed ones."""
+    """This includes expired and self-signed certificates."""
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=localhost"
     key, chain = tmp_path / "key.pem", tmp_path / "chain.pem"
     subprocess.run([*command.split(), "-keyout", key, "-out", chain], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""Opening, hiding and deleting tasks, and who organizes them."""
+"""Publishing, hiding and deleting tasks, and changing who organizes them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A worker's handling of an upload: check, score, record; and failures of each."""
+"""A worker's handling of an upload: checking, scoring, recording, and failures of each step."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -172,7 +172,7 @@ def test_content_that_kills_the_child_is_tried_again_then_quarantined(run, melte
         run.refresh_from_db()
         assert (run.state, run.attempts) == ("received" if attempt < ATTEMPTS else "failed", attempt)
         at += timedelta(hours=1)
-    assert run.problems == []  # the team sees nothing of the error
+    assert run.problems == []  # the team does not see the error
     assert used(meltemi) == 0
     assert not score_run(run.pk, at)
     assert sweep(at).runs.count(run.pk) == 0
@@ -209,12 +209,12 @@ def test_failed_baseline_harms_no_one(tiny, poison):
 
 
 def test_sweep_trusts_a_fresh_hint_and_then_finds_the_work(meltemi):
-    work_off(EVALUATION)  # the baselines
+    work_off(EVALUATION)  # scores the baselines
     submission = send_run(meltemi, GOOD, 1, EVALUATION).submission
     assert sweep(EVALUATION) == Work()
     lost = EVALUATION + timedelta(seconds=HINT_SECONDS)
     assert sweep(lost) == Work([submission.pk])
-    assert sweep(lost) == Work()  # a second sweeper
+    assert sweep(lost) == Work()  # a second sweep
     (run_id,) = check_submission(submission.pk, lost)
     assert sweep(lost) == Work()
     assert sweep(lost + timedelta(seconds=2 * HINT_SECONDS)).runs == [run_id]

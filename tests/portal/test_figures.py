@@ -1,4 +1,4 @@
-"""Figures: drawn from the table next to them, readable without them, and never before the scores are public."""
+"""Figures: drawn from the table next to them, accessible without the image, and hidden until scores are public."""
 
 import re
 from base64 import b64decode
@@ -46,7 +46,7 @@ def test_a_drawing_says_what_its_table_says():
     drawn = render(confusion(CONFUSION), "svg").decode()
     words = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
     assert {"NO", "YES", "3", "1", "0", "2", "75%", "25%", "0%", "100%"} <= set(words)
-    assert "5 of 6 items" in drawn  # for people who do not see it
+    assert "5 of 6 items" in drawn  # for people who do not see the image
 
 
 def test_an_image_carries_the_letters_that_it_uses_and_no_others():

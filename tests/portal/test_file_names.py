@@ -1,4 +1,4 @@
-"""Names of runs with folders, in any case, and with a track's alias: shown, uploaded, downloaded."""
+"""File names with folders, in any case, and with a track's alias: shown, uploaded and downloaded."""
 
 from http import HTTPStatus
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_your_file_names_have_folders_and_the_alias(signed_in: Client) -> None:
     text = signed_in.get(PAGE).content.decode()
     assert "Meltemi/E-C_one/run_1.json" in text
     assert "pack your runs with them in a zip archive" in text
-    assert "tiny.zip" in text  # in the commands
+    assert "tiny.zip" in text  # part of the commands
 
 
 def test_runs_in_folders_are_scored_and_downloaded(team: Team, signed_in: Client) -> None:

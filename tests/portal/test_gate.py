@@ -1,4 +1,4 @@
-"""The embargo has one gate: scores are read through it everywhere, and it agrees with the phases."""
+"""The embargo: scores are read everywhere through the same querysets, which agree with the phases."""
 
 import ast
 import re
@@ -22,9 +22,9 @@ WORKERS = ("models", "evaluation", "migrations", "management", "admin.py")  # th
 GATES = ("visible_to", "visible_in_steps", "visible_at_all", "public")
 SCORED = ("Evaluation", "ReleasedBoard", "RunItems")
 MANAGERS = ("objects", "_default_manager", "_base_manager")
-RELATED = ("evaluations", "released_boards")  # of a run, a gold standard, a track or a phase
+RELATED = ("evaluations", "released_boards")  # relations of a run, a gold standard, a track or a phase
 LOOKUPS = re.compile(r"(^|__)(evaluations|released_boards)($|__)|portal_(evaluation|releasedboard|runitems)")
-EXEMPT = {  # files that save, count or delete rows of these models, and show no score
+EXEMPT = {  # files that save, count or delete rows of these models without showing scores
     "portal/queries/releases.py": {"ReleasedBoard"},
     "portal/queries/effects.py": {"ReleasedBoard"},
     "portal/queries/counters.py": {"Evaluation"},
@@ -40,7 +40,7 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
 
 
 def past_the_gate(path: str, tree: ast.Module) -> Iterator[str]:
-    """Places that read scores otherwise: other methods of a manager, a relation, a lookup, or SQL."""
+    """Yield places that read scores in other ways: other manager methods, relations, lookups or SQL."""
     nodes = list(ast.walk(tree))
     through = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in GATES}
     for node in nodes:
@@ -119,7 +119,7 @@ def test_database_and_phase_say_the_same(tiny, extra_time):
 
 @remembered
 def run(meltemi):
-    """A scored run, hidden until the release."""
+    """A scored run whose score is hidden until the release."""
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     Phase.objects.filter(pk=run.phase_id).update(ladder_step=0.05)
@@ -127,7 +127,7 @@ def run(meltemi):
 
 
 def test_queries_are_safe_in_themselves(run):
-    """Whatever their callers check: before the release they have no scores, not even for the run's own team."""
+    """Whatever their callers check, they return no scores before the release, not even for the run's own team."""
     board = Board.objects.select_related("gold", "phase").get(track=run.track, phase=run.phase)
     first = run.evaluations.get()
     Evaluation.objects.create(
@@ -149,5 +149,5 @@ def test_queries_are_safe_in_themselves(run):
 
     for viewer in (AnonymousUser(), captain(run.team)):
         assert found(viewer, EVALUATION) == [False] * 5
-        assert found(viewer, RELEASE) == [True, True, True, True, False]  # the phase is over: no steps
+        assert found(viewer, RELEASE) == [True, True, True, True, False]  # the phase is over, so there are no steps
     assert found(organizer_of(run.track.shared_task), EVALUATION) == [True, True, True, False, False]

@@ -47,7 +47,7 @@ def sealed(content, key=None):
 
 @pytest.fixture
 def web(settings):
-    """A process with only the public key, like the web server."""
+    """A process that has only the public key, like the web server."""
     settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS = as_text(public_key()), []
 
 
@@ -61,7 +61,7 @@ def newest(tiny, track="one"):
 
 
 def uploaded(tiny, organizer, content):
-    """Gold after a worker has checked it, and an organizer has applied it if possible."""
+    """Upload gold and have a worker check it. If possible, an organizer applies it."""
     track = tiny.tracks.get(slug="one")
     return applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
 
@@ -76,7 +76,7 @@ def test_what_is_sealed_in_pieces_comes_back(size):
 def test_a_sealed_file_reveals_nothing_of_its_content():
     first, again, other = sealed(ONE), sealed(ONE), sealed(OTHER)
     assert first != again
-    assert len(first) == len(other)  # the lengths of labels differ
+    assert len(first) == len(other)  # although the lengths of the labels differ
     assert b"value" not in first
 
 
@@ -251,7 +251,7 @@ def test_the_first_gold_needs_no_key(db, tiny_folder, web):
 def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi, settings, capsys):
     waiting = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([OTHER]))
     old = private_key_file().read_text().split()
-    settings.GOLD_PUBLIC_KEY = as_text(public_key())  # forgotten in a worker's settings
+    settings.GOLD_PUBLIC_KEY = as_text(public_key())  # the public key was left in a worker's settings
     settings.GOLD_PRIVATE_KEYS = [new_private_key(), *old]
     before = newest(tiny).sealed_sha256
     call_command("gold_keys", "rotate")

@@ -1,4 +1,4 @@
-"""A correction of a gold standard: previewed without publishing anything, applied with a reason, taken back."""
+"""A correction of a gold standard: previewed without publishing anything, applied with a reason, and undone."""
 
 import json
 from datetime import timedelta
@@ -45,12 +45,12 @@ from tests.portal.world import (
     work_off,
 )
 
-FIXED = run_file(GOOD)  # item c was wrong: perfect runs are no longer perfect
+FIXED = run_file(GOOD)  # item c was wrong, so perfect runs are no longer perfect
 
 
 @remembered
 def field(tiny):
-    """Perfect before Good before Poor, all scored."""
+    """Three scored teams, ranked Perfect, Good, Poor."""
     return with_teams(tiny, {"Perfect": PERFECT, "Good": GOOD, "Poor": POOR})
 
 
@@ -64,7 +64,7 @@ def sent(task, organizer, content=FIXED, at=POST):
 
 
 def previewed(task, organizer, content=FIXED, at=POST):
-    """A preview, as workers leave it."""
+    """Create a preview in the state in which workers leave it."""
     upload = sent(task, organizer, content, at)
     check_gold_upload(upload.pk, at)
     with without_children():
@@ -139,7 +139,7 @@ def test_what_is_applied_scores_as_the_preview_said_and_says_why(field, organize
     assert (gold.version, gold.note, gold.applied_by) == (2, NOTE, organizer)
     assert accuracies(board(field, POST)) == {"Perfect": 1.0, "Good": 0.75, "Poor": 0.25}
     work_off(POST)
-    assert board(field, POST).gold_version == 1  # until a job shows all at once
+    assert board(field, POST).gold_version == 1  # until a job shows all of them together
     refreshed(POST)
     shown = board(field, POST)
     assert (shown.gold_version, accuracies(shown)) == (2, {"Perfect": 0.75, "Good": 1.0, "Poor": 0.5})
@@ -320,5 +320,5 @@ def test_of_one_who_applies_and_one_who_returns_both_win_only_in_turn(field, org
         GoldStandard.objects.filter(track__slug="one").order_by("version").values_list("version", flat=True)
     )
     assert versions == list(range(1, len(made) + 3))
-    if len(made) == 2:  # the preview came first; afterwards it would be stale
+    if len(made) == 2:  # after the preview, which would otherwise be outdated
         assert found[0].version < found[1].version

@@ -1,4 +1,4 @@
-"""Importing a shared task's folder."""
+"""Importing a task's folder."""
 
 import re
 import shutil
@@ -124,7 +124,7 @@ def test_new_gold_is_a_version_and_scores_all_again(tiny, tiny_folder, meltemi):
     done = board(tiny, POST)
     assert [row.scores["accuracy"] for row in done.rows if row.kind == "team"] == [0.75]
     assert (done.gold_version, done.rescored, done.pending) == (2, None, 0)
-    assert Evaluation.objects.filter(run__team=meltemi).count() == 2  # the old one is kept, for the record
+    assert Evaluation.objects.filter(run__team=meltemi).count() == 2  # the old evaluation is kept for the record
 
 
 def test_a_changed_baseline_is_made_again(tiny, tiny_folder):
@@ -169,7 +169,7 @@ def write(name, content):
     return lambda folder: (folder / name).write_bytes(content)
 
 
-ERRORS = {  # change in the folder → what the organizer must read
+ERRORS = {  # change in the folder → message for the organizer
     "no page": (remove("pages/overview.md"), "pages/overview.md: there is no such file.*the page overview"),
     "page in Latin-1": (write("pages/overview.md", b"Espa\xf1a"), "pages/overview.md: byte 5 is not UTF-8"),
     "no items": (remove("data/items.txt"), "data/items.txt: there is no such file.*items of the track one, split test"),

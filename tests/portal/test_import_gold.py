@@ -1,4 +1,4 @@
-"""Importing gold again: organizers' corrections on the page stay, unless the folder's file has changed too."""
+"""Importing gold again: corrections on the website are kept, unless the folder's file has changed, too."""
 
 import importlib
 
@@ -33,14 +33,14 @@ def in_use(task):
 
 
 def upload(task, organizer, content):
-    """Gold after a worker has checked it, and an organizer has applied it."""
+    """Upload gold and have a worker check it. If possible, an organizer applies it."""
     track = task.tracks.get(slug="one")
     applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
 
 
 @pytest.fixture
 def fixed(tiny, organizer):
-    """Track one has gold that was corrected on the page, as version 2."""
+    """A task whose gold of track one was corrected on the website, as version 2."""
     upload(tiny, organizer, FIXED)
     assert in_use(tiny).version == 2
     return tiny
@@ -48,7 +48,7 @@ def fixed(tiny, organizer):
 
 @pytest.fixture
 def keyless(settings):
-    """Imports without the worker's key; a worker compares what they leave."""
+    """Imports without the worker's key. A worker compares the gold later."""
 
     def do(folder):
         kept = settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS
@@ -93,7 +93,7 @@ def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
     path = tiny_folder / "gold/one.json"
     before = path.read_bytes()
     path.write_bytes(OTHER)
-    upload(fixed, organizer, OTHER)  # the folder's
+    upload(fixed, organizer, OTHER)  # the folder's gold
     assert import_shared_task(None, tiny_folder, POST).changes == []
     upload(fixed, organizer, FIXED)
     assert import_shared_task(None, tiny_folder, POST).changes == []  # compared with the last common version
@@ -103,7 +103,7 @@ def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
         import_shared_task(None, tiny_folder, POST)
     return_to_gold(
         organizer, GoldStandard.objects.get(track__slug="one", version=3), EVALUATION, note=NOTE
-    )  # the imported one
+    )  # the imported version
     assert import_shared_task(None, tiny_folder, POST).changes == ["gold one test: version 6, 4 of 4 items have gold"]
     path.unlink()
     upload(fixed, organizer, FIXED)

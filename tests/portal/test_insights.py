@@ -1,4 +1,4 @@
-"""Results analysis of a track: its page, its figures, and the pack for an overview paper."""
+"""Results analysis of a track: its page, its figures and the paper pack."""
 
 import json
 import re

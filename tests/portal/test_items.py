@@ -1,4 +1,4 @@
-"""Answers item by item: stored and shown if the task publishes them, after the release, and nowhere else."""
+"""Answers to every item: stored and shown only after the release, if the task publishes them."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,7 +17,7 @@ LATER = 'opens: "2024-05-16 00:00 UTC", closes: "2024-05-20 00:00 UTC"'  # of th
 
 
 def work_on_items(at: datetime) -> None:
-    """A worker that does all there is to do."""
+    """Do all of a worker's pending work."""
     while due := boards_to_publish(Board.objects.all(), at):
         for board in Board.objects.select_related("track__shared_task", "phase", "gold").filter(pk__in=due):
             publish_items(board, at)
@@ -25,7 +25,7 @@ def work_on_items(at: datetime) -> None:
 
 @pytest.fixture
 def published(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
-    """The tiny task, which publishes the items of track one, with a run of 3 right answers of 4."""
+    """The tiny task, which publishes the items of track one, with a run that has 3 of 4 answers correct."""
     path = tiny_folder / "task.yaml"
     text = path.read_text().replace("file: gold/one.json}", "file: gold/one.json, published: true}")
     path.write_text(text.replace('opens: "2024-06-01 00:00 UTC", split: test', f"{LATER}, split: test"))
@@ -36,7 +36,7 @@ def published(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
 
 
 def page_of(task: SharedTask, query: str = "") -> str:
-    """The page of Ostro's run, as its captain sees it."""
+    """Return the page of Ostro's run as its captain sees it."""
     client = Client()
     client.force_login(captain(task.teams.get(name="Ostro")))
     run = Run.objects.get(name="one_Ostro_1.json")
@@ -52,7 +52,7 @@ def context_of(task: SharedTask, query: str = "") -> ItemTable | None:
 
 
 def missed(task: SharedTask) -> list[str]:
-    """Items missed by the best three."""
+    """Return the items that the best three runs missed."""
     page = Client().get(f"/tasks/{task.slug}/insights/one/?phase=evaluation")
     found = page.context["insights"].missed
     return [item for ids in found.ids for item in ids] if found else []
@@ -76,7 +76,7 @@ def test_nothing_is_written_or_shown_before_the_release(published: SharedTask) -
     Phase.objects.filter(slug="evaluation").update(released=None)
     assert "Items</h2>" not in page_of(published)
     assert missed(published) == []
-    work_on_items(RELEASE)  # the release was taken back
+    work_on_items(RELEASE)  # after the release was taken back
     assert not RunItems.objects.exists()
     assert not GoldItems.objects.exists()
 
@@ -134,7 +134,7 @@ def test_runs_are_compared_item_by_item(published: SharedTask) -> None:
     work_on_items(RELEASE)
     table = Client().get(address).context["table"]
     assert (table.runs, table.right) == (["Ostro", "Bora"], [3, 1])
-    assert [item.id for item in table.items] == ["a", "b"]  # answered differently
+    assert [item.id for item in table.items] == ["a", "b"]  # items that were answered differently
     assert [item.id for item in Client().get(f"{address}&items=missed").context["table"].items] == ["c"]
     assert missed(published) == []
     for name in ("Sirocco", "Notus"):

@@ -1,4 +1,4 @@
-"""Leaderboards: who is ranked, in which order, and who may see it when."""
+"""Leaderboards: who is ranked, in which order, and who may see them when."""
 
 import json
 from datetime import timedelta
@@ -45,7 +45,7 @@ def set_official(shared_task, official, phase="evaluation"):
 
 @remembered
 def field(tiny):
-    """Three teams, one run each: two share the best score."""
+    """Three teams with one run each, two of which share the best score."""
     return with_teams(tiny, {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR})
 
 
@@ -245,7 +245,7 @@ def test_board_opens_with_the_last_result(field):
     phases = list(field.phases.all())
     assert default_phase(phases, EVALUATION).slug == "evaluation"
     assert default_phase(phases, RELEASE).slug == "evaluation"
-    assert default_phase(phases, POST).slug == "evaluation"  # the result, before what came after it
+    assert default_phase(phases, POST).slug == "evaluation"  # the result comes before later phases
 
 
 @pytest.mark.parametrize("runs", ["official", "all"])

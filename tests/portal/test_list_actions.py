@@ -1,4 +1,4 @@
-"""docs/actions.md is what `manage.py list_actions` prints."""
+"""docs/actions.md is the output of `manage.py list_actions`."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Locks: nothing blocks an upload, no two actions wait for each other, a phase may change meanwhile."""
+"""Locks: nothing blocks an upload, no two actions wait for each other, and phases may change meanwhile."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -52,7 +52,7 @@ def organizer(tiny):
 
 @contextmanager
 def uncommitted(action: Callable[[], Any]) -> Iterator[None]:
-    """The action happens on another connection, in a transaction that ends with this block."""
+    """Run the action on another connection, in a transaction that lasts as long as this context."""
     is_done, may_end = Event(), Event()
 
     def do() -> None:

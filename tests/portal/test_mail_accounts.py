@@ -1,4 +1,4 @@
-"""Mails about accounts: allauth's flows, our style, the reader's language, and a mail server that is down."""
+"""Mails about accounts: allauth's flows, the portal's style, the reader's language, and an unreachable mail server."""
 
 import json
 import re
@@ -100,7 +100,7 @@ def test_with_the_mail_server_down_sign_up_says_so_and_the_mail_comes_later(anyb
     smtp.start()
     assert smtp.mails == []
     kept = OutgoingMail.objects.get(address="zoe@example.org", details__letter="email_confirmation_signup")
-    assert not re.search(r"[A-Za-z0-9_-]{15}:|http", json.dumps(kept.details))  # no key
+    assert not re.search(r"[A-Za-z0-9_-]{15}:|http", json.dumps(kept.details))  # the details contain no key
     deliver(database_now() + timedelta(minutes=20))
     (mail,) = smtp.to("zoe@example.org")
     assert mail["Subject"] == "Agon: confirm your mail address"
@@ -137,7 +137,7 @@ def test_a_late_link_leads_to_a_new_password(anybody, zoe, smtp):
     zoe.refresh_from_db()
     assert zoe.check_password(new)
     deliver(database_now())
-    assert "127.0.0.1" in body(smtp.mails[-1])  # the notice has the place, later too
+    assert "127.0.0.1" in body(smtp.mails[-1])  # the notice includes the network address even if it is sent later
 
 
 def test_an_address_that_the_mail_server_rejects_is_reported(anybody, smtp, db):

@@ -1,4 +1,4 @@
-"""Mails caused by dates and new agreements: to whom, once, and also after downtime or a moved date."""
+"""Mails caused by dates and new agreements: to whom, only once, and even after downtime or a moved date."""
 
 import re
 from datetime import timedelta
@@ -35,7 +35,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def closing(meltemi):
-    """When the phase closes; the team has had the data for long."""
+    """The time when the phase closes. The team has had the data for a long time."""
     download_data(meltemi)
     return Phase.objects.get(slug="evaluation", shared_task=meltemi.shared_task).closes
 
@@ -45,13 +45,13 @@ def download_data(team, at=EVALUATION):
 
 
 def mails(kind=""):
-    """Kind and address of each row of the outbox."""
+    """Return kind and address of each row in the outbox."""
     rows = OutgoingMail.objects.filter(kind__startswith=kind)
     return sorted(rows.values_list("kind", "address"))
 
 
 def after(at):
-    """The reminders after the schedule ran at each of these times."""
+    """Return the reminders after the schedule ran at each of these times."""
     remind(at)
     return [kind for kind, _address in mails("deadline")]
 
@@ -108,7 +108,7 @@ def test_without_the_data_and_with_late_data_no_one_gets_a_mail(meltemi, tiny):
 
 def test_a_schedule_that_was_down_still_sends_what_is_due(closing):
     assert after(closing - 25 * HOUR) == ["deadline_72"]
-    assert after(closing) == ["deadline_72"]  # too late
+    assert after(closing) == ["deadline_72"]  # too late for it
 
 
 def test_a_moved_deadline_gets_a_new_mail_and_the_old_one_is_not_sent(meltemi, closing, smtp):
@@ -137,7 +137,7 @@ def test_extra_time_of_a_team_is_a_deadline_of_its_own(meltemi, closing):
         remind(at)
     notus_mails = [kind for kind, address in mails("deadline") if address.startswith("notus")]
     assert notus_mails == ["deadline_24", "deadline_72"]
-    assert ("deadline_72", "meltemi@example.org") not in mails()  # its own was long ago
+    assert ("deadline_72", "meltemi@example.org") not in mails()  # the team's own deadline was long ago
 
 
 def test_who_made_it_before_the_mail_went_out_gets_none(meltemi, closing, smtp):
@@ -149,7 +149,7 @@ def test_who_made_it_before_the_mail_went_out_gets_none(meltemi, closing, smtp):
 
 @pytest.fixture
 def ranked(meltemi):
-    """Meltemi has a scored run; Notus has none, but a member who follows it."""
+    """Meltemi has a scored run. Notus has no run, but a member who wants mails about results."""
     best = send_run(meltemi, PERFECT, 1, EVALUATION)
     send_run(meltemi, POOR, 2, EVALUATION)
     work_off(EVALUATION)
@@ -212,7 +212,7 @@ def test_schedules_on_connections_of_their_own_send_once(meltemi, closing):
 
 @pytest.fixture
 def resigned(gated, gated_folder):
-    """A new version of the agreement, after Bora and Notus signed the old one."""
+    """The task after a new version of the agreement. Bora and Notus have signed the old one."""
     for name in ("Bora", "Notus"):
         team = new_team_of(gated, name)
         team.state = "approved"
@@ -238,7 +238,7 @@ def test_who_signed_an_older_agreement_is_asked_again_once(resigned, smtp):
     (mail,) = [mail for mail in smtp.mails if "agreement" in mail["Subject"]]
     assert mail["Subject"] == "Gated: the data agreement has changed, please sign it again"
     assert "/tasks/gated/agreement/" in mail.get_body(("plain",)).get_content()
-    assert mail["List-Unsubscribe"] is None  # a step depends on it
+    assert mail["List-Unsubscribe"] is None  # the mail is needed for a step, so it cannot be turned off
 
 
 def test_who_has_signed_before_the_mail_went_out_is_not_asked(resigned, smtp):
@@ -256,7 +256,7 @@ def test_who_left_is_not_asked(resigned):
 
 
 def test_an_agreement_that_changed_long_ago_is_no_news(resigned):
-    """So reminders only read tasks of the last weeks, however many there are."""
+    """Reminders therefore read only recent tasks, however many there are."""
     remind(EVALUATION + AGREEMENT_IS_NEWS)
     assert mails("agreement") == []
     remind(EVALUATION + AGREEMENT_IS_NEWS - HOUR)

@@ -1,4 +1,4 @@
-"""The outbox and a mail server that is down, busy or rejecting; and a worker killed at the worst time."""
+"""The outbox with a mail server that is down, busy or rejects mails, and with a worker killed at the worst time."""
 
 import ast
 import json
@@ -27,7 +27,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def row(meltemi):
-    """A mail that waits."""
+    """A waiting mail."""
     user = captain(meltemi)
     task = meltemi.shared_task
     return OutgoingMail.objects.create(
@@ -153,7 +153,7 @@ def test_a_worker_killed_between_sending_and_recording_makes_it_come_twice_with_
     smtp.when_sent = lambda: None
     assert len(smtp.mails) == 1
     assert state(row) == ("queued", 1, "")
-    deliver(EVALUATION + MINUTE)  # its lease still runs
+    deliver(EVALUATION + MINUTE)  # its lease has not ended yet
     assert len(smtp.mails) == 1
     deliver(EVALUATION + timedelta(seconds=outbox.LEASE_SECONDS))
     assert state(row) == ("sent", 2, "")
@@ -181,7 +181,7 @@ def test_the_sweep_adds_no_hint_while_others_wait(row, queue):
 
 @pytest.mark.django_db(transaction=True)
 def test_from_the_action_to_the_mailbox_by_the_messages_in_the_queue(meltemi, queue, smtp):
-    """The worker's part, message by message: a hint from the action, one from the sweep, one from the schedule."""
+    """The test runs every message: a hint from the action, one from the sweep, and one from the schedule."""
 
     def work():
         messages = [

@@ -1,4 +1,4 @@
-"""Mails about uploads, from the upload through outbox and job to the message: both parts, headers, attachment."""
+"""Mails about uploads, from the upload through outbox and job to the message: both parts, headers and attachment."""
 
 import json
 import re
@@ -38,12 +38,12 @@ ADDRESS = "meltemi@example.org"
 
 
 def parts(mail):
-    """Plain text and HTML."""
+    """Return the plain text and the HTML part."""
     return mail.get_body(("plain",)).get_content(), mail.get_body(("html",)).get_content()
 
 
 def about(smtp, words):
-    """The only mail with that end of its subject."""
+    """Return the only mail whose subject ends with these words."""
     (mail,) = [mail for mail in smtp.mails if mail["Subject"].endswith(words)]
     return mail
 
@@ -57,7 +57,7 @@ def test_an_accepted_upload_brings_its_receipt(meltemi, smtp, settings):
     body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(POOR)})
     submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
     deliver()
-    assert smtp.mails == []  # not before it is checked
+    assert smtp.mails == []  # none before the upload was checked
     work_off(EVALUATION)
     deliver()
     accepted = about(smtp, "Tiny: tiny_Meltemi.zip was accepted")
@@ -73,7 +73,7 @@ def test_an_accepted_upload_brings_its_receipt(meltemi, smtp, settings):
     content = receipt.get_content()
     assert verify(content if isinstance(content, bytes) else content.encode()).ok
     assert json.loads(content)["sha256"] == submission.sha256
-    assert about(smtp, "Tiny: tiny_Meltemi.zip was scored")  # once, for both runs
+    assert about(smtp, "Tiny: tiny_Meltemi.zip was scored")  # one mail for both runs
     assert kinds() == ["runs_accepted", "runs_scored"]
 
 
@@ -108,7 +108,7 @@ def test_the_first_ten_of_many_problems_are_mailed(meltemi, smtp):
 
 
 def mail_after(smtp, team, values, number, at, phase="evaluation"):
-    """The mail about a scored run, without the run's own details."""
+    """Return the mail about a scored run, without the run's own details."""
     run = send_run(team, values, number, at, phase)
     work_off(at)
     deliver(at)
@@ -126,7 +126,7 @@ def test_no_mail_before_the_release_depends_on_a_score(meltemi, smtp):
     assert "The scores stay hidden until the organizers release them" in texts[0][0]
 
 
-def test_nor_for_a_sender_who_organizes_the_task(meltemi, tiny, smtp):  # a mail may be forwarded
+def test_nor_for_a_sender_who_organizes_the_task(meltemi, tiny, smtp):  # mails may be forwarded
     tiny.organizers.add(captain(meltemi))
     text, html = mail_after(smtp, meltemi, GOOD, 1, EVALUATION)
     assert not re.search(r"\b[01][.,]\d{2}", text + html.partition("</head>")[2])
@@ -185,7 +185,7 @@ def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
     assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"canceled"}
     send_run(meltemi, GOOD, 2, EVALUATION)
     work_off(EVALUATION)
-    assert OutgoingMail.objects.filter(state="queued").count() == 0  # known by then, so none is queued
+    assert OutgoingMail.objects.filter(state="queued").count() == 0  # nothing new, so no mail is queued
     sender.mails_about_runs = True
     sender.save()
     join_team(friend, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
@@ -214,7 +214,7 @@ def test_names_of_any_kind_stay_in_their_place(meltemi, smtp, name):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_that_end_an_upload_at_once_send_one_mail(meltemi):
-    """The second reads while the first has not committed yet, so neither would see both runs as scored."""
+    """The second worker reads before the first has committed, so without a lock neither sees both runs as scored."""
     scored = Scored(scores={"accuracy": 0.75}, flags=[], details={})
     body = archive({f"{track}_Meltemi_1.json": run_file(GOOD) for track in ("one", "two")})
     submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)

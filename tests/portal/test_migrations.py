@@ -1,4 +1,4 @@
-"""Data of the first release, through all migrations."""
+"""Migrating the data of the first release."""
 
 import pytest
 from django.core.management import call_command
@@ -22,12 +22,12 @@ def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi):
     work_off(EVALUATION)
     limits, runs = counted(), list(Run.objects.values())
     assert OutgoingMail.objects.update(state=OutgoingMail.State.CANCELED)
-    assert Quota.objects.filter(user=captain(meltemi)).count() == 3  # two phases, and a day of one
+    assert Quota.objects.filter(user=captain(meltemi)).count() == 3  # two phases, and one day
     try:
         MigrationExecutor(connection).migrate([("portal", "0002_cache_table")])
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM portal_quota")
-            assert cursor.fetchone() == (3,)  # the team's
+            assert cursor.fetchone() == (3,)  # those of the team
             cursor.execute("SELECT DISTINCT state FROM portal_outgoingmail")
             assert cursor.fetchall() == [("needless",)]
     finally:

@@ -1,4 +1,4 @@
-"""New scores of released leaderboards: computed in the background, shown once organizers apply them with a reason."""
+"""New scores of released leaderboards: computed in the background, shown when organizers apply them with a reason."""
 
 import pytest
 from django.test import Client
@@ -40,7 +40,7 @@ BOARD = "/tasks/tiny/leaderboard/one/?phase=evaluation"
 
 @remembered
 def field(tiny):
-    """Perfect before Good before Poor, all scored."""
+    """Three scored teams, ranked Perfect, Good, Poor."""
     return with_teams(tiny, {"Perfect": PERFECT, "Good": GOOD, "Poor": POOR})
 
 
@@ -51,7 +51,7 @@ def organizer(tiny):
 
 @pytest.fixture
 def fixed(field, tiny_folder):
-    """After the release, the gold of track one becomes team Good's answers; all runs have their new scores."""
+    """After the release, team Good's answers become the gold of track one. All runs have new scores."""
     path = tiny_folder / "gold" / "one.json"
     path.write_bytes(run_file(GOOD))
     add_gold_standard(field.tracks.get(slug="one"), "test", path, POST)
@@ -104,7 +104,7 @@ def test_a_team_sees_the_score_that_the_released_board_shows(fixed):
 
 def test_organizers_see_what_would_change(fixed, organizer):
     (line,) = waiting_scores(fixed, organizer, POST)
-    assert (line.scored, line.count) == (5, 5)  # three teams, a baseline, the gold standard
+    assert (line.scored, line.count) == (5, 5)  # three teams, a baseline and the gold standard
     assert (line.effect.runs, line.effect.ranks, line.effect.missing) == (4, 2, 0)
     assert "1 released leaderboard has new scores to apply." in [step.text for step in to_do(fixed, POST)]
 
@@ -216,7 +216,7 @@ def test_a_newer_gold_says_nothing_of_itself_before_it_is_applied(fixed):
 
 
 def test_the_first_scores_of_a_released_board_need_no_action(tiny):
-    """A baseline that is scored for the first time after the release."""
+    """For example, a baseline that is scored for the first time after the release."""
     work_off(RELEASE)
     assert board(tiny, RELEASE).gold_version == 1
     assert Board.objects.with_new_scores(RELEASE) == []

@@ -1,4 +1,4 @@
-"""One job checks an upload and scores its runs in the child that read them; what is left gets jobs of its own."""
+"""One job checks an upload and scores its runs in the child that read them. Remaining runs get separate jobs."""
 
 from datetime import timedelta
 
@@ -15,14 +15,14 @@ from tests.portal.world import EVALUATION, GOOD, archive, run_file, send, withou
 
 @pytest.fixture
 def several(meltemi):
-    """An upload of three runs."""
+    """An upload with three runs."""
     names = ("one_Meltemi_1.json", "one_Meltemi_2.json", "two_Meltemi_1.json")
     return send(meltemi, "tiny_Meltemi.zip", archive({name: run_file(GOOD) for name in names}), EVALUATION)
 
 
 @pytest.fixture
 def read(monkeypatch):
-    """What was parsed after the check."""
+    """A list of what was parsed after the check."""
     found = []
     original = runs.read_answers
 

@@ -1,4 +1,4 @@
-"""Gold standards that a worker keeps opened, and how its children get them."""
+"""Gold standards that a worker keeps opened, and how they reach its children."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Errors of ours during evaluation: no attempt is used, everything waits, and is scored afterwards."""
+"""Errors of ours during evaluation: no attempt is used, everything waits, and all is scored afterwards."""
 
 import errno
 import os
@@ -62,7 +62,7 @@ def alerts():
 
 
 def waits(work):
-    """Its state, its attempts, and for how many seconds it is postponed."""
+    """Return its state, its attempts, and the seconds until it is tried again."""
     work.refresh_from_db()
     return work.state, work.attempts, work.postponed
 
@@ -76,7 +76,7 @@ def test_storage_away_while_uploads_are_checked(meltemi, administrators):
             assert check_submission(run.submission.pk, EVALUATION + timedelta(minutes=minute)) == []
     assert {waits(run.submission) for run in runs} == {("received", 0, ATTEMPTS + 2)}
     assert Quota.objects.get(team=meltemi, day="").used == 3
-    assert alerts().count() == 2  # one each
+    assert alerts().count() == 2  # one for each
     away.rename(data)
     work_off(EVALUATION + timedelta(hours=1), confined=True)
     assert {waits(run)[:2] for run in runs} == {("scored", 0)}
@@ -181,7 +181,7 @@ def test_gold_uploads_wait_too(tiny, administrators):
 
 
 def test_database_away_when_scores_are_recorded(meltemi):
-    """The worker cannot record the failure: its lease ends, and the next one scores the run."""
+    """The worker cannot record the failure. When its lease has ended, the next worker scores the run."""
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     check_submission(run.submission.pk, EVALUATION)
     updates = []
@@ -189,7 +189,7 @@ def test_database_away_when_scores_are_recorded(meltemi):
     def lose(execute, sql, params, many, context):
         if sql.startswith("UPDATE"):
             updates.append(sql)
-            if len(updates) > 1:  # the claim was the first
+            if len(updates) > 1:  # the first one was the claim
                 raise OperationalError("the server closed the connection")
         return execute(sql, params, many, context)
 
@@ -201,7 +201,7 @@ def test_database_away_when_scores_are_recorded(meltemi):
 
 
 class Unavailable(BaseHTTPRequestHandler):
-    """S3 during an outage."""
+    """A stand-in for S3 during an outage."""
 
     def do_GET(self):
         self.send_response(503)
@@ -246,7 +246,7 @@ def test_a_child_that_is_stopped_from_outside():
 
 
 def test_no_child_can_be_started(monkeypatch):
-    """A server in a thread of this process, in which nothing can be forked."""
+    """The test runs a server in a thread of this process, in which nothing can be forked."""
 
     def none(*_):
         raise BlockingIOError(errno.EAGAIN, "no more processes")

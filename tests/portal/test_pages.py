@@ -1,4 +1,4 @@
-"""The data of pages: home, task, limits, runs, one upload, one run."""
+"""The data behind pages: home, task, limits, runs, an upload and a run."""
 
 from datetime import datetime, timedelta
 
@@ -34,7 +34,7 @@ STRANGER = AnonymousUser()
 
 
 def task_with(slug: str, year: int, *windows: tuple[datetime, datetime | None]) -> SharedTask:
-    """A task without tracks, with a phase for each window."""
+    """Create a task without tracks that has a phase for each window."""
     task = SharedTask.objects.create(slug=slug, title=slug, year=year, imported_at=POST)
     for position, (opens, closes) in enumerate(windows):
         task.phases.create(
@@ -61,7 +61,7 @@ def test_home_links_boards_that_everyone_may_see(tiny):
 
 
 def test_a_task_that_stays_open_is_listed_as_open(db):
-    """After tasks with a deadline."""
+    """It comes after tasks with a deadline."""
     task_with("staying", 2025, (POST - 2 * DAY, POST - DAY), (POST - DAY, None))
     task_with("closing", 2024, (POST, POST + DAY))
     assert [(line.task.slug, line.deadline) for line in home_lists(STRANGER, POST).open] == [
@@ -71,7 +71,7 @@ def test_a_task_that_stays_open_is_listed_as_open(db):
 
 
 def test_home_sorts_in_the_database_as_each_task_says(db):
-    """Pages have an order made in SQL; the states and times of tasks are decided in Python."""
+    """The order is computed in SQL, while the states and dates of tasks are computed in Python."""
     for number in range(24):
         opens = POST + (number % 4 - 2) * DAY
         closes = None if number % 5 == 0 else opens + (1 + number % 2) * DAY
@@ -183,7 +183,7 @@ def test_rejected_upload_lists_every_problem(meltemi):
     view = submission_view(Submission.objects.get(pk=submission.pk), captain(meltemi), EVALUATION)
     assert (view.state, view.finished) == ("rejected", True)
     assert view.warnings == 1
-    assert view.errors == 3  # a label, three missing items, a broken file
+    assert view.errors == 3  # an invalid label, three missing items, and a broken file
     assert extent(view.problems) == "1 label, 3 items"
     assert [bool(line.run.problems) for line in view.runs] == [True, True]
 

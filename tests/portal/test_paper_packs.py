@@ -1,4 +1,4 @@
-"""Paper packs: built once for each state of the boards, one at a time, never by the web server."""
+"""Paper packs: built once per state of the boards, one at a time, and never by the web server."""
 
 import io
 import zipfile
@@ -30,7 +30,7 @@ PAGE, ZIP = "/tasks/tiny/paper/evaluation/", "/tasks/tiny/paper/evaluation.zip"
 
 @remembered
 def field(tiny: SharedTask) -> SharedTask:
-    """Two teams with scored runs; the phase `evaluation` is released at RELEASE."""
+    """Two teams with scored runs. The phase `evaluation` is released at RELEASE."""
     with_teams(tiny, {"Ostro": GOOD, "Meltemi": PERFECT})
     settle()
     return tiny
@@ -47,7 +47,7 @@ def organizer(tiny: SharedTask) -> Client:
 
 
 def settle() -> None:
-    """Compare changed boards, as a worker does."""
+    """Compare changed boards like a worker."""
     for board in Board.objects.filter(gold__isnull=False):
         compare_board(board, RELEASE)
 
@@ -75,7 +75,7 @@ def test_the_page_leads_from_the_request_to_the_file(field):
     assert f'hx-get="{PAGE}status/?seen=queued-0"' in waiting
     assert 'http-equiv="refresh"' in waiting
     assert client.get(f"{PAGE}status/?seen=queued-0").status_code == 204
-    assert client.get(ZIP).status_code == 302  # no request builds it
+    assert client.get(ZIP).status_code == 302  # requests do not build the pack
     pack = PaperPack.objects.get()
     assert build_pack(pack.pk, database_now())
     ready = client.get(PAGE).content.decode()

@@ -1,4 +1,4 @@
-"""Teams' papers: valid entries, who can set them until when, and where they appear."""
+"""Teams' papers: valid entries, who can set them and until when, and where they appear."""
 
 import re
 from types import SimpleNamespace

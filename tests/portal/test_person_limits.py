@@ -1,4 +1,4 @@
-"""Limits for people as well as for teams: leaving and registering again, or joining others, gives no more."""
+"""Limits apply to people as well as to teams: registering again or joining other teams gives no additional runs."""
 
 from datetime import timedelta
 from importlib import import_module
@@ -36,7 +36,7 @@ from tests.portal.world import (
 
 
 def another_team(user: User, team: Team, name: str) -> Team:
-    """The team that the person registers after leaving another."""
+    """Register another team for the person after they left the first one."""
     leave_team(user, team, EVALUATION)
     return register_team(user, team.shared_task, EVALUATION, name=name)
 
@@ -108,7 +108,7 @@ def test_a_rejected_run_is_given_back_to_its_sender(meltemi):
 
 @pytest.mark.django_db(transaction=True)
 def test_parallel_uploads_of_a_person_for_two_teams_admit_the_limit(meltemi):
-    """The person left the first team while uploading for it: these uploads count from their commit."""
+    """The person left the first team during an upload for it. Such uploads count when they are committed."""
     user = captain(meltemi)
     meltemi.shared_task.phases.filter(slug="evaluation").update(run_numbers="free")
     sirocco = new_team(meltemi.shared_task, "Sirocco")
@@ -142,19 +142,19 @@ def test_an_upgrade_counts_what_persons_have_sent(meltemi):
 
 @pytest.fixture
 def stepped(meltemi):
-    """The phase shows scores at once, in steps of 0.05."""
+    """A task whose phase shows scores immediately, in steps of 0.05."""
     rules = {"scores": "at-once", "official": "best", "ladder_step": 0.05, "released": None, "runs_per_track": None}
     meltemi.shared_task.phases.filter(slug="evaluation").update(**rules)
     return meltemi
 
 
 def shown_scores(user, team):
-    """The scores of the team's runs, by number, as its member sees them."""
+    """Return the scores of the team's runs by number, as a member sees them."""
     return {line.run.number: [score.value for score in line.scores] for line in team_runs(team, user, EVALUATION)}
 
 
 def scored_run(team, value, number):
-    """A scored run, uploaded by the captain."""
+    """Create a scored run that the captain uploaded."""
     run = send_run(team, GOOD, number, EVALUATION + number * MILLISECOND)
     work_off(EVALUATION)
     rescored(run, {"accuracy": value})
@@ -226,7 +226,7 @@ def test_a_team_withdrawn_while_a_phase_is_open_leaves_its_board_and_is_marked(m
     assert teams_shown(meltemi.shared_task, POST) == teams_shown(meltemi.shared_task, POST, "post") == ["Meltemi"]
     revision = Board.objects.get(phase__slug="post", track__slug="one").revision
     (leave_team if is_last else withdraw_team)(captain(meltemi), meltemi, POST)
-    assert teams_shown(meltemi.shared_task, POST) == ["Meltemi"]  # closed and released before
+    assert teams_shown(meltemi.shared_task, POST) == ["Meltemi"]  # of a phase that closed and was released before
     assert teams_shown(meltemi.shared_task, POST, "post") == []
     assert Board.objects.get(phase__slug="post", track__slug="one").revision > revision
     (line,) = team_lines(meltemi.shared_task)

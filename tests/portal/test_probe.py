@@ -16,7 +16,7 @@ from portal.worker import probe
 
 
 def elsewhere(settings, tmp_path, which):
-    """The settings of a machine with another, empty folder of data or gold."""
+    """Configure a machine whose folder for data or gold is another, empty one."""
     place = {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": tmp_path / "empty"}}
     settings.STORAGES = settings.STORAGES | {which: place}
 

@@ -1,4 +1,4 @@
-"""Simultaneous actions: one push is applied, one draft has a slug, and at least one organizer stays."""
+"""Simultaneous actions: only one push is applied, no two drafts share a slug, and at least one organizer remains."""
 
 from threading import Event, Lock
 
@@ -66,7 +66,7 @@ def test_a_push_that_meets_an_import_is_stale_or_comes_first(tiny, organizer, ti
     assert codes(results)[1] == "done"
     assert codes(results)[0] in ("done", "push_stale")
     titles = list(tiny.tracks.order_by("slug").values_list("title", flat=True))
-    assert titles == ["Track uno", "Track due"]  # the import comes last, or alone
+    assert titles == ["Track uno", "Track due"]  # the import is the last or the only change
 
 
 def test_of_two_first_pushes_of_one_slug_one_creates_a_draft(db, tiny_folder):
@@ -80,7 +80,7 @@ def test_of_two_first_pushes_of_one_slug_one_creates_a_draft(db, tiny_folder):
     is_first, has_draft = Lock(), Event()
 
     def wait(**given):
-        """Hold the first new task back until the other push has its draft; on SQLite that one waits for the first."""
+        """Delay the first new task until the other push has its draft. On SQLite, that one waits for the first."""
         if is_first.acquire(blocking=False):
             has_draft.wait(timeout=1)
 

@@ -1,4 +1,4 @@
-"""Organizers without server access: a pushed zip becomes a draft, and a changed one is compared and applied."""
+"""Organizing without server access: a pushed zip becomes a draft, and a changed one is compared and applied."""
 
 import shutil
 from pathlib import Path
@@ -54,7 +54,7 @@ def packed(folder: Path, **instead: bytes) -> bytes:
 
 
 def pushed(user: User, content: bytes, task: SharedTask | None = None, at: Any = EVALUATION) -> TaskPush:
-    """A push, after a worker has checked it."""
+    """Push a folder and have a worker check it."""
     sealed = seal([content])
     push = push_task(user, task, at, sealed=sealed) if task else push_new_task(user, user, at, sealed=sealed)
     check_push(push.pk, at)
@@ -294,7 +294,7 @@ def test_the_slug_is_free_or_the_tasks_own(tiny: SharedTask, organizer: User, cr
 def test_another_tasks_gold_cannot_be_guessed_by_its_slug(
     tiny: SharedTask, creator: User, organizer: User, tiny_folder: Path
 ) -> None:
-    """Whether the guess is correct or wrong, and whichever way that gold came in, the answer is the same."""
+    """The answer does not depend on whether the guess is correct, or on how the gold was uploaded."""
     shutil.copytree(tiny_folder, tiny_folder.parent / "other")
     edit(tiny_folder.parent / "other", "slug: tiny", "slug: other")
     own = pushed(creator, packed(tiny_folder.parent / "other")).shared_task
@@ -341,7 +341,7 @@ def test_limits_of_pushes_and_drafts(creator: User, tiny_folder: Path) -> None:
         task = SharedTask.objects.create(slug=f"d{number}", title="D", year=2024, imported_at=EVALUATION, state="draft")
         task.organizers.add(creator)
     TaskPush.objects.all().delete()
-    push_new_task(creator, creator, EVALUATION, sealed=seal([content]))  # drafts that others created don't count
+    push_new_task(creator, creator, EVALUATION, sealed=seal([content]))  # drafts that others created do not count
     names = set(gold_objects().names())
     for task in SharedTask.objects.all():
         TaskPush.objects.create(shared_task=task, **fields)

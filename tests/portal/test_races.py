@@ -1,4 +1,4 @@
-"""Simultaneous actions: real connections, real commits. On PostgreSQL they overlap; on SQLite writers queue."""
+"""Simultaneous actions with real connections and commits. On PostgreSQL they overlap; on SQLite writers queue."""
 
 import itertools
 from collections import Counter
@@ -65,14 +65,14 @@ def accepted(answers: list[Any]) -> list[Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("phase", "at", "limit", "rounds"), [("evaluation", EVALUATION, 3, 20), ("post", POST, 2, 2)])
 def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(tiny_folder, tiny, phase, at, limit, rounds):
-    """On SQLite, where writers queue, two rounds of each kind are enough: nothing differs from one to the next."""
+    """On SQLite, where writers queue, two rounds of each kind suffice, because all rounds are the same."""
     rounds = min(rounds, 4) if connection.vendor == "sqlite" else rounds
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace("[1, 2, 3, 4, 5]", str(list(range(1, ARRIVALS + 1)))))
     shared_task = import_shared_task(None, tiny_folder, at).shared_task
     for number in range(rounds):
         team = new_team(shared_task, f"Team{number}")
-        if number % 2:  # the row that counts exists: no one waits for another to insert it
+        if number % 2:  # the quota row exists, so no upload waits for another to insert it
             send_run(team, GOOD, ARRIVALS, at, phase)
         there = number % 2
         answers = at_once([lambda n=n, team=team: send_run(team, GOOD, n, at, phase) for n in range(1, ARRIVALS)])
@@ -110,7 +110,7 @@ def test_of_parallel_validations_of_one_person_one_is_admitted(meltemi):
 
 
 def test_parallel_uploads_with_one_key_are_one_at_a_limit_too(meltemi, monkeypatch):
-    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)  # which the first one uses up while it waits for its check
+    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)  # the first upload uses it up while it waits for its check
     phase, user = meltemi.shared_task.phases.get(slug="evaluation"), captain(meltemi)
 
     def upload() -> Submission:

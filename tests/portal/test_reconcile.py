@@ -1,4 +1,4 @@
-"""Comparing rows, files and evaluations: nothing is reported if all is well, and each kind of difference by name."""
+"""Comparing rows, files and evaluations: each kind of difference is reported by name, and nothing else."""
 
 import io
 import shutil
@@ -36,7 +36,7 @@ datasets:
 
 @pytest.fixture
 def run(meltemi):
-    """A scored run of a team, next to a rejected upload and an archive of two."""
+    """A team's scored run, next to a rejected upload and an archive with two runs."""
     files = {"one_Meltemi_2.json": run_file(GOOD), "two_Meltemi_2.json": run_file(GOOD)}
     send(meltemi, "tiny_Meltemi.zip", archive(files), EVALUATION)
     send_run(meltemi, ["MAYBE"], 3, EVALUATION)
@@ -48,7 +48,7 @@ def run(meltemi):
 
 @pytest.fixture
 def tiny_folder(tiny_folder, settings, tmp_path):
-    """The tiny task with a dataset, and one used by checks; its files are in a folder that tests may damage."""
+    """The tiny task with two datasets, one of which is used by checks. Tests may damage the folder of its files."""
     place = {**settings.STORAGES["data"], "OPTIONS": {"location": tmp_path / "data"}}
     settings.STORAGES = {**settings.STORAGES, "data": place}
     with (tiny_folder / "task.yaml").open("a") as file:
@@ -73,7 +73,7 @@ def sample(run):
 
 
 def definition(run):
-    """The folder that was imported."""
+    """The imported folder."""
     return data_objects().folder(definition_name(run.track.shared_task.definition_sha256))
 
 

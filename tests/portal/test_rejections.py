@@ -1,4 +1,4 @@
-"""Limits of rejected uploads for people and teams, wherever they are rejected, without counting outages."""
+"""Limits on rejected uploads for people and teams, wherever they are rejected. Outages do not count."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ NONE = ([], [])
 
 @remembered
 def unlimited(meltemi):
-    """A team of a task whose phase has no run limit."""
+    """A team in a task whose phase has no run limit."""
     Phase.objects.update(runs_per_track=None, runs_per_day=None)
     return meltemi
 
@@ -44,7 +44,7 @@ def test_ten_uploads_in_a_row_that_a_worker_rejects_are_limited(unlimited):
         send_run(unlimited, ["MAYBE"], 1, EVALUATION + 10 * SECOND)
     assert (raised.value.code, raised.value.http_status) == ("too_many_rejected", 429)
     assert Submission.objects.count() == REJECTED_IN_A_ROW
-    send_run(unlimited, GOOD, 1, EVALUATION + timedelta(minutes=2))  # then one a minute
+    send_run(unlimited, GOOD, 1, EVALUATION + timedelta(minutes=2))  # from here on, one per minute
 
 
 def test_ten_uploads_in_a_row_with_wrong_names_are_limited(meltemi):

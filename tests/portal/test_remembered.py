@@ -1,4 +1,4 @@
-"""`remembered` restores what was made, and builds it again if anything differs."""
+"""`remembered` restores what it has built, and builds it again if anything differs."""
 
 import pytest
 from django.db import transaction
@@ -9,7 +9,7 @@ from tests.portal.world import EVALUATION, GOOD, new_team, person, send_run, sto
 
 
 class Field:
-    """A remembered fixture that submits a run of a new team, used by one test after another."""
+    """A remembered fixture that submits a run of a new team, used by several tests."""
 
     def __init__(self, request, **given):
         self.made = 0
@@ -21,7 +21,7 @@ class Field:
         return send_run(new_team(tiny, "Meltemi"), GOOD, 1, EVALUATION)
 
     def use(self):
-        """The run with all rows, which are deleted afterwards, as after a test."""
+        """Yield the run with all rows, and delete them at the end, like after a test."""
         before = transaction.savepoint()
         run = self._use(self._request, **self._given)
         assert list(Run.objects.filter(team__name="Meltemi")) == [run]

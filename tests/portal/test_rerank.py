@@ -1,4 +1,4 @@
-"""An import with another ranking metric: boards change at once, released ones stay."""
+"""An import with another ranking metric: boards change immediately, except released ones."""
 
 from uuid import uuid4
 
@@ -25,7 +25,7 @@ from tests.portal.world import (
     work_off,
 )
 
-SCORES = {  # by team; the better by accuracy is the worse by macro-F1
+SCORES = {  # by team; the better team by accuracy is the worse one by macro-F1
     "Ostro": {"accuracy": 0.9, "f1_macro": 0.2, "f1:YES": 0.5},
     "Bora": {"accuracy": 0.8, "f1_macro": 0.7, "f1:YES": None},
 }
@@ -33,7 +33,7 @@ SCORES = {  # by team; the better by accuracy is the worse by macro-F1
 
 @remembered
 def field(tiny):
-    """Two teams with scored runs, ranked by accuracy; their board is compared and saved as a release."""
+    """Two teams with scored runs, ranked by accuracy. Their board is compared and saved as a release."""
     for name, scores in SCORES.items():
         run = send_run(new_team(tiny, name), GOOD, 1, EVALUATION)
         work_off(EVALUATION)
@@ -113,7 +113,7 @@ def test_a_run_that_was_being_scored_meanwhile_ranks_by_the_new_rules(field, tin
 
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_keeps_a_release_and_says_that_the_board_has_changed(field):
-    """Jobs run outside transactions, and PostgreSQL locks rows only in one."""
+    """Jobs run outside transactions, but PostgreSQL locks rows only within one."""
     compare_board(the_board(), RELEASE)
     revision = the_board().revision
     keep_release(the_board(), RELEASE)

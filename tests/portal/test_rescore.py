@@ -40,7 +40,7 @@ def run(meltemi):
 
 
 def become(monkeypatch, version):
-    """This worker has that version from now on."""
+    """Make this worker's scorer that version."""
     for module in (claim, rescore, score):
         monkeypatch.setattr(module, "scorer_version", version)
 
@@ -51,7 +51,7 @@ def states():
 
 def test_a_newer_scorer_scores_everything_again_and_boards_go_by_it(run, tiny, monkeypatch):
     before = board(tiny, POST, "post")
-    become(monkeypatch, "0.10.0")  # which is newer than 0.9
+    become(monkeypatch, "0.10.0")  # newer than 0.9
     assert adopt_scorer(RELEASE) == [tiny]
     assert adopt_scorer(RELEASE) == []
     assert states() == {"received"}
@@ -99,7 +99,7 @@ def test_the_command_asks_for_one_task_and_keeps_the_reason(run, tiny):
     assert entry.detail["reason"] == "the metric was fixed"
     work_off(EVALUATION)
     assert states() == {"scored"}
-    assert run.evaluations.count() == 1  # once for a run, gold and scorer
+    assert run.evaluations.count() == 1  # one per run, gold and scorer
     with pytest.raises(CommandError, match="There are: tiny"):
         call_command("rescore", "tinny")
     with pytest.raises(CommandError, match="Use at most 300"):

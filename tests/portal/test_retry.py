@@ -1,4 +1,4 @@
-"""Retrying what failed on our side: with an organizer's button and with a command, also after the deadline."""
+"""Retrying what failed on our side, by an organizer's button or a command, even after the deadline."""
 
 from datetime import timedelta
 
@@ -37,7 +37,7 @@ def organizer(tiny):
 
 
 def given_up(run, at=EVALUATION):
-    """A run that failed after its upload was accepted."""
+    """Mark a run as failed after its upload was accepted."""
     check_submission(run.submission.pk, at)
     assert quarantine(Run.objects.filter(pk=run.pk), at)
     return run

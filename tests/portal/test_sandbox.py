@@ -1,6 +1,6 @@
-"""Attempts of a child that was taken over: the kernel prevents each, even as root.
+"""Attacks by a child that was taken over: the kernel prevents each of them, even as root.
 
-Every attempt is made in a real child by plain system calls, and the test checks whether it had an effect.
+Every attack is made in a real child by plain system calls, and the test checks whether it had an effect.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ from tests.portal import attempts
 from tests.portal.world import EVALUATION, GOOD, send_run
 
 X86_64 = platform.machine() == "x86_64"
-MEMORY = 1 << 46  # bytes: memory is not tested here, and a process that has drawn figures has a large address space
+MEMORY = 1 << 46  # bytes; memory is not tested here, and a process that has drawn figures has a large address space
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines system calls and files")
 
 # x86-64, aarch64
@@ -65,7 +65,7 @@ def number(name: str) -> int:
 
 
 def prevented(attempt: Callable[..., Any], *arguments: Any, readable: Iterable[Path] = ()) -> str:
-    """The error with which the attempt ends in a child; the test fails if it succeeds."""
+    """Return the error that the attempt causes in a child. The test fails if the attempt succeeds."""
     with pytest.raises((ChildError, HostError)) as caught:
         run_limited(attempt, *arguments, readable=readable, memory=MEMORY)
     return str(caught.value).split()[0]
@@ -73,7 +73,7 @@ def prevented(attempt: Callable[..., Any], *arguments: Any, readable: Iterable[P
 
 @pytest.fixture
 def fork_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """After this call, children are forked from a fork of this process, with everything that it has open."""
+    """Return a function after which children are forked from a fork of this process, with everything it has open."""
     started = []
 
     def fork() -> None:
@@ -164,7 +164,7 @@ def test_signals_to_the_worker(call):
 
 
 def test_signals_by_descriptor():
-    """`fcntl` can name a process to signal when a descriptor is readable; a child's signals reach no one."""
+    """`fcntl` can name a process that is signaled when a descriptor is readable. A child's signals reach no one."""
     assert prevented(fcntl.fcntl, 0, fcntl.F_SETOWN, os.getpid()) == "PermissionError"
 
 
@@ -175,7 +175,7 @@ def test_descriptors_of_the_parent_are_closed(fork_here, tmp_path):
         fork_here()
         assert prevented(os.pread, file.fileno(), 6, 0) == "OSError"
         left = run_limited(attempts.contents, Path("/dev/fd"), readable=[Path("/proc")], memory=MEMORY)
-        assert len(left) == 5  # input, output, errors, the worker's socket and the listing's own
+        assert len(left) == 5  # input, output, errors, the worker's socket, and that of the listing itself
     for standard in (0, 1, 2):
         assert run_limited(attempts.target, Path(f"/proc/self/fd/{standard}"), memory=MEMORY) == os.devnull
 
@@ -229,7 +229,7 @@ def test_no_network_no_program_no_other_process(attempt):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_protection_holds_without_privileges(fork_here, tmp_path):
-    """As in a container: no capability is needed."""
+    """As in a container, no capability is needed."""
     tmp_path.chmod(0o755)
     for folder in tmp_path.parents:
         if folder.stat().st_uid == os.getuid() and folder != Path("/") and "pytest" in folder.name:
@@ -252,7 +252,7 @@ def test_protection_holds_without_privileges(fork_here, tmp_path):
 
 @pytest.mark.parametrize("known", [1, 2, 3, 4, 5, 6, landlock.version()])
 def test_older_kernels(known, monkeypatch, fork_here, tmp_path):
-    """The rights of each version of Landlock; a kernel accepts those of its own and earlier ones."""
+    """Tests the rights of each version of Landlock. A kernel accepts those of its own and earlier versions."""
     if known > landlock.version():
         pytest.skip("this kernel's Landlock is older")
     monkeypatch.setattr(confinement, "_LANDLOCK", known)

@@ -1,4 +1,4 @@
-"""A database that lacks something is reported, with the fix."""
+"""A database that lacks something is reported with the fix."""
 
 import pytest
 from django.db import connection

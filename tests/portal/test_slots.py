@@ -1,4 +1,4 @@
-"""Primary and contrastive runs in phases with slots: accepted runs, and the official one."""
+"""Primary and contrastive runs in phases with slots: which runs are accepted, and which is official."""
 
 import pytest
 from django.http import QueryDict

@@ -1,4 +1,4 @@
-"""Gold of spans that lists only items with spans: marks on other items count against a run."""
+"""Span gold that lists only items with spans: marks on other items count against a run."""
 
 from pathlib import Path
 
@@ -57,7 +57,8 @@ def test_false_positives_on_other_items_count(sparse: SharedTask) -> None:
     work_off(EVALUATION)
     compare_board(Board.objects.get(), POST)
     shown = leaderboard(sparse.tracks.get(), sparse.phases.get(), AnonymousUser(), POST, Choices())
-    # nine of ten items are right, one of two spans is found; two items are right, two spans found of ten marked
+    # Nine of ten items are correct and one of two spans is found. In the other run, two items are correct and two spans
+    # are found out of ten marked.
     assert [(row.team, row.scores["span_f1"], row.scores["span_f1_exact"]) for row in shown.rows] == [
         ("Careful", pytest.approx(0.9), pytest.approx(2 * 1 / (1 + 2))),
         ("Eager", pytest.approx(0.2), pytest.approx(2 * 2 / (10 + 2))),

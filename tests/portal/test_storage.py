@@ -1,4 +1,4 @@
-"""Files by content: complete and durable, or not there."""
+"""Files by content: each is complete and durable, or not stored at all."""
 
 import hashlib
 import os

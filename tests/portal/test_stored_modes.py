@@ -1,4 +1,4 @@
-"""Files stored by one role are read by another: they may be users of one group."""
+"""Files stored by one role can be read by others, which may be other users of the same group."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Suggested names in reports: none of an existing run of the team."""
+"""Suggested names in reports never belong to an existing run of the team."""
 
 from portal.evaluation.check import child_for, judge
 from portal.models import Phase, Run

@@ -1,4 +1,4 @@
-"""Two teams of a shared task never have names that look the same."""
+"""Two teams of a task never have names that look the same."""
 
 from datetime import UTC, datetime
 

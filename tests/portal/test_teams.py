@@ -40,7 +40,7 @@ def verbs(team):
 
 
 def mails(team):
-    """The mails to the team's members and its invitations."""
+    """Return the mails to the team's members and its invitations."""
     return list(team.mails.exclude(kind="team_waiting").order_by("queued_at", "pk").values_list("kind", "address"))
 
 
@@ -212,7 +212,7 @@ def test_teams_close_when_the_phase_opens(gated, pending):
     assert team_view(pending, captain(pending), opens, has_signed=True).is_closed
     just_before = opens - timedelta(milliseconds=1)
     membership = join_team(late, pending.shared_task, just_before, code=pending.invitation_code)
-    assert join_team(late, pending.shared_task, POST, code=pending.invitation_code) == membership  # members stay
+    assert join_team(late, pending.shared_task, POST, code=pending.invitation_code) == membership  # still a member
 
 
 def test_each_state_says_what_it_allows(pending, organizer):

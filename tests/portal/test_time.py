@@ -1,4 +1,4 @@
-"""Windows, days and clocks: the database's time decides, read after the whole upload was received."""
+"""Windows, days and clocks: the database's time decides. It is read after the whole upload was received."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 
 def reimport(folder, before, after, at=EVALUATION):
-    """Import the task with another line in its definition."""
+    """Import the task again with another line in its definition."""
     path = folder / "task.yaml"
     text = path.read_text()
     assert before in text
@@ -33,7 +33,7 @@ def reimport(folder, before, after, at=EVALUATION):
 
 @pytest.mark.parametrize("later", [DAY, -DAY])
 def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_folder, meltemi, later):
-    phase = meltemi.shared_task.phases.get(slug="evaluation")  # the page was loaded, the upload runs
+    phase = meltemi.shared_task.phases.get(slug="evaluation")  # the page is loaded and the upload is running
     at = phase.closes + (later / 2)
     day = (phase.closes + later).strftime("%Y-%m-%d %H:%M UTC")
     reimport(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', f'closes: "{day}"')
@@ -48,7 +48,10 @@ def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_fol
 
 @pytest.mark.parametrize("minutes", [10, -10])
 def test_a_web_servers_wrong_clock_decides_nothing(meltemi, monkeypatch, minutes):
-    """A phase that closes in five minutes is open and one that closed five minutes ago is not, whatever the clock."""
+    """Only the database's clock decides.
+
+    A phase that closes in five minutes is open, and one that closed five minutes ago is not.
+    """
     wrong = timedelta(minutes=minutes)
     right, seconds = database_now(), time.time
     monkeypatch.setattr(timezone, "now", lambda: datetime.now(UTC) + wrong)
@@ -71,8 +74,8 @@ def test_a_web_servers_wrong_clock_decides_nothing(meltemi, monkeypatch, minutes
 @pytest.mark.parametrize(
     ("written", "last"),
     [
-        ("2024-05-16 00:00 AoE", datetime(2024, 5, 16, 11, 59, 59, 999000, UTC)),  # the 15th has ended everywhere
-        ("2024-10-27 02:30 Europe/Madrid", datetime(2024, 10, 27, 0, 29, 59, 999000, UTC)),  # the first of two
+        ("2024-05-16 00:00 AoE", datetime(2024, 5, 16, 11, 59, 59, 999000, UTC)),  # end of the 15th AoE
+        ("2024-10-27 02:30 Europe/Madrid", datetime(2024, 10, 27, 0, 29, 59, 999000, UTC)),  # the earlier one
         ("2024-10-27 03:00 Europe/Madrid", datetime(2024, 10, 27, 1, 59, 59, 999000, UTC)),
         ("2024-03-01 00:00 Europe/Madrid", datetime(2024, 2, 29, 22, 59, 59, 999000, UTC)),  # after 29 February
     ],

@@ -1,4 +1,4 @@
-"""The real test set of Toxic Spans 2021 as gold, from upload to leaderboard, with the published scores."""
+"""The real test set of Toxic Spans 2021 as gold, from upload to leaderboard: scores equal the published ones."""
 
 import csv
 from datetime import UTC, datetime
@@ -16,12 +16,12 @@ from portal.queries.leaderboard import leaderboard
 from tasks import build
 from tests.portal.world import captain, check_submission, new_team, send
 
-AT = datetime(2021, 1, 31, 20, tzinfo=UTC)  # the post-evaluation is open
+AT = datetime(2021, 1, 31, 20, tzinfo=UTC)  # while the post-evaluation phase is open
 
 
 @pytest.fixture
 def toxic_spans(db: None, shared: Path, tmp_path: Path) -> SharedTask:
-    """The shared task as it ships, with the real gold as its second version."""
+    """The included task, with the real gold as its second version."""
     real = shared / "data" / "toxicspans2021" / "tsd_test.csv"
     if not real.is_file():
         pytest.skip(f"{real.name}, which may not be published here, is absent")

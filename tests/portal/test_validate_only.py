@@ -1,4 +1,4 @@
-"""Validating a file: checked like an upload by a worker, and nothing of it is kept."""
+"""Validating a file: a worker checks it like an upload, and nothing of it is kept."""
 
 import shutil
 from datetime import timedelta
@@ -39,14 +39,14 @@ def no_files_of_other_tests(db):
 
 
 def asked(team, name="one_Meltemi_1.json", body=None, at=EVALUATION, user=None, phase="evaluation"):
-    """A validation that waits for a worker."""
+    """Request a validation, which waits for a worker."""
     there = Phase.objects.get(shared_task=team.shared_task, slug=phase)
     content = [run_file(GOOD) if body is None else body]
     return validate_only(user or captain(team), there, at, content=content, file_name=name)
 
 
 def tried(team, *given, at=EVALUATION, **named):
-    """The report, from a worker that is free."""
+    """Return the report of a worker that is free."""
     return validated(asked(team, *given, at=at, **named), at)
 
 
@@ -96,7 +96,7 @@ def test_a_file_that_no_worker_claims_is_deleted_after_an_hour(meltemi):
     validate.expire(EVALUATION + WAITS - MINUTE)
     assert len(files()) == len(before) + 1
     later = EVALUATION + WAITS
-    assert asked(meltemi, at=later).state == "waiting"  # the old one blocks no one
+    assert asked(meltemi, at=later).state == "waiting"  # the old validation does not block a new one
     validation.refresh_from_db()
     assert validation.state == "failed"
     assert len(files()) == len(before) + 1
@@ -105,7 +105,7 @@ def test_a_file_that_no_worker_claims_is_deleted_after_an_hour(meltemi):
 def test_files_that_nothing_waits_for_are_deleted_by_night(meltemi):
     before = files()
     gone = asked(meltemi)
-    gone.delete()  # as with its account
+    gone.delete()  # as if the account was deleted
     kept = asked(meltemi)
     assert validate.forget_leftovers() == 1
     assert list(files_to_validate()) == [kept.pk]
@@ -114,7 +114,7 @@ def test_files_that_nothing_waits_for_are_deleted_by_night(meltemi):
 
 
 def test_a_file_that_is_submitted_as_well_is_kept(meltemi):
-    """It has the same content, and another address."""
+    """The submission has the same content but another address."""
     validation = asked(meltemi)
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     validated(validation, EVALUATION)

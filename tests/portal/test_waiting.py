@@ -1,4 +1,4 @@
-"""The duration of limits, to the second: the same request fails until then, and not afterwards."""
+"""The time until a limit is reset, to the second: the same request fails before that and succeeds after it."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ A_SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 
 
 def wait_of(call: Any) -> int:
-    """Seconds that the call has to wait."""
+    """Return the seconds that the call must wait."""
     with pytest.raises(LimitReached) as caught:
         call()
     return int(caught.value.params["seconds"])

@@ -1,4 +1,4 @@
-"""A small world for the portal's tests: one shared task of four items, people, teams, runs and a worker."""
+"""A small world for the portal's tests: one shared task with four items, people, teams, runs and a worker."""
 
 import io
 import json
@@ -61,14 +61,14 @@ from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
 from portal.storage import stored_name
 
-EVALUATION = datetime(2024, 5, 2, 12, tzinfo=UTC)  # the phase `evaluation` is open, its scores are hidden
+EVALUATION = datetime(2024, 5, 2, 12, tzinfo=UTC)  # the phase `evaluation` is open and its scores are hidden
 RELEASE = datetime(2024, 5, 24, 10, tzinfo=UTC)
 STRANGER = AnonymousUser()
 POST = datetime(2024, 6, 2, 12, tzinfo=UTC)  # the phases `post` and `without-gold` are open
 
 PERFECT = ["YES", "YES", "YES", "NO"]  # accuracy in track one: 1.0
-GOOD = ["YES", "YES", "NO", "NO"]  # 0.75
-POOR = ["NO", "NO", "NO", "NO"]  # 0.25
+GOOD = ["YES", "YES", "NO", "NO"]  # accuracy 0.75
+POOR = ["NO", "NO", "NO", "NO"]  # accuracy 0.25
 
 NOTE = "Item c was labeled wrong; two annotators agree on NO."
 
@@ -77,12 +77,12 @@ APP_TIME = 1_714_651_200  # Unix time
 
 
 def stored_path(sha256: str) -> Path:
-    """The path of an upload, a baseline or a dataset on this machine."""
+    """Return the local path of an upload, a baseline or a dataset."""
     return Path(settings.DATA_ROOT) / stored_name(sha256)
 
 
 def gold_path(sealed_sha256: str) -> Path:
-    """The path of a sealed gold standard on this machine."""
+    """Return the local path of a sealed gold standard."""
     return Path(settings.GOLD_ROOT) / sealed_sha256
 
 
@@ -91,7 +91,7 @@ def person(name: str) -> User:
 
 
 def organizer_of(shared_task: SharedTask, name: str = "Oana") -> User:
-    """A new person who organizes that task and has a second factor."""
+    """Create a person who organizes that task and has a second factor."""
     user = person(name)
     shared_task.organizers.add(user)
     set_up_second_factor(user)
@@ -99,19 +99,19 @@ def organizer_of(shared_task: SharedTask, name: str = "Oana") -> User:
 
 
 def set_up_second_factor(user: User) -> str:
-    """Set up an app with codes, as organizers and administrators need; return its secret."""
+    """Set up an authenticator app, which organizers and administrators need, and return its secret."""
     secret = generate_totp_secret()
     TOTP.activate(user, secret)
     return secret
 
 
 def app_code(secret: str) -> str:
-    """The app's code at `APP_TIME`, which the fixture `time_of_apps` makes the current time."""
+    """Return the app's code at `APP_TIME`, which the fixture `time_of_apps` makes the current time."""
     return str(format_hotp_value(hotp_value(secret, APP_TIME // 30)))
 
 
 def new_team(shared_task: SharedTask, name: str) -> Team:
-    """An approved team whose captain has the team's name and has signed the agreement."""
+    """Create an approved team. Its captain has the team's name and has signed the agreement."""
     user = person(name)
     if shared_task.definition.agreement is not None:
         sign(user, shared_task)
@@ -153,18 +153,18 @@ def send(
     slot: str = "",
     by: User | None = None,
 ) -> Submission:
-    """Submit a file as the upload page does, for the captain or for another member."""
+    """Submit a file like the upload page, as the captain or as another member."""
     there = team.shared_task.phases.get(slug=phase)
     return submit(by or captain(team), there, at, content=[body], file_name=name, key=key, slot=slot)
 
 
 def send_run(team: Team, values: list[str], number: int, at: datetime, phase: str = "evaluation") -> Run:
-    """Submit one run for track one, in a file of its own."""
+    """Submit one run for track one in a separate file."""
     return send(team, f"one_{team.name}_{number}.json", run_file(values), at, phase).runs.get()
 
 
 def with_teams(shared_task: SharedTask, runs: Mapping[str, list[str]]) -> SharedTask:
-    """Teams with these names, each with one scored run for track one."""
+    """Create teams with these names, each with one scored run for track one."""
     for name, values in runs.items():
         send_run(new_team(shared_task, name), values, 1, EVALUATION)
     work_off(EVALUATION)
@@ -172,7 +172,7 @@ def with_teams(shared_task: SharedTask, runs: Mapping[str, list[str]]) -> Shared
 
 
 def work_off(at: datetime, *, confined: bool = False) -> None:
-    """Run all of a worker's jobs; `confined` for content that harms its reader."""
+    """Run all of a worker's jobs. Use `confined` for content that would harm its reader."""
     with nullcontext() if confined else without_children():
         for submission in Submission.objects.filter(state=Submission.State.RECEIVED):
             evaluate_submission(submission.pk, at)
@@ -183,7 +183,7 @@ def work_off(at: datetime, *, confined: bool = False) -> None:
 
 
 def judged(upload: GoldUpload, at: datetime) -> GoldUpload:
-    """A worker checks a gold file, and previews a correction."""
+    """Have a worker check a gold file and preview a correction."""
     check_gold_upload(upload.pk, at)
     with without_children():
         preview_gold(upload.pk, at)
@@ -192,7 +192,7 @@ def judged(upload: GoldUpload, at: datetime) -> GoldUpload:
 
 
 def applied(upload: GoldUpload, at: datetime) -> GoldUpload:
-    """The same as `judged`; then its organizer applies it, if possible."""
+    """Have a worker check a gold file, and apply it as its organizer, if possible."""
     judged(upload, at)
     if upload.state == GoldUpload.State.READY:
         apply_gold(upload.sent_by, upload, at, note=NOTE)
@@ -202,13 +202,13 @@ def applied(upload: GoldUpload, at: datetime) -> GoldUpload:
 
 @contextmanager
 def without_children() -> Iterator[None]:
-    """Check and score in this process, for the tests' own content: a child costs more than scoring four items."""
+    """Check and score in this process, since a child costs more than scoring four items."""
     with patch.object(check, "Child", NoChild), patch.object(score, "Child", NoChild):
         yield
 
 
 class NoChild(Child):
-    """Does the child's work in this process."""
+    """A child whose work is done in this process."""
 
     def __init__(self, work: object, *_limits: Any, **_further: Any) -> None:
         self._work, self._pid, self._unsent, self._used = work, 0, b"", 0.0
@@ -224,13 +224,13 @@ class NoChild(Child):
 
 
 def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
-    """A worker that ends after checking an upload, before scoring its runs; returns these."""
+    """Check an upload like a worker that ends before scoring its runs. Return these runs."""
     with checked(submission_id, at) as found:
         return [run.pk for run in found.runs]
 
 
 def validated(validation: Validation, at: datetime) -> ValidationReport:
-    """The report, after a worker has run."""
+    """Return the report after a worker has run."""
     validate(validation.pk, at)
     report = report_of(Validation.objects.get(pk=validation.pk), at)
     assert report is not None
@@ -238,21 +238,21 @@ def validated(validation: Validation, at: datetime) -> ValidationReport:
 
 
 def deliver(at: datetime = EVALUATION) -> None:
-    """A worker that sends all waiting mails."""
+    """Send all waiting mails like a worker."""
     for pk in outbox.due(at):
         outbox.send(pk, at, mail_facts)
 
 
 def remind(at: datetime) -> None:
-    """The schedule's mails at a given time."""
+    """Queue and send the schedule's mails at a given time."""
     for due in notices(at):
         OutgoingMail.objects.notify(due.user, due.kind, due.occasion, at, **due.about)
 
 
 def at_once(actions: list[Callable[[], Any]]) -> list[Any]:
-    """The value or error of each action, all started at the same time, each on its own connection.
+    """Start all actions at the same time, each on its own connection. Return the value or error of each.
 
-    Raises the first other error, in the order of the list.
+    Raises the first error of another kind, in the order of the list.
     """
     start = Barrier(len(actions))
 
@@ -264,7 +264,7 @@ def at_once(actions: list[Callable[[], Any]]) -> list[Any]:
         except ActionError as raised:
             return raised
         except Exception:
-            start.abort()  # so that no one waits for this thread
+            start.abort()  # so that no other thread waits for this one
             raise
         finally:
             connection.close()
@@ -273,20 +273,20 @@ def at_once(actions: list[Callable[[], Any]]) -> list[Any]:
         done = [pool.submit(do, action) for action in actions]
     errors = [error for one in done if (error := one.exception())]
     if errors:
-        # BrokenBarrierErrors only follow from another error
+        # BrokenBarrierErrors only follow from another error.
         raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))
     return [one.result() for one in done]
 
 
 def board(shared_task: SharedTask, at: datetime, phase: str = "evaluation", **choice: Any) -> Leaderboard:
-    """The board of track one, as a stranger sees it unless `viewer` is given."""
+    """Return the board of track one, as a stranger sees it unless `viewer` is given."""
     viewer = choice.pop("viewer", AnonymousUser())
     track, there = shared_task.tracks.get(slug="one"), shared_task.phases.get(slug=phase)
     return leaderboard(track, there, viewer, at, Choices(**choice))
 
 
 def pack_of(shared_task: SharedTask, at: datetime = RELEASE) -> zipfile.ZipFile:
-    """The paper pack of the phase `evaluation` that everyone may have at that time."""
+    """Return the paper pack of the phase `evaluation` that is public at that time."""
     tracks = list(Track.objects.filter(shared_task=shared_task).select_related("shared_task"))
     phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task, slug="evaluation")
     return zipfile.ZipFile(
@@ -295,12 +295,12 @@ def pack_of(shared_task: SharedTask, at: datetime = RELEASE) -> zipfile.ZipFile:
 
 
 def ranked(shown: BoardTable) -> list[tuple[int | None, str]]:
-    """The teams of a board with their ranks, in its order."""
+    """Return the teams of a board with their ranks, in its order."""
     return [(row.rank, row.team) for row in shown.teams]
 
 
 def scored(team: Team, scores: Mapping[str, float | None], at: datetime, number: int = 1) -> Run:
-    """A run for track one with these scores, whatever its content."""
+    """Create a run for track one with these scores, whatever its content."""
     run = send_run(team, GOOD, number, at)
     gold = GoldStandard.objects.newest(run.track, run.phase.split)
     assert gold is not None
@@ -310,7 +310,7 @@ def scored(team: Team, scores: Mapping[str, float | None], at: datetime, number:
 
 
 def copy_of(run: Run, team: Team, scores: Mapping[str, float | None]) -> Run:
-    """Another scored run in the same track and phase, made without an upload."""
+    """Create another scored run in the same track and phase, without an upload."""
     old = run.evaluations.get()
     run.pk, run.team, run.number, run.name = uuid4(), team, None, f"one_{team.name}.json"
     run.received_at += MILLISECOND
@@ -321,7 +321,7 @@ def copy_of(run: Run, team: Team, scores: Mapping[str, float | None]) -> Run:
 
 
 def queries(question: Callable[[], Any]) -> int:
-    """The number of queries."""
+    """Return the number of queries."""
     with CaptureQueriesContext(connection) as asked:
         question()
     return len(asked)

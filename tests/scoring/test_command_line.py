@@ -1,4 +1,4 @@
-"""`python -m scoring`: exit codes, the JSON that others rely on, and the printed report."""
+"""`python -m scoring`: exit codes, the JSON that other programs rely on, and the printed report."""
 
 import json
 import os
@@ -113,7 +113,7 @@ def test_explain_suggests_no_name_twice(folder: Path, capsys: pytest.CaptureFixt
     assert [near[0] for near in nearest] == ["task1_hard_UNED_2", "task1_hard_UNED_3"]
     assert not {"task1_hard_UNED_1", "task1_hard_UNED_2"} & {*nearest[1]}
     _, printed = run_json(capsys, "explain", "--task", folder, *names)
-    assert printed["names"][3]["problems"][0]["suggestion"] == "task1_hard_Lak_1"  # of another team
+    assert printed["names"][3]["problems"][0]["suggestion"] == "task1_hard_Lak_1"  # a name of another team
 
 
 def test_explain_says_what_names_say(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,7 +214,7 @@ def test_errors_of_a_definition_come_in_the_order_of_its_lines(folder: Path) -> 
 
 @pytest.mark.parametrize("words", [["schema"], ["check", "--task", "FOLDER", "--json", "FILE"]])
 def test_a_reader_that_has_left_ends_it_quietly(folder: Path, words: list[str]) -> None:
-    """As in `agon schema | head`."""
+    """This happens, for example, in `agon schema | head`."""
     file = write(folder, "task1_hard_Lak_NLP_1.json", "Q")
     arguments = [{"FOLDER": str(folder), "FILE": str(file)}.get(word, word) for word in words]
     reading, writing = os.pipe()

@@ -1,7 +1,7 @@
-"""Agon against the official evaluators: verdicts and values of the conformance cases.
+"""Agon compared with the official evaluators: verdicts and values of the conformance cases.
 
-The compact selection in `cases/` always runs; the whole collection runs where `../shared` is there. `cases.json` says
-for each case which gold and run it is about, what the validator must say and what the official evaluator computed.
+A compact selection in `cases/` always runs. The complete collection runs if `../shared` exists. For each case,
+`cases.json` has the gold, the run, the expected result of the validator, and the values of the official evaluator.
 """
 
 import json
@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 SELECTION = Path(__file__).parent / "cases"
 SHARED = ROOT.parent / "shared" / "conformance"
 TASKS = ("exist2024", "detests2022", "hateval2019", "toxicspans2021", "ssa2023")
-# PyEvALL's macro precision leaves out classes that were never predicted.
+# PyEvALL's macro precision omits classes that were never predicted.
 OPTIONS = {("exist2024", "precision_macro"): {"unpredicted": "skip"}}
 TOLERANCE = 1e-9
 
@@ -39,7 +39,7 @@ ARCHIVES = {
 
 
 class Case(NamedTuple):
-    """One entry of a cases.json, and the folder that its paths start from."""
+    """An entry of a cases.json, and the folder that its paths are relative to."""
 
     task: str
     folder: Path
@@ -78,11 +78,11 @@ def _archives() -> Iterator[Any]:
 
 
 def _definition(case: Case, **changes: Any) -> Definition:
-    """The shipped definition, with the track's metrics those that the case has values for."""
+    """Return the included definition, with the track's metrics restricted to those that the case has values for."""
     definition = _shipped(case.task)
     track = definition.track(case.track)
     metrics = tuple(_metric(case.task, name) for name in case.entry.get("scores") or {}) or track.metrics
-    # The cases bring their own items; labelled pairs beside them are none of these.
+    # The cases have their own items. Labeled pairs next to them are not among these.
     changed = replace(track, metrics=metrics, optional_items={}, **changes)
     return replace(definition, tracks=tuple(changed if one is track else one for one in definition.tracks))
 

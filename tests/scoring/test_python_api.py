@@ -1,4 +1,4 @@
-"""What someone meets who uses the engine from Python: types, errors in words, short results."""
+"""Using the engine from Python: types, errors as sentences, and short results."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def test_a_wrong_metric_name_suggests_the_nearest() -> None:
 
 @pytest.fixture
 def right() -> bytes:
-    """Gold of the labels A and B, and a run at the same time."""
+    """Gold with the labels A and B, which is also a valid run."""
     labels = ("AB" * len(ITEMS))[: len(ITEMS)]
     return entries(labels).replace(b'"value"', b'"test_case": "TINY", "value"')
 

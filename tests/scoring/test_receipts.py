@@ -1,4 +1,4 @@
-"""Receipts: signed once, verified anywhere; a changed byte fails and a sentence says what failed."""
+"""Receipts: signed once and verified anywhere. A changed byte fails, and a sentence explains what failed."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def as_text(receipt: dict) -> bytes:
 
 
 def test_a_receipt_is_believed_however_it_is_laid_out(signed):
-    assert sign(CONTENT, PRIVATE) == signed  # the same at every asking
+    assert sign(CONTENT, PRIVATE) == signed  # signing again gives the same receipt
     for text in (as_text(signed), json.dumps(signed).encode(), b"\xef\xbb\xbf" + as_text(signed) + b"\r\n"):
         verdict = verify(text, PUBLIC)
         assert (verdict.ok, verdict.receipt["team"]) == (True, "Meltemi – Ωmega")
@@ -96,7 +96,7 @@ def test_keys_that_are_none(signed):
 
 @pytest.fixture
 def files(tmp_path: Path, signed: dict) -> Path:
-    """A folder with the key, a receipt and the file that it is of."""
+    """A folder with the key, a receipt and the file that it confirms."""
     run = tmp_path / "run.json"
     run.write_bytes(BODY)
     receipt = sign({**CONTENT, "sha256": hashlib.sha256(BODY).hexdigest()}, PRIVATE)

@@ -90,7 +90,7 @@ def test_lenient_scores_what_the_official_evaluator_would(definition: Definition
     result = score(definition, "hard", run, records(*GOLD), lenient=True)
     assert result.report.ok
     assert result.report.warnings
-    # bits: NO and YES 1, DIRECT and REPORTED 2, the unknown class 2
+    # Bits: NO and YES 1, DIRECT and REPORTED 2, the unknown class 2.
     item = {"1": 1.0, "2": 2 * 1 + 2 * 2 - 3 * 2, "3": 2 * 2 + 2 * 1 - 3 * 3, "4": 2 * 2 - 3 * 2}
     assert result.scores["icm"] == pytest.approx(sum(item.values()) / 4)
 

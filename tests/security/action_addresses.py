@@ -1,4 +1,4 @@
-"""The actions behind each URL, from the code of views, and how tests call them."""
+"""The actions behind each URL, found in the code of views, and how tests call them."""
 
 import dis
 import inspect
@@ -18,7 +18,7 @@ Find = Callable[[World, Any], Any]
 
 
 def addresses(resolver: URLResolver | None = None, namespace: str = "") -> Iterator[tuple[str, URLPattern]]:
-    """Name and pattern of every URL of the portal."""
+    """Yield name and pattern of every URL of the portal."""
     for pattern in (resolver or get_resolver()).url_patterns:
         if isinstance(pattern, URLResolver):
             yield from addresses(pattern, f"{pattern.namespace}:" if pattern.namespace else namespace)
@@ -27,7 +27,7 @@ def addresses(resolver: URLResolver | None = None, namespace: str = "") -> Itera
 
 
 def called_actions() -> set[tuple[str, str]]:
-    """URL and action names, for each action that a view uses, directly or through functions of `portal.web`."""
+    """Return URL and action names for each action that a view uses, directly or through functions of `portal.web`."""
     return {(name, one.name) for name, pattern in addresses() for one in _actions_of(pattern.callback, set())}
 
 
@@ -41,7 +41,7 @@ def _actions_of(view: Callable[..., Any], seen: set[Any]) -> Iterator[Action[Any
 
 
 def _globals_of(function: Callable[..., Any]) -> Iterator[Any]:
-    """Values of the global names in a function, and of the attributes of modules among them."""
+    """Yield the values of a function's global names, and the attributes of modules among them."""
     if not isinstance(function, FunctionType):
         return
     for code in _codes(function.__code__):
@@ -58,7 +58,7 @@ def _globals_of(function: Callable[..., Any]) -> Iterator[Any]:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code objects of a function and everything defined in it."""
+    """Yield the code objects of a function and of everything defined in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -69,8 +69,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 class Call:
     """A POST that reaches the action unless the role forbids it.
 
-    `target` is the object in the URL for that person, None without one. `roles` are the only ones that the page is for,
-    if others call the action from another page.
+    `target` returns the object in the URL for that person, or None if there is no object. If other roles call the
+    action from another page, `roles` lists the ones that this page is for.
     """
 
     target: Find
@@ -100,7 +100,7 @@ def _own_account(_world: World, who: Any) -> Any:
 
 
 def _nothing(_world: World, _who: Any) -> DeviceLogin:
-    """A command line that has not signed in yet."""
+    """Return a command-line login that no one has allowed yet."""
     return DeviceLogin()
 
 

@@ -1,4 +1,4 @@
-"""Every URL of the API, filled in with Bora's objects, and tokens for people of each role."""
+"""Every URL of the API with Bora's objects, and tokens for people of each role."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ NAMES = [name for name, _ in addresses() if name.startswith("api:")]
 
 
 def arguments(world: World, name: str) -> dict[str, Any]:
-    """The arguments of the URL with that name."""
+    """Return the arguments for the URL with that name."""
     known = {
         "task": "gated",
         "track": "one",
@@ -53,7 +53,7 @@ def address_of(world: World, name: str) -> str:
 
 
 def who(world: World, token: str) -> Any:
-    """The user in the API, with the token that limits them."""
+    """Return the user in the API, limited by the token."""
     role, _, scope = token.partition(":")
     if role == "anonymous":
         return AnonymousUser()
@@ -63,13 +63,13 @@ def who(world: World, token: str) -> Any:
 
 
 def script(world: World, token: str) -> Script:
-    """A script with a token of that role and scope."""
+    """Return a script with a token of that role and scope."""
     user = who(world, token)
     return Script(user, user.token.scope, user.token.shared_task) if user.is_authenticated else Script()
 
 
 def answer(world: World, token: str, name: str, method: str) -> HttpResponseBase:
-    """The response to an empty request, whose changes are undone."""
+    """Return the response to an empty request. Its changes are undone."""
     cache.clear()
     caches["rates"].clear()
     before = transaction.savepoint()

@@ -1,4 +1,4 @@
-"""People in every role of one shared task, with an object of each kind that a URL can name."""
+"""People in every role of a shared task, with an object of each kind that a URL can name."""
 
 from copy import deepcopy
 from http.cookies import SimpleCookie
@@ -32,7 +32,7 @@ SECRET = "a long winter"
 
 
 class World:
-    """The shared task `gated` with a run of the team Bora, and people by role."""
+    """The shared task `gated` with a run of team Bora, and people by role."""
 
     def __init__(self, gated: SharedTask, tiny: SharedTask) -> None:
         self.task, self.tiny = gated, tiny
@@ -78,7 +78,7 @@ class World:
         issued = {"name": "CI", "scope": AccessToken.Scope.READ, "task": None, "days": 1}
         self.token, _text = AccessToken.objects.issue(self.people["captain"], "0" * 30, EVALUATION, **issued)
 
-        self._cookies: dict[str, SimpleCookie] = {}  # by role, once someone has signed in as it
+        self._cookies: dict[str, SimpleCookie] = {}  # by role, after its first sign-in
 
     def _team(self, task: SharedTask, role: str, name: str) -> Team:
         team = register_team(self.people[role], task, EVALUATION, name=name, answers={"use": "research"})
@@ -88,11 +88,11 @@ class World:
         return team
 
     def who(self, role: str) -> Any:
-        """The user in the requests of `client(role)`."""
+        """Return the user in the requests of `client(role)`."""
         return AnonymousUser() if role in ("anonymous", "unverified") else self.people[role]
 
     def arguments(self, name: str) -> dict[str, Any]:
-        """The arguments of the URL with that name: Bora's objects in its task."""
+        """Return the arguments for the URL with that name: Bora's objects in its task."""
         task = {"slug": "gated"}
         return {
             "client_wheel": {"name": wheel().name},
@@ -144,7 +144,7 @@ class World:
         }.get(name, task)
 
     def client(self, role: str) -> Client:
-        """A client signed in as that role. Without a confirmed mail address, signing in fails."""
+        """Return a client signed in with that role. Signing in fails without a confirmed email address."""
         client = Client()
         if role not in self._cookies:
             if role == "unverified":

@@ -16,9 +16,9 @@ ROLES = ("anonymous", "teamless", "captain", "organizer", "administrator")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The response to a GET."""
+    """A response to a GET request."""
 
-    name: str  # role and URL, for messages
+    name: str  # role and URL, for failure messages
     response: HttpResponseBase
 
     @property
@@ -31,9 +31,9 @@ class Answer:
 
 
 def answers(world: World) -> Iterator[Answer]:
-    """The responses of every URL for every role, including the administration's and error pages."""
+    """Yield the response of every URL for every role, including error pages and Django's administration."""
     for role in ROLES:
-        cache.clear()  # of rate limits
+        cache.clear()  # resets rate limits
         client = world.client(role)
         addresses = [address_of(world, name) for name in NAMES if name != "account_logout"]
         for address in addresses + (ADMIN if role == "administrator" else []):

@@ -1,8 +1,8 @@
-"""Who may do what at each URL: as the actions behind it declare, and as the table next to this file says.
+"""Who may do what at each URL, as declared by its actions and listed in the table next to this file.
 
-A cell of the table is the status of an empty request. It has rows for the pages that people read and for allauth's; the
-URLs of `/admin/` have a rule of their own below, those of the API a table of their own (`test_api_access.py`). URLs
-with neither a row nor an action must be closed.
+Each cell of the table is the status of an empty request. The table has rows for pages that people read and for
+allauth's pages. The URLs of `/admin/` have a separate rule below, and those of the API a separate table
+(`test_api_access.py`). URLs with neither a row nor an action must be closed.
 """
 
 import csv
@@ -46,13 +46,13 @@ def table() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def answer(world: World, role: str, name: str, method: str, **options: Any) -> HttpResponseBase:
-    """The response to a request with this `data`, whose changes are undone."""
+    """Return the response to a request with this `data`. Its changes are undone."""
     arguments = world.arguments(name) | options.get("arguments", {})
     try:
         address = reverse(name, kwargs=arguments)
     except NoReverseMatch:
         address = reverse(name)
-    cache.clear()  # of rate limits
+    cache.clear()  # resets rate limits
     client = world.client(role)
     before = transaction.savepoint()
     client.handler.enforce_csrf_checks = options.get("csrf", False)
@@ -67,7 +67,7 @@ def status(world: World, role: str, name: str, method: str, **options: bool) -> 
 
 
 def is_closed(response: HttpResponseBase) -> bool:
-    """Whether the response is an error, or a redirect to sign in."""
+    """Return whether the response is an error or a redirect to the sign-in page."""
     if response.status_code == 302:
         return response.headers["Location"].startswith(reverse("account_login"))
     return response.status_code in (403, 404, 405)
@@ -78,7 +78,7 @@ def test_the_table_has_rows_for_what_others_wrote_and_none_for_what_actions_deci
     assert {(name, method) for name in others for method in METHODS} <= rows
     assert {name for name, _method in rows} <= set(NAMES)
     assert not rows & {(name, "POST") for name, _action in CALLS}
-    assert set(OWN_NAMES) <= {name for name, _ in (*rows, *CALLS)}  # a new URL needs a row, or an action
+    assert set(OWN_NAMES) <= {name for name, _ in (*rows, *CALLS)}  # a new URL needs a row or an action
 
 
 def test_every_action_that_an_address_calls_is_called_here() -> None:
@@ -93,7 +93,7 @@ def test_each_role_meets_what_the_table_says(world: World, role: str) -> None:
 
 
 class Passed:
-    """The actions whose role allowed the caller, whatever the result."""
+    """Records the actions whose role allowed the caller, whatever the result."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: set[str] = set()
@@ -114,9 +114,9 @@ class Passed:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_each_role_may_do_what_the_declarations_say(world: World, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Callers are let in if the action's role allows them, and then see what an empty form lacks.
+    """Callers are admitted if the action's role allows them, and then see what an empty form lacks.
 
-    A form without a row in the table is shown to those who may send it.
+    A form without a row in the table is shown to those who may submit it.
     """
     passed, rows = Passed(monkeypatch), table()
     expected, found = {}, {}
@@ -133,7 +133,7 @@ def test_each_role_may_do_what_the_declarations_say(world: World, role: str, mon
 
 
 def may(world: World, role: str, action: str, call: Call) -> bool:
-    """Whether the action's declaration allows it."""
+    """Return whether the action's declaration allows it."""
     who = world.who(role)
     target = call.target(world, who)
     is_for = not call.roles or role in call.roles
@@ -152,9 +152,10 @@ def test_what_has_neither_a_row_nor_an_action_is_closed(world: World, role: str)
 
 
 def test_no_post_without_a_token(world: World) -> None:
-    """Except the link that stops mails, which has its own signature: mail programs post to it (RFC 8058).
+    """Three kinds of URLs are excepted.
 
-    And an old URL, which only redirects to the new one; and those of RFC 8628, which use no session.
+    The link that stops mails is signed, and mail programs post to it (RFC 8058). An old URL only redirects to the new
+    one. The URLs of RFC 8628 use no session.
     """
     accepted = [name for name in OWN_NAMES if status(world, "captain", name, "POST", csrf=True) not in (403, 404, 405)]
     assert set(accepted) == {"stop_mails", "check_only", "device_code", "device_token"}

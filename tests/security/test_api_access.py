@@ -1,7 +1,7 @@
-"""Who may do what at each URL of the API: role and scope of a token.
+"""Who may do what at each URL of the API, by role and token scope.
 
-Reading is in the table next to this file, with the status of the response in a cell; a new URL without a row fails.
-Actions are open to those whom their role allows, with a token of the role's scope.
+Reading is listed in the table next to this file, with the status of the response in each cell. A new URL without a row
+fails. Actions are open to those whom their role allows, with a token of the role's scope.
 """
 
 import csv
@@ -53,7 +53,7 @@ def table() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def declared() -> set[tuple[str, str]]:
-    """Name and method of each operation."""
+    """Return name and method of each operation."""
     return {
         (f"api:{operation.url_name}", method)
         for _prefix, router in api._routers

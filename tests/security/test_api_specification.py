@@ -1,4 +1,4 @@
-"""Schemathesis tests the whole specification, as each role: no 5xx, and nothing outside the specification."""
+"""Schemathesis tests the whole API with each role: no 5xx, and no response outside the specification."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +28,7 @@ from tests.security.conftest import World
 
 ROLES = ("anonymous", "teamless:submit", "captain:submit", "organizer:organize")
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-EXAMPLES = 10  # for each operation and role
+EXAMPLES = 10  # per operation and role
 BOUNDED = settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -50,7 +50,7 @@ def specification() -> Any:
 
 @pytest.fixture(autouse=True)
 def connection_stays() -> Iterator[None]:
-    """Keep the test's own transaction across requests, as Django's client does."""
+    """Keep the test's transaction across requests, like Django's test client."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield
@@ -90,7 +90,7 @@ def _run(operation: Any, world: World, headers: dict[str, str]) -> None:
 
 
 def _real(world: World) -> dict[str, Any]:
-    """Parts of URLs that name existing objects."""
+    """Return URL parameters that name existing objects."""
     return {
         "task": "gated", "track": "one", "phase": "evaluation", "dataset": "development", "number": 1, "split": "test",
         "run": str(world.run.pk), "submission": str(world.run.submission_id), "validation": str(world.validation.pk),

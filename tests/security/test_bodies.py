@@ -1,4 +1,4 @@
-"""Large bodies are read only from people who may send them, and not written to disk for others."""
+"""Large bodies are read only from people who may send them, and never written to disk for others."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from tests.security.pages import address_of
 from tests.security.test_access import NAMES
 
 LARGE = b"x" * (settings.FILE_UPLOAD_MAX_MEMORY_SIZE + 1)
-TAKES_FILES = {  # URLs that write a large file to disk, and for whom
+TAKES_FILES = {  # URLs that write a large file to disk, and who may use them
     "submit": "captain",
     "validate_only": "captain",
     "replace_dataset": "organizer",
@@ -25,7 +25,7 @@ ORGANIZERS = ("replace_dataset", "organize_gold")
 
 
 class Watched(FakePayload):
-    """A body that counts what was read of it, and lists a folder's files at its end."""
+    """A body that counts the bytes read from it, and lists a folder's files at its end."""
 
     def __init__(self, body: bytes, folder: Path) -> None:
         super().__init__(body)
@@ -42,7 +42,7 @@ class Watched(FakePayload):
 
 @pytest.fixture
 def folder(tmp_path: Path, settings: Any) -> Path:
-    """The folder for Django's files that do not fit into memory."""
+    """The folder for files that Django does not keep in memory."""
     folder = tmp_path / "uploads"
     folder.mkdir()
     settings.FILE_UPLOAD_TEMP_DIR = str(folder)
@@ -52,7 +52,7 @@ def folder(tmp_path: Path, settings: Any) -> Path:
 def post(world: World, client: Client, name: str, folder: Path) -> Watched:
     body = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile("large.zip", LARGE), "target": "one test"})
     watched = Watched(body, folder)
-    client.handler.enforce_csrf_checks = True  # the CSRF check reads the body, if there is a cookie
+    client.handler.enforce_csrf_checks = True  # with a cookie, the CSRF check reads the body
     client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
     before = transaction.savepoint()
     client.generic("POST", address_of(world, name), body, MULTIPART_CONTENT, **{"wsgi.input": watched})  # type: ignore[arg-type]

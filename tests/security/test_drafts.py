@@ -1,4 +1,4 @@
-"""Drafts and hidden tasks: for everyone but their organizers they do not exist, at any URL and in any mail."""
+"""Drafts and hidden tasks are invisible at every URL and in every mail, except for their organizers."""
 
 import pytest
 from django.test import Client
@@ -18,12 +18,12 @@ from tests.security.test_access import answer as page_answer
 WORD = "Xylophone"
 OTHERS = ("anonymous", "teamless", "captain", "other_organizer")
 OTHER_TOKENS = ("anonymous", "captain:organize", "other_organizer:organize")
-OWN_DATA = {"export_data", "delete_account"}  # people keep their own data
+OWN_DATA = {"export_data", "delete_account"}  # people can always reach their own data
 
 
 @pytest.fixture(params=[SharedTask.State.DRAFT, SharedTask.State.HIDDEN])
 def closed(world: World, request: pytest.FixtureRequest, at: Clock) -> World:
-    """The world with its task, whose scores would be public, for its organizers only."""
+    """The world with its task visible only to organizers, although its scores would be public."""
     at(POST)
     work_off(EVALUATION)
     SharedTask.objects.filter(pk=world.task.pk).update(state=request.param, title=WORD)
@@ -32,7 +32,7 @@ def closed(world: World, request: pytest.FixtureRequest, at: Clock) -> World:
 
 
 def is_of_task(world: World, name: str) -> bool:
-    """Whether the page's URL is the task's or its run's."""
+    """Return whether the page's URL belongs to the task or its run."""
     try:
         address = reverse(name, kwargs=world.arguments(name))
     except NoReverseMatch:

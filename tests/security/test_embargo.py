@@ -1,7 +1,7 @@
-"""No score reaches anyone too early: an unmistakable one is searched for at every URL, for every viewer.
+"""No score reaches anyone too early: unmistakable scores are searched for at every URL, for every viewer.
 
 `SHOWS` lists where the scores of a released phase appear, and for whom. A new URL that shows scores fails until it has
-an entry; one that needs arguments fails until `World.arguments` has them. Mails are searched, too.
+an entry, and one with arguments fails until `World.arguments` has them. Mails are searched, too.
 """
 
 import json
@@ -42,10 +42,10 @@ from tests.security.conftest import World
 from tests.security.pages import address_of
 from tests.security.test_access import ADMIN, NAMES
 
-SCORES = {"evaluation": 0.73910009, "post": 0.84620009, "without-gold": 0.61110009}  # of every metric, by phase
-STEP = "0.60"  # what a ladder of 0.05 shows of the last
+SCORES = {"evaluation": 0.73910009, "post": 0.84620009, "without-gold": 0.61110009}  # by phase
+STEP = "0.60"  # what a ladder of 0.05 shows of the last value
 HIDDEN_STEP = "0.8487"  # what a ladder of 0.0123 would show of `post`
-WORDS = {"evaluation": "Zyxeval", "post": "Zyxpost", "without-gold": "Zyxstep"}  # in their details and flags
+WORDS = {"evaluation": "Zyxeval", "post": "Zyxpost", "without-gold": "Zyxstep"}  # words in their details and flags
 _FORMS = {
     slug: re.compile(rf"(?<!\d)({re.escape(f'{score:.4f}')}|{re.escape(f'{100 * score:.2f}')})|{WORDS[slug]}")
     for slug, score in SCORES.items()
@@ -56,7 +56,7 @@ EVERYONE = frozenset(
 ORGANIZERS = frozenset(("organizer", "admin"))
 MEMBERS = frozenset(("rival", "captain"))
 OWN = ORGANIZERS | {"captain"}
-SHOWS = {  # where scores of a released phase appear, and for whom; nowhere else
+SHOWS = {  # where the scores of a released phase appear, and for whom
     "leaderboard": EVERYONE,
     "leaderboards": EVERYONE,
     "released_board": EVERYONE,
@@ -87,16 +87,16 @@ UNRELEASED = {
     "released_board",
     "insights_figure",
     "api:released_leaderboard",
-}  # not there without a release, or not for all sets of runs
+}  # pages that need a release, or do not exist for all sets of runs
 BOARDS = ("leaderboard", "leaderboards", "insights", "compare", "insights_figure", "released_board")
 FILES = ("", "&format=csv", "&format=json")
-CHOICES = ("&runs=all", "&sort=accuracy")  # of one track's board
+CHOICES = ("&runs=all", "&sort=accuracy")  # for the board of a single track
 EVERYWHERE = frozenset((*NAMES, *API_NAMES, "admin", "mail"))
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A phase's score, or other content of its evaluations, at a URL or in a mail."""
+    """A phase's score, or other content of its evaluations, that was found at a URL or in a mail."""
 
     role: str
     name: str
@@ -105,7 +105,10 @@ class Sighting:
 
 @remembered
 def people(world: World) -> dict[str, User | None]:
-    """One person of each kind; roles that begin with `password_` organize or administer without a second factor."""
+    """Return a person of each kind.
+
+    Roles that begin with `password_` organize or administer without a second factor.
+    """
     admin = person("PasswordAdmin")
     admin.is_staff = admin.is_superuser = True
     admin.save()
@@ -115,16 +118,16 @@ def people(world: World) -> dict[str, User | None]:
 
 @pytest.fixture
 def phases(hidden: dict[str, Phase], at: Clock) -> dict[str, Phase]:
-    """At the time of the release, with all of them still hidden."""
+    """The phases at the time of the release, with the scores of all phases still hidden."""
     at(RELEASE)
     return hidden
 
 
 @remembered
 def hidden(world: World, at: Clock) -> dict[str, Phase]:
-    """Hidden since a release was taken back, never shown, and shown in steps: each with scored runs of two teams.
+    """Three phases with scored runs of two teams: one whose release was taken back, one never shown, and one in steps.
 
-    The one that is never shown has a ladder, too.
+    The phase that is never shown has a ladder, too.
     """
     task, opens, closes = world.run.track.shared_task, EVALUATION - timedelta(days=1), POST + timedelta(days=9)
     task.phases.filter(slug="evaluation").update(released=RELEASE)
@@ -168,7 +171,7 @@ def _store_scores(slug: str) -> None:
 
 
 def _store_preview(slug: str, here: QuerySet[Evaluation]) -> None:
-    """Store the same scores as those of a correction of the gold."""
+    """Store the same scores as the preview of a gold correction."""
     for upload in GoldUpload.objects.filter(track__shared_task__slug="gated"):
         board = Board.objects.get(track=upload.track, phase__slug=slug)
         evaluations = here.filter(run__track=upload.track)
@@ -182,9 +185,9 @@ def _store_preview(slug: str, here: QuerySet[Evaluation]) -> None:
 def look(
     world: World, people: dict[str, User | None], now: datetime, only: Container[str] = EVERYWHERE
 ) -> set[Sighting]:
-    """Where which of the scores are shown to whom now, once the packs for overview papers are built.
+    """Return where each score is shown now, and to whom, after building the paper packs.
 
-    `only` limits the search to addresses of these names.
+    `only` limits the search to URLs with these names.
     """
     if "paper" in only:
         for phase in Phase.objects.filter(shared_task__slug="gated").select_related("shared_task"):
@@ -196,7 +199,7 @@ def _seen_by(world: World, role: str, user: User | None, now: datetime, only: Co
     client = Client()
     if user is not None:
         client.force_login(user)
-    cache.clear()  # of rate limits
+    cache.clear()  # resets rate limits
     caches["rates"].clear()
     caches["boards"].clear()
     for name, address in _addresses(world, is_admin=role == "admin"):
@@ -215,7 +218,7 @@ def _phases_in(content: str) -> list[str]:
 
 
 def _mails_to(user: User, now: datetime) -> str:
-    """All mails of the outbox to that person with their current texts."""
+    """Return the current texts of all mails in the outbox to that person."""
     related = ("shared_task", "team__shared_task", "user", "phase", "submission__phase")
     mails = OutgoingMail.objects.filter(user=user).select_related(*related)
     found = ((mail, facts(mail, now)) for mail in mails)
@@ -223,13 +226,13 @@ def _mails_to(user: User, now: datetime) -> str:
 
 
 def _runs() -> list[Run]:
-    """Bora's and the baselines of every phase, in track one; those of track two have the same pages."""
+    """Return Bora's runs and the baselines of every phase, in track one. Track two has the same pages."""
     evaluated = Run.objects.filter(evaluations__isnull=False, track__slug="one", track__shared_task__slug="gated")
     return list(evaluated.exclude(team__name="Notus"))
 
 
 def _addresses(world: World, *, is_admin: bool) -> Iterator[tuple[str, str]]:
-    """The URLs of everything in the portal, with the choices of boards; by name."""
+    """Yield all URLs of the portal by name, with the choices for boards."""
     for name in NAMES:
         if name in ("account_logout", "paper") or name.startswith(("run", "submission")):
             continue
@@ -256,7 +259,7 @@ def _addresses(world: World, *, is_admin: bool) -> Iterator[tuple[str, str]]:
 
 
 def _api_addresses(world: World) -> Iterator[tuple[str, str]]:
-    """Of everything that the API reads: each list, each run and upload, each board with its choices."""
+    """Yield everything that the API reads: each list, run and upload, and each board with its choices."""
     runs = _runs()
     for name in API_NAMES:
         for run in runs if name in ("api:run", "api:run_items", "api:run_file") else ():
@@ -271,8 +274,8 @@ def _api_addresses(world: World) -> Iterator[tuple[str, str]]:
 
 
 def _content(answer: Any) -> str:
-    """The content of a response or, for a zip, of its text files."""
-    assert answer.status_code != HTTPStatus.TOO_MANY_REQUESTS  # which would hide the content
+    """Return the content of a response. For a zip, return that of its text files."""
+    assert answer.status_code != HTTPStatus.TOO_MANY_REQUESTS  # a rate limit would hide the content
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
     if body.startswith(b"PK"):
         with zipfile.ZipFile(BytesIO(body)) as pack:
@@ -285,7 +288,7 @@ def names(found: set[Sighting], role: str, phase: str) -> set[str]:
 
 
 def shown_to(role: str) -> set[str]:
-    """Names of the URLs where that role sees the scores of a released phase."""
+    """Return the names of URLs where that role sees the scores of a released phase."""
     return {name for name, roles in SHOWS.items() if role in roles}
 
 
@@ -317,7 +320,7 @@ def test_scores_are_shown_where_and_when_they_may_be(
     assert names(look(world, {"anonymous": None}, closing, only=shown), "anonymous", "without-gold") == shown
 
 
-CLOSED = {  # what a captain sees of hidden phases, and where, if a gate lets everything through
+CLOSED = {  # what a captain sees of hidden phases, and where, if one queryset lets everything through
     (PhaseQuerySet, "with_visible_scores"): (
         "evaluation",
         shown_to("captain") - UNRELEASED | {"released_board", "api:released_leaderboard"},
@@ -342,7 +345,7 @@ CLOSED = {  # what a captain sees of hidden phases, and where, if a gate lets ev
 def test_nothing_but_the_gate_hides_them(
     world: World, people: dict[str, User | None], phases: dict[str, Phase], monkeypatch, gate: type, method: str
 ) -> None:
-    """Each gate decides alone, and the search above notices a gate that lets everything through."""
+    """Each queryset decides alone, and the search above notices one that lets everything through."""
     monkeypatch.setattr(gate, method, lambda self, *_viewer_and_time: self.all())
     phase, places = CLOSED[gate, method]
     found = look(world, {"captain": people["captain"]}, RELEASE, only=places)

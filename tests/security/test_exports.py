@@ -1,4 +1,4 @@
-"""All tables leave the portal through the one writer that defuses formulas."""
+"""All exported tables use the one writer that makes formulas harmless."""
 
 import csv
 import io

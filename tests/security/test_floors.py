@@ -1,4 +1,4 @@
-"""Pinned versions are not older than those in which known vulnerabilities were fixed."""
+"""Pinned packages are at least as new as the versions that fixed known vulnerabilities."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-# Advisories that concern the portal's use of the package: an audit without an index.
+# Advisories that concern the portal's use of each package. This is an audit that needs no index.
 FLOORS = {
     "django": "5.2.17",
     "django-allauth": "65.19.4",

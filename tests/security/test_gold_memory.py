@@ -1,4 +1,4 @@
-"""A child that checks an upload has no gold in its memory, whatever its worker has opened before."""
+"""A child that checks an upload has no gold in its memory, even if its worker has opened gold before."""
 
 import struct
 import sys
@@ -19,14 +19,14 @@ from tests.security.searched import SearchedRuns, shift
 from tests.security.uploads import LABELS, SHARES, Desk, dump, hostile_task
 
 SHARE = 0.7351982640913517
-WORD = struct.pack("=d", SHARE)  # the gold's share as in memory
+WORD = struct.pack("=d", SHARE)  # the gold's share as it is stored in memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows a process its memory")
 asked: list[tuple[str, bool, str]] = []
 
 
 class SearchedChild(Child):
-    """Records after each answer whether gold is in memory, and which state of the upload others saw before."""
+    """A child that records after each answer whether gold is in memory, and the upload's state as others see it."""
 
     def __init__(self, work: Any, readable: Any, *limits: Any, **further: Any) -> None:
         super().__init__(SearchedRuns(work, shift(WORD)), [*readable, Path("/proc")], *limits, **further)
@@ -63,6 +63,6 @@ def test_gold_comes_after_the_report_and_to_one_child_alone(desk: Desk) -> None:
         submission, _answer = desk.accepted(name, dump(SHARES))
         assert submission.runs.get().state == Run.State.SCORED
     assert any(WORD in opened for opened in _kept.values())
-    desk.accepted("labels_Bora_1", dump(LABELS[1:]))  # rejected
+    desk.accepted("labels_Bora_1", dump(LABELS[1:]))  # this upload is rejected
     once = [("check", False, "checking"), ("score", True, "accepted")]
     assert asked == [*once, *once, ("check", False, "checking")]

@@ -1,4 +1,4 @@
-"""Files and archives whose name or structure is hostile: 4xx, and nothing of them is stored."""
+"""Files and archives whose name or structure is hostile: they get a 4xx status, and nothing of them is stored."""
 
 import logging
 import stat
@@ -28,7 +28,7 @@ def stated(size: int) -> bytes:
     return patched(patched(ONE, b"PK\x01\x02", 24, value), b"PK\x03\x04", 22, value)
 
 
-# Number of the case → (file name, content, code)
+# Case number → (file name, content, code)
 ATTACKS: dict[str, list[tuple[str, bytes, str]]] = {
     "A17 another kind": [
         ("table_Bora_1", b"<!doctype html><html><body>no run</body></html>", "not-a-text"),
@@ -86,7 +86,7 @@ def desk(db: None, tmp_path: Path) -> Desk:
 
 
 def rejected_codes(desk: Desk, name: str, body: bytes) -> set[str]:
-    """The error codes, after validation and submission rejected it and nothing of it is stored."""
+    """Return the error codes after validation and submission have rejected the file. Nothing of it is stored."""
     files = desk.files()
     checked, rejected = desk.check(name, body), desk.rejected(name, body)
     assert (checked.status, rejected.status) == (422, 422)
@@ -138,7 +138,7 @@ def test_odd_but_valid_archives_are_read(desk: Desk, what: str) -> None:
 
 
 def test_direction_marks_in_a_file_name_come_to_nothing(desk: Desk) -> None:
-    """Django drops what cannot be printed from the names of files that are sent."""
+    """Django removes unprintable characters from the names of uploaded files."""
     submission, _ = desk.accepted("labels_\u202eBora_1\u200f", RUN)
     assert (submission.file_name, submission.runs.get().name) == (NAME, NAME)
 

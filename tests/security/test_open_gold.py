@@ -1,6 +1,6 @@
-"""Gold of single items: on no page and in no export, for no one, while a phase on them accepts runs.
+"""Gold of single items appears on no page and in no export while any phase on these items accepts runs.
 
-The gold of each item is a range of characters whose numbers are nowhere else.
+The gold of each item is a range of characters whose numbers appear nowhere else.
 """
 
 import io
@@ -39,7 +39,7 @@ def spans(marked: dict[str, int]) -> str:
 
 @pytest.fixture
 def gated_folder(gated_folder: Path) -> Path:
-    """Track one uses spans, publishes the gold of its items, and accepts runs for another year."""
+    """A task whose track one uses spans, publishes its items' gold, and accepts runs for another year."""
     path = gated_folder / "task.yaml"
     text = path.read_text().replace(LABELS, "format: {kind: spans}", 1)
     text = text.replace(
@@ -60,7 +60,7 @@ def gated_folder(gated_folder: Path) -> Path:
 
 @remembered
 def scored(world: World, gated: SharedTask) -> World:
-    """Two teams have scored runs in both phases, the first of which has been released."""
+    """The world with scored runs of two teams in both phases, the first of which has been released."""
     for team in (world.bora, gated.teams.get(name="Notus")):
         for phase, at in (("evaluation", EVALUATION), ("post", database_now())):
             body = spans(dict.fromkeys(ITEMS, 5)).encode()
@@ -84,7 +84,7 @@ def look_after_boards() -> None:
 
 
 def addresses(world: World) -> Iterator[str]:
-    """Every URL, with all choices of pages about runs."""
+    """Yield every URL, with all choices on pages about runs."""
     yield from (address_of(world, name) for name in NAMES if name != "account_logout")
     scored = Board.objects.get(track__slug="one", track__shared_task__slug="gated", phase__slug="post")
     for phase in ("evaluation", "post"):
@@ -103,7 +103,7 @@ def addresses(world: World) -> Iterator[str]:
 
 
 def holding(world: World) -> list[str]:
-    """Roles and URLs whose responses contain the gold of an item."""
+    """Return roles and URLs whose responses contain the gold of an item."""
     found = []
     for role in ROLES:
         for cache in ("default", "boards"):
@@ -118,7 +118,7 @@ def is_shown(response: HttpResponseBase) -> bool:
 
 
 def parts(response: HttpResponseBase) -> Iterator[bytes]:
-    """The body, and the files packed in it."""
+    """Yield the body and the files packed in it."""
     body = response.getvalue()
     yield body
     if zipfile.is_zipfile(io.BytesIO(body)):

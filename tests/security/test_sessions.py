@@ -1,4 +1,4 @@
-"""Sessions: none can be taken over by someone who knew it before, and one that has ended is useless."""
+"""Sessions: none can be taken over by someone who knew it before sign-in, and one that has ended is useless."""
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
@@ -41,7 +41,8 @@ def test_after_the_log_out_the_cookie_is_of_no_use(db: None) -> None:
     client = Client()
     sign_in(client)
     kept = client.cookies[settings.SESSION_COOKIE_NAME].value
-    assert client.get("/accounts/logout/").status_code == 200  # asks first: a link must not sign people out
+    # The page asks for confirmation, because a link must not sign people out.
+    assert client.get("/accounts/logout/").status_code == 200
     client.post("/accounts/logout/")
     assert not Session.objects.filter(session_key=kept).exists()
     again = Client()

@@ -1,4 +1,4 @@
-"""Thirty payloads in every text field, file name and text of a task's folder: none works on any page."""
+"""Thirty payloads in every text field, file name and text of a task's folder: none has an effect on any page."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from tests.security.payloads import MARKDOWN, PAYLOADS
 from tests.security.test_pages import page_problems
 
 HOSTILE = " ".join(PAYLOADS)
-# Values chosen by the portal or its settings, not by people.
+# Values that the portal or its settings choose, not people.
 CHOSEN = re.compile(
     "slug|split|.*sha256|scorer|password|data_password|invitation_code|idempotency_key|day|lane|code|occasion|"
     "time_zone|language|country|entry"
@@ -33,13 +33,13 @@ VALUE = r'\b{}: ("[^"]*"|[^,}}\n]+)'
 
 @pytest.fixture
 def gated_folder(gated_folder: Path) -> Path:
-    """The folder's own texts are hostile, too."""
+    """A task folder whose texts are hostile, too."""
     path = gated_folder / "task.yaml"
     text = path.read_text()
     for key in ("label", "licence"):
         text = re.sub(VALUE.format(key), lambda _, key=key: f"{key}: {json.dumps(HOSTILE)}", text)
     short = cycle(PAYLOADS)
-    for key in ("title", "subtitle", "venue"):  # at most 120 characters
+    for key in ("title", "subtitle", "venue"):  # limited to 120 characters
         text = re.sub(VALUE.format(key), lambda _, key=key: f"{key}: {json.dumps(next(short))}", text)
     path.write_text(text)
     for page in (gated_folder / "pages").glob("*.md"):
@@ -48,7 +48,7 @@ def gated_folder(gated_folder: Path) -> Path:
 
 
 def poison() -> Iterator[str]:
-    """Put the payloads, without any check, into the columns with texts; return their names."""
+    """Write the payloads directly into all text columns and yield the columns' names."""
     for model in apps.get_app_config("portal").get_models():
         for field in model._meta.concrete_fields:
             is_text = isinstance(field, models.CharField | models.TextField) and not field.choices
@@ -81,11 +81,11 @@ def test_no_page_runs_a_payload(world: World) -> None:
             problems += [*page_problems(answer), *foreign(answer)]
             accepted += "window.xss" in answer.text
     assert "\n".join(problems) == ""
-    assert accepted > 50  # the payloads are there, as text
+    assert accepted > 50  # the payloads are there as text
 
 
 def foreign(answer: Answer) -> Iterator[str]:
-    """Elements that none of our pages has, and URLs elsewhere. A page may only reload itself."""
+    """Yield elements that none of our pages has, and URLs on other sites. A page may only reload itself."""
     for element in html5lib.parse(answer.text, namespaceHTMLElements=False).iter():
         addresses = [element.get(name, "") for name in ("href", "src", "action")]
         reloads = element.get("http-equiv") == "refresh" and element.get("content", "").isdecimal()
@@ -102,14 +102,14 @@ def test_markdown_makes_nothing_of_it(text: str) -> None:
 
 
 def quoted(name: str) -> str:
-    """A file name as quoted by browsers."""
+    """Quote a file name like browsers."""
     return name.replace('"', "%22")
 
 
 def test_a_file_name_is_only_words(world: World) -> None:
     client = world.client("captain")
     for name in PAYLOADS:
-        FailedAttempt.objects.all().delete()  # otherwise the person's limit would answer
+        FailedAttempt.objects.all().delete()  # otherwise the person's limit would be exceeded
         said = "".join(
             f"--b\r\nContent-Disposition: form-data; {field}\r\n\r\n{body}\r\n"
             for field, body in (('name="phase"', "post"), (f'name="file"; filename="{quoted(name)}"', "[]"))

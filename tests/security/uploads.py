@@ -1,4 +1,4 @@
-"""A shared task with a run format of each family, and a team from which hostile files are uploaded over HTTP."""
+"""A shared task with a run format of each family, and a team that uploads hostile files over HTTP."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from portal.models import FailedAttempt, Quota, Run, SharedTask, Submission, Tea
 from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, captain, new_team, work_off
 
-SECONDS = 2  # for any rejection, on an idle portal
+SECONDS = 2  # maximum for any rejection on an idle portal
 TASK = """
 agon: 1
 slug: hostile
@@ -62,7 +62,7 @@ TABLE = "id,label\na,1\nb,0\nc,1\nd,1\n"
 
 
 def used() -> float:
-    """CPU seconds, including children: the time of an idle portal, however busy this machine is."""
+    """Return CPU seconds including children, which do not depend on how busy this machine is."""
     return sum(os.times()[:4])
 
 
@@ -81,7 +81,7 @@ def hostile_task(folder: Path) -> SharedTask:
 
 @dataclass(frozen=True)
 class Answer:
-    """The result: status, listed problems, and CPU seconds."""
+    """The result of an upload: status, listed problems and CPU seconds."""
 
     status: int
     problems: list[dict[str, Any]]
@@ -93,7 +93,7 @@ class Answer:
 
 
 class Desk:
-    """A team's captain, who validates and submits."""
+    """A team's captain who validates and submits files."""
 
     def __init__(self, shared_task: SharedTask) -> None:
         self.team: Team = new_team(shared_task, "Bora")
@@ -103,7 +103,7 @@ class Desk:
         self.check("labels_Bora_1", dump(LABELS))  # the first request of a process compiles its templates
 
     def check(self, name: str, body: bytes) -> Answer:
-        """The result of "Validate only", after a worker ran; status 422 if the report says invalid."""
+        """Return the result of "Validate only" after a worker has run. The status is 422 if the file is invalid."""
         started = used()
         response = self._post("validate", name, body)
         assert response.status_code == 303
@@ -114,16 +114,16 @@ class Desk:
         return Answer(200 if report.is_valid else 422, [*report.problems, *runs], seconds)
 
     def rejected(self, name: str, body: bytes) -> Answer:
-        """The result of an upload that is rejected at once."""
+        """Return the result of an upload that is rejected immediately."""
         started = used()
         response = self._post("submit", name, body)
         seconds = used() - started
         assert response.status_code >= 400, "was taken"
-        work_off(database_now(), confined=True)  # for content that is checked too
+        work_off(database_now(), confined=True)  # the worker also checks the content
         return Answer(response.status_code, response.context.get("problems", []), seconds)
 
     def accepted(self, name: str, body: bytes) -> tuple[Submission, Answer]:
-        """The submission and the result of an upload that is accepted, and then checked by a worker."""
+        """Return the submission and the result of an upload that is accepted and then checked by a worker."""
         started = used()
         response = self._post("submit", name, body)
         assert response.status_code == 303, response.context["problems"]
@@ -143,11 +143,11 @@ class Desk:
         return response
 
     def files(self) -> set[Path]:
-        """All stored files."""
+        """Return all stored files."""
         return {path for path in Path(settings.DATA_ROOT).rglob("*") if path.is_file()}
 
     def new_files(self) -> set[str]:
-        """Names of new files; an earlier test's file with the same content is not new."""
+        """Return the names of new files. A file is not new if an earlier test stored the same content."""
         return {path.name for path in self.files() - self._kept}
 
     @property

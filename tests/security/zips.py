@@ -1,7 +1,7 @@
-"""A corpus of zip files: those that careful package indexes reject, by name, and unusual but valid ones.
+"""A corpus of zip files: by name, those that careful package indexes reject, and unusual but valid ones.
 
-Every file has the run `labels_Bora_1` and a valid name, so that only the archive can be invalid.
-The kinds are those of PyPI's and Go's readers, of zip confusion attacks, and of the APPNOTE's own warnings.
+Every file contains the run `labels_Bora_1` and has a valid name, so only the archive can be invalid. The kinds are
+known from PyPI's and Go's readers, zip confusion attacks, and the warnings of APPNOTE itself.
 """
 
 import io
@@ -20,7 +20,7 @@ _LOCAL, _CENTRAL, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 
 
 def _parts(data: bytes) -> tuple[bytes, bytes]:
-    """The entries, and the directory."""
+    """Return the entries and the directory."""
     return data[: data.index(_CENTRAL)], data[data.index(_CENTRAL) : data.rindex(_END)]
 
 
@@ -37,7 +37,7 @@ def _with_extra(extra: bytes) -> bytes:
 
 
 def _zip64(locator_at: int = 0, entries: int = 1, record_size: int = 44, short: int = 0xFFFF) -> bytes:
-    """64-bit records at the end with the given values."""
+    """Return the 64-bit records at the end, with the given values."""
     body, directory = _parts(ONE)
     end = len(body) + len(directory)
     record = struct.pack(
@@ -62,7 +62,10 @@ def _overlapping() -> bytes:
 
 
 def _unlisted() -> bytes:
-    """A local entry that is in no directory: programs that read from the start see it, others do not."""
+    """Return an archive with a local entry that the directory lacks.
+
+    Programs that read from the start see it, others do not.
+    """
     body, directory = _parts(TWO)
     return _joined(body, directory[: directory.index(_CENTRAL, 4)], 1)
 
@@ -73,7 +76,7 @@ def _hidden_between() -> bytes:
 
 
 def _quoted_bomb() -> bytes:
-    """An entry whose data contain another entry's header, which the directory lists as well."""
+    """Return an entry whose data contains another entry's header, which the directory lists as well."""
     inner = _parts(zipped({OTHER: RUN}, zipfile.ZIP_STORED))
     outer = _parts(zipped({NAME: inner[0]}, zipfile.ZIP_STORED))
     at = outer[0].index(_LOCAL, 4)
@@ -82,7 +85,7 @@ def _quoted_bomb() -> bytes:
 
 
 def _second_end_in_comment() -> bytes:
-    """Two records that could be the end, the later one in the comment of the first."""
+    """Return two possible end records, the later one in the comment of the first."""
     return _commented(struct.pack("<4s4H2LH", _END, 0, 0, 0, 0, 0, 0, 0))
 
 
@@ -137,7 +140,7 @@ BROKEN: dict[str, bytes] = {
     "stored data of another size": _both(22, 24, struct.pack("<L", len(RUN) + 1), STORED),
 }
 
-# Found only by unpacking, in the confined child.
+# Problems that are found only by unpacking, in the confined child.
 LYING: dict[str, bytes] = {
     "a wrong checksum": _both(14, 16, bytes(4)),
     "a stated size that is too small": _both(22, 24, struct.pack("<L", len(RUN) - 1)),
@@ -153,7 +156,7 @@ def _comment_on_the_entry() -> bytes:
 
 
 def _appended() -> bytes:
-    """Written in two parts."""
+    """Return an archive that was written in two parts."""
     file = io.BytesIO(ONE)
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr(OTHER, RUN)

@@ -1,4 +1,4 @@
-"""The five shared tasks, built once for all tests of this folder."""
+"""The five shared tasks, built once for all tests in this folder."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tasks import GENERATORS, build
 
 
 class Built:
-    """Complete folders of the shared tasks; each is built when a test first asks for it."""
+    """Complete folders of the shared tasks. Each is built when a test first needs it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

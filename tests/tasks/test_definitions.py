@@ -1,4 +1,4 @@
-"""The five definitions load without their data, and what they bring keeps their own rules."""
+"""The five definitions load without their data, and their own data follows their rules."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,7 +60,8 @@ def test_the_last_phase_shows_scores_at_once_and_stays_open_unless_the_gold_of_i
     assert last.closes == ENDED.get(definition.slug)
     published = {definition.publishes_items(track.slug, last.split) for track in definition.tracks}
     assert published == {definition.slug in ENDED}
-    closed = [phase for phase in past if phase.ladder_step is None]  # a ladder may stay open, on other items
+    # A ladder may stay open, because it uses other items.
+    closed = [phase for phase in past if phase.ladder_step is None]
     assert all(phase.closes is not None and phase.closes <= last.opens for phase in closed)
     assert all(phase.split != last.split for phase in past if phase not in closed)
 

@@ -1,4 +1,4 @@
-"""The generators: the same bytes every time, the campaigns' sizes and label counts."""
+"""The generators: the same bytes every time, with the sizes and label counts of the original tasks."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from tests.tasks.conftest import Built
 
 
 def digest(folder: Path) -> str:
-    """SHA-256 over names and contents of all files."""
+    """Return a SHA-256 over the names and contents of all files."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     sums = [f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files]
     return hashlib.sha256("\n".join(sums).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Rows that the overview papers print come out of the synthetic gold, at the papers' precision."""
+"""The synthetic gold reproduces rows of the overview papers, at the papers' precision."""
 
 import csv
 from pathlib import Path
@@ -18,7 +18,7 @@ PUBLISHED = [
     ("hateval2019", "en-a", "MFC baseline", {"f1_macro": "0.367"}),
     ("hateval2019", "es-a", "MFC baseline", {"f1_macro": "0.370"}),
     ("hateval2019", "en-b", "MFC baseline", {"exact_match_ratio": "0.580", "f1_macro_mean": "0.421"}),
-    # Printed as 0.605; 940 of the 1,600 tweets are all zeros, and 0.588 stands in the other baseline's row.
+    # Printed as 0.605. 940 of the 1,600 tweets are all zeros, and 0.588 is printed in the other baseline's row.
     ("hateval2019", "es-b", "MFC baseline", {"exact_match_ratio": "0.588"}),
     # Not printed: 394 of 2,000 posts have no span.
     ("toxicspans2021", "spans", "Nothing marked", {"span_f1": "0.197000"}),
@@ -70,7 +70,7 @@ def test_hateval_gold_counts_are_those_of_the_conformance_gold(built: Built, sha
 
 @pytest.mark.parametrize(("marked", "expected"), [("nothing", "0.197000"), ("everything", "0.138838")])
 def test_the_real_toxic_spans(built: Built, shared: Path, tmp_path: Path, marked: str, expected: str) -> None:
-    """The real test set as gold; a post's id is its row number from 0."""
+    """The gold is the real test set. A post's id is its row number, starting at 0."""
     with (shared / "data/toxicspans2021/tsd_test.csv").open(encoding="utf-8", newline="") as file:
         posts = list(csv.DictReader(file))
     whole = [list(range(len(post["text"]))) if marked == "everything" else [] for post in posts]

@@ -1,4 +1,4 @@
-"""Templates for kinds of tasks: complete folders, and the official scorer's values on small cases written by hand."""
+"""Templates for kinds of tasks: complete folders, and the official scorer's values on small handwritten cases."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A run that is read on the public items and then scored gets the bits of one that is scored at once."""
+"""A run that is read on the public items and then scored gets the same bits as one that is scored in one step."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A database of an earlier version, with its files: upgraded, with an old worker running, interrupted, and restored."""
+"""A database of an earlier version with its files: upgraded, with an old worker running, interrupted, and restored."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ HAS_WORKED = "from portal.models import *; print(Heartbeat.objects.count() == 3)
 
 @dataclass(frozen=True)
 class Portal:
-    """A database and its state folder; commands run with the code of one version or another."""
+    """A database and its state folder. Commands run with the code of one version or another."""
 
     state: Path
     database_url: str
@@ -78,13 +78,13 @@ def empty_database(kind: str, folder: Path) -> Iterator[str]:
         folder.mkdir()
         yield f"sqlite:///{folder / 'agon.sqlite3'}"
         return
-    with tempfile.TemporaryDirectory() as place, postgres(Path(place)) as url:  # another user needs access
+    with tempfile.TemporaryDirectory() as place, postgres(Path(place)) as url:  # the user postgres needs access
         yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Portal]:
-    """The portal as left by version 0.1.0: three runs are evaluated, one waits."""
+    """A portal of version 0.1.0 with three evaluated runs and one waiting run."""
     state = tmp_path / "state"
     with tarfile.open(OLD / "state.tar.gz") as tar:
         tar.extractall(state, filter="data")
@@ -155,11 +155,14 @@ def test_a_worker_of_version_0_1_0_goes_on_while_the_database_is_upgraded(
 
 
 def test_a_migration_that_fails_half_way_and_the_way_back(old: Portal, old_code: Path, tmp_path: Path) -> None:
-    """As in docs/for-administrators.md: a backup before, and if the upgrade fails that version and that backup."""
+    """Follows docs/for-administrators.md.
+
+    A backup comes first. After a failed upgrade, the old version is restored with that backup.
+    """
     backup = tmp_path / "before.tar"
     old.manage("backup", str(backup), code=old_code)
     add = "from django.db import connection; connection.cursor().execute('CREATE TABLE portal_workerhost (id integer)')"
-    old.says(add, old_code)  # the new version wants to create this too
+    old.says(add, old_code)  # the new version creates the same object, and so fails
     failed = old.run("manage.py", "migrate")
     assert failed.returncode != 0
     assert "portal_workerhost" in failed.stderr
@@ -174,4 +177,4 @@ def test_a_migration_that_fails_half_way_and_the_way_back(old: Portal, old_code:
         back.manage("restore", str(backup), code=old_code)
         assert back.says(TEAM_RUNS, old_code) == BEFORE
         newer = back.run("manage.py", "restore", str(backup))
-        assert newer.returncode == 1  # that portal is not empty; nothing is overwritten
+        assert newer.returncode == 1  # that portal is not empty, and nothing is overwritten

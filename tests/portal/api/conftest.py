@@ -1,4 +1,4 @@
-"""The clock is in the phase `evaluation`, and no requests have been counted."""
+"""API tests run while the phase `evaluation` is open and no requests have been counted."""
 
 import pytest
 from django.core.cache import caches

@@ -1,4 +1,4 @@
-"""Tokens, rates and headers of the API."""
+"""API tokens, rate limits and response headers."""
 
 import json
 from base64 import urlsafe_b64encode

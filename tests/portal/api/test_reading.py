@@ -1,4 +1,4 @@
-"""The API reads what the pages show, through the same gates."""
+"""The API returns what the pages show, under the same access rules."""
 
 import csv
 import io
@@ -202,7 +202,7 @@ def test_announcements(gated):
 
 
 def test_pages_neither_repeat_nor_leave_out_a_row(gated):
-    times = [EVALUATION - timedelta(minutes=minutes) for minutes in (0, 1, 1, 2)]  # later keys are of earlier times
+    times = [EVALUATION - timedelta(minutes=minutes) for minutes in (0, 1, 1, 2)]  # later keys have earlier times
     for number, moment in enumerate(times):
         Announcement.objects.create(shared_task=gated, title=str(number), text="-", by=person(f"P{number}"), at=moment)
     path, found = "/tasks/gated/announcements?limit=1", []
@@ -215,7 +215,7 @@ def test_pages_neither_repeat_nor_leave_out_a_row(gated):
 
 @pytest.fixture
 def approved(gated):
-    """The captain of an approved team that has signed, and its data password."""
+    """The captain of an approved team that has signed, and the team's data password."""
     user = person("Ana")
     team = register_team(user, gated, EVALUATION, name="Bora", answers={"use": "research"})
     approve_team(organizer_of(gated), team, EVALUATION)
@@ -314,7 +314,7 @@ def test_the_official_run_follows_the_rule(tiny, meltemi, official, expected):
     if official == "chosen":
         Run.objects.filter(number=1, team=meltemi).update(chosen_at=EVALUATION, chosen_by=captain(meltemi))
     member, organizer = Script(captain(meltemi)), Script(organizer_of(tiny), "organize")
-    shown = set() if official == "best" else expected  # the best run would say something about hidden scores
+    shown = set() if official == "best" else expected  # the best run would reveal something about hidden scores
     for read, numbers in ((organizer, expected), (member, shown)):
         found = read("/tasks/tiny/runs").json()["items"]
         assert {one["number"] for one in found if one["is_official"]} == numbers

@@ -1,4 +1,4 @@
-"""Each action by its URL: the same rules as on pages, and every action has a URL or a reason for none."""
+"""Each action at its URL: the rules are those of pages, and every action has a URL or a reason for having none."""
 
 import json
 from datetime import timedelta
@@ -106,7 +106,7 @@ def test_a_submission_needs_few_statements(member, meltemi, official):
     work_off(EVALUATION)
     with CaptureQueriesContext(connection) as asked:
         answer = member(f"{UPLOADS}?file_name=one_Meltemi_3.json", "POST", run_file(GOOD))
-    assert answer.json()["runs"][0]["is_official"] is (official != "best")  # it has no score yet
+    assert answer.json()["runs"][0]["is_official"] is (official != "best")  # there is no score yet
     statements = [query["sql"] for query in asked if query["sql"].startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))]
     assert len(statements) <= STATEMENTS + (official in ("last", "chosen")), "\n".join(statements)
 

@@ -1,4 +1,4 @@
-"""People before and after getting access to data."""
+"""People before and after they get access to data."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def organizer(gated):
 
 @pytest.fixture
 def cleo(gated):
-    """The captain of Bora, which waits for approval."""
+    """The captain of Bora, a team that awaits approval."""
     user = person("Cleo")
     register_team(user, gated, EVALUATION, name="Bora", answers={"use": "research"})
     return user
@@ -24,7 +24,7 @@ def cleo(gated):
 
 @pytest.fixture
 def password(gated, cleo, organizer, smtp):
-    """The password of Bora, approved now, whose captain has signed."""
+    """The data password of Bora, which is approved here and whose captain has signed."""
     approve_team(organizer, Team.objects.get(name="Bora"), EVALUATION)
     sign(cleo, gated)
     return latest_password(smtp)

@@ -1,4 +1,4 @@
-"""Helpers of the tests of data access."""
+"""Helpers for tests of data access."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Downloads: the record before the first byte, ranges, and who sends the file."""
+"""Downloads: the record before the first byte, byte ranges, and who may download which file."""
 
 import csv
 from datetime import timedelta
@@ -21,12 +21,12 @@ from tests.portal.world import EVALUATION, sign
 def test_the_record_says_who_what_when_and_where_from(gated, reader, cleo, client):
     sign(cleo, gated)
     response = reader.get(f"{DATA}training/", REMOTE_ADDR="192.0.2.9")
-    row = Download.objects.get()  # exists before anything is read from the response
+    row = Download.objects.get()  # the row exists before anything is read from the response
     assert response.streaming
     assert (row.user, row.team.name, row.dataset, row.address) == (cleo, "Bora", "training", "192.0.2.9")
     assert row.sha256 == gated.stored_dataset("training").sha256
     assert reader.head(f"{DATA}training/").status_code == 200
-    assert Download.objects.count() == 1  # HEAD downloads nothing
+    assert Download.objects.count() == 1  # HEAD is not counted as a download
     Client().get(f"{DATA}sample/")
     assert (Download.objects.first().user, Download.objects.first().team) == (None, None)
 

@@ -1,4 +1,4 @@
-"""Files that are downloaded in an archive encrypted with the team's password."""
+"""Files that are downloaded in an archive, encrypted with the team's password."""
 
 import io
 import zipfile
@@ -38,7 +38,7 @@ def test_the_password_opens_what_it_was_typed_for(gated, reader, password):
     assert "7-Zip" in page.content.decode()
     assert not Download.objects.exists()
     response = reader.post(TEST, {"password": f" {password} "})
-    assert Download.objects.get().dataset == "test"  # before the first byte
+    assert Download.objects.get().dataset == "test"  # recorded before the first byte
     content = response.getvalue()
     assert opened(content, password) == ("gated-test.tsv", body(gated, "test"))
     assert (response["Content-Disposition"], response["Accept-Ranges"]) == (
@@ -62,7 +62,7 @@ def test_it_is_asked_each_time_and_kept_nowhere(gated, reader, password, caplog)
         reader.post(TEST, {"password": password})
         again = reader.get(TEST, headers={"Range": "bytes=0-9"})
     assert 'name="password"' in again.content.decode()
-    assert again.status_code == 200  # no ranges
+    assert again.status_code == 200  # ranges are not supported
     assert reader.head(TEST).status_code == 200
     for seen in (caplog.text, str(reader.session.items()), again.content.decode(), str(list(Team.objects.values()))):
         assert password not in seen

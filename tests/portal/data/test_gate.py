@@ -63,7 +63,7 @@ def test_the_page_shows_size_checksum_and_licence(gated, client):
     assert "CC-BY-4.0" in text
     later = gated.dataset("later")
     assert later.released is not None
-    assert gated.stored_dataset("later").sha256 in text  # released by now
+    assert gated.stored_dataset("later").sha256 in text  # released in the meantime
     assert "Sign in" in text
     assert f"{DATA}sample/" in text
     assert f"{DATA}training/" not in text

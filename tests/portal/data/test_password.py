@@ -1,4 +1,4 @@
-"""The team's password: what it does not replace, guesses, rotation, and where it must not be found."""
+"""The team's password: what it does not replace, guessing, rotation, and where it must not appear."""
 
 import logging
 
@@ -33,7 +33,7 @@ def test_the_right_password_is_not_enough(gated, reader, password, smtp):
     assert status(reader) == 403
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
     assert status(reader) == 200
-    Signature.objects.all().delete()  # it does not replace the signature afterwards either
+    Signature.objects.all().delete()  # the password does not replace the signature later, either
     assert status(reader) == 403
 
 
@@ -122,7 +122,7 @@ def test_the_password_is_in_no_address_log_or_row(gated, reader, password, caplo
     seen = [caplog.text, str(reader.session.items()), str(response.headers), reader.get(DATA).content.decode()]
     seen += [str(list(model.objects.values())) for model in (Team, OutgoingMail, AuditEntry, Download)]
     assert not [text for text in seen if password in text]
-    assert len(password) * 6 >= 112  # bits
+    assert len(password) * 6 >= 112  # bits of entropy
 
 
 def test_an_error_of_ours_logs_no_password(cleo, gated, password, caplog):

@@ -1,4 +1,4 @@
-"""People who use pages: each fixture is a test client that is signed in as one of them."""
+"""Users of pages. Each fixture is a test client that is signed in as one of them."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -31,7 +31,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture(autouse=True)
 def time_of_apps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stop the clock for codes of apps, so that none expires between reading and typing."""
+    """Stop the clock of authenticator codes, so that none expires between reading and typing."""
     monkeypatch.setattr(auth, "time", SimpleNamespace(time=lambda: APP_TIME))
 
 

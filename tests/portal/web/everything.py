@@ -1,4 +1,4 @@
-"""All responses about scores: those that must not depend on scores are compared byte by byte."""
+"""Responses about scores. Those that must not depend on hidden scores are compared byte by byte."""
 
 import re
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from portal.models import Run, SharedTask, Submission, Team
 from tests.portal.world import captain
 
 VARIES = re.compile(rb'csrfmiddlewaretoken" value="[^"]*"|name="key" value="[^"]*"|csrftoken=\S+|<updated>[^<]*')
-CHANGING = ("X-Request-ID", "Expires")  # headers
+CHANGING = ("X-Request-ID", "Expires")  # headers that differ between any two responses
 FIGURES = ("by-class", "difficulty", "disagreement", "intervals", "labels", "over-time", "rank-stability")
 
 
 def addresses(task: SharedTask) -> Iterator[str]:
-    """Every page that could show scores in the phase `evaluation`, with every sort order and export."""
+    """Yield every page that could show scores of the phase `evaluation`, with every sort order and export."""
     for name in ("task", "task_data", "task_evaluation", "task_terms", "submit", "team_runs", "team"):
         yield reverse(name, args=[task.slug])
     yield from (reverse("home"), reverse("task_folder", args=[task.slug]), reverse("feed"))
@@ -45,7 +45,7 @@ def addresses(task: SharedTask) -> Iterator[str]:
 
 
 def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]:
-    """Status, headers and body of each page, without caches."""
+    """Return status, headers and body of each page, without using caches."""
     caches["boards"].clear()
     found = {}
     for address in addresses(task):
@@ -57,7 +57,7 @@ def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]
 
 
 def readers(task: SharedTask, *teams: str) -> Iterator[Client]:
-    """A user without a team, and the captains of these teams."""
+    """Yield a user without a team, and the captains of these teams."""
     yield Client()
     for name in teams:
         client = Client()

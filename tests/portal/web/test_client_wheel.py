@@ -1,4 +1,4 @@
-"""The portal's own client: the wheel at /client/, and what pages say about installing it."""
+"""The portal's own client: the wheel at /client/, and the installation instructions on pages."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Signing in with GitHub or ORCID, with our own server instead of GitHub's."""
+"""Signing in with GitHub or ORCID, with a local server instead of GitHub's."""
 
 import json
 import threading
@@ -24,7 +24,7 @@ ANSWERS = {
 
 
 class GitHub(BaseHTTPRequestHandler):
-    """Identifies everyone as Nora."""
+    """A stand-in for GitHub that identifies everyone as Nora."""
 
     def do_GET(self) -> None:
         body = json.dumps(ANSWERS[self.path]).encode()
@@ -52,7 +52,7 @@ def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def come_back(client: Client, process: str = "login") -> str:
-    """Go to GitHub and back; where that leads."""
+    """Go to GitHub and back, and return the address of the final page."""
     away = urlsplit(client.post(f"/accounts/github/login/?process={process}")["Location"])
     assert away.netloc == "github.com"
     state = parse_qs(away.query)["state"][0]

@@ -1,4 +1,4 @@
-"""Cached boards: fast for everyone, and never of another time or reader."""
+"""Cached boards: fast for everyone, and never outdated or made for another reader."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -23,7 +23,7 @@ ADDRESSES = [ONE, f"{ONE}&format=csv", f"{ONE}&format=json", "/tasks/tiny/leader
 
 @remembered
 def runs(meltemi: Team) -> list[Run]:
-    """Three scored runs in the phase with a release; its board is public."""
+    """Three scored runs in a released phase, whose board is public."""
     for number, values in enumerate([GOOD, PERFECT, POOR], start=1):
         send_run(meltemi, values, number, EVALUATION)
     work_off(EVALUATION)
@@ -50,7 +50,7 @@ def test_a_browser_that_has_the_page_gets_304(anybody: Client, runs: list[Run]) 
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_that_the_database_has_ended_costs_no_reader_his_page(anybody: Client, runs: list[Run]) -> None:
     anybody.get(ONE)
-    if connection.vendor == "postgresql":  # SQLite has no connection that could end
+    if connection.vendor == "postgresql":  # SQLite has no connection that could be lost
         connection.connection.close()
     assert anybody.get(ONE).status_code == 200
 
@@ -152,7 +152,7 @@ def test_addresses_that_ask_the_same_share_a_board_and_others_fill_nothing(anybo
     first, again = anybody.get(f"{ONE}&runs=all&search=x"), anybody.get(f"{ONE}&search=x&runs=all")
     assert first["ETag"] == again["ETag"]
     kept = len(caches["boards"]._cache)  # type: ignore[attr-defined]
-    assert "utm=1" in anybody.get(f"{ONE}&utm=1").content.decode()  # its links repeat it
+    assert "utm=1" in anybody.get(f"{ONE}&utm=1").content.decode()  # its links repeat the parameter
     assert len(caches["boards"]._cache) == kept  # type: ignore[attr-defined]
 
 

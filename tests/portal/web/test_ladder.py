@@ -1,4 +1,4 @@
-"""A phase with a ladder: scores are shown in steps, and nothing finer is in any page, file or mail."""
+"""A phase with a ladder: scores are shown in steps, and no page, file or mail has anything more precise."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -39,7 +39,7 @@ OTHERWISE = {"Notus": [0.701, 0.7499, 0.7501], "Auster": [0.7249, 0.1, 0.7749], 
 
 
 def give(scores: Mapping[str, list[float]]) -> None:
-    """Accuracies by team, in the order of its runs; other metrics and details follow from them."""
+    """Set accuracies by team, in the order of its runs. Other metrics and details follow from them."""
     for team, values in scores.items():
         for number, value in enumerate(values, start=1):
             run = Run.objects.select_related("track").get(team__name=team, number=number, phase__slug="evaluation")
@@ -50,7 +50,7 @@ def give(scores: Mapping[str, list[float]]) -> None:
 
 @remembered
 def stepped(tiny: SharedTask) -> SharedTask:
-    """Three teams, with accuracies shown by a ladder of 0.05: Notus 0.70, then 0.75; Auster the same; Ostro 0.70."""
+    """Three teams on a ladder of 0.05: Notus with 0.70, then 0.75, Auster with the same, and Ostro with 0.70."""
     rules = {"scores": "at-once", "official": "best", "ladder_step": 0.05, "released": None}
     tiny.phases.filter(slug="evaluation").update(**rules)
     for name, values in SENT.items():
@@ -79,7 +79,7 @@ def test_the_board_shows_each_teams_last_step(stepped: SharedTask) -> None:
 
 
 def test_no_statement_grows_with_the_steps_but_by_their_numbers(stepped: SharedTask) -> None:
-    """Shown scores are sorted once: a statement with all of them would scan them for every row."""
+    """Shown scores are sorted in memory: a statement with all of them would scan them for every row."""
     with CaptureQueriesContext(connection) as asked:
         assert len(rows(stepped, runs="all", sort="accuracy", descending=False)) == 5
     assert max(query["sql"].count("WHEN") for query in asked.captured_queries) == 0

@@ -1,4 +1,4 @@
-"""A stolen password alone sets up no second factor: the first one needs a mailed code."""
+"""A stolen password is not enough to set up a second factor: the first one needs a mailed code."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -40,7 +40,7 @@ def oana(tiny: SharedTask) -> User:
 
 
 def signed_in(user: User, password: str = PASSWORD) -> Client:
-    """Someone who knows the password."""
+    """Return a client signed in by someone who knows the password."""
     client = Client()
     assert client.post("/accounts/login/", {"login": user.email, "password": password}).status_code == 302
     client.post("/accounts/reauthenticate/", {"password": password})
@@ -56,7 +56,7 @@ def give(client: Client, code: str, onward: str = APP) -> Any:
 
 
 def ask(client: Client, onward: str = APP) -> Any:
-    """Go to a page that needs a code; return the page with the field."""
+    """Go to a page that needs a code, and return the page that asks for it."""
     return client.get(onward, follow=True)
 
 
@@ -65,7 +65,7 @@ def shown_by_app(page: Any) -> str:
 
 
 def cannot_enroll(client: Client) -> bool:
-    """Check that no post sets up a factor, whatever the pages would have shown."""
+    """Return whether no POST sets up a factor, whatever the pages would have shown."""
     answers = [client.get(APP), client.post(APP, {"code": "000000"}), client.put(APP)]
     answers += [client.get(PASSKEY), client.post(PASSKEY, CREDENTIAL)]
     secret = client.session.get("mfa.totp.secret", "")
@@ -95,7 +95,7 @@ def test_with_the_code_the_first_app_is_set_up(oana: User, smtp: MailServer) -> 
     assert "Send new code" in text
     assert len(smtp.to(oana.email)) == 1
     assert "15 minutes" in text_of(smtp.mails[-1])
-    answer = give(client, f" {code_in(smtp.mails[-1]).lower().replace('-', ' ')}")  # as people type
+    answer = give(client, f" {code_in(smtp.mails[-1]).lower().replace('-', ' ')}")  # typed as people do
     assert answer.url == APP
     page = client.get(APP)
     assert client.post(APP, {"code": shown_by_app(page)}).status_code == 302
@@ -168,7 +168,7 @@ def test_a_new_code_ends_the_one_before(oana: User, smtp: MailServer) -> None:
     client = signed_in(oana)
     ask(client)
     ask(client)
-    assert len(smtp.mails) == 1  # opening the page again sends nothing
+    assert len(smtp.mails) == 1  # opening the page again sends no mail
     first = code_in(smtp.mails[-1])
     assert client.post(CODE, {"send": "", "next": APP}).status_code == 302
     assert give(client, first).status_code == 422
@@ -206,7 +206,7 @@ def test_codes_are_not_sent_for_ever(oana: User, smtp: MailServer) -> None:
         answers = [client.post(CODE, {"send": "", "next": APP}).status_code for _ in range(3)]
     assert answers[-1] == 429
     assert len(smtp.mails) == 5
-    assert give(client, code_in(smtp.mails[-1])).status_code == 302  # the latest one still works
+    assert give(client, code_in(smtp.mails[-1])).status_code == 302  # the latest code still works
 
 
 def test_codes_go_to_the_confirmed_address_alone(oana: User, smtp: MailServer) -> None:

@@ -1,4 +1,4 @@
-"""The link that stops one kind of mail: without signing in, without a token, for one person and one kind."""
+"""The link that stops one kind of mail for one person. It needs no sign-in and no CSRF token."""
 
 import re
 
@@ -14,7 +14,7 @@ WISHES = ("mails_about_runs", "mails_about_deadlines", "mails_about_results")
 
 @pytest.fixture
 def link(meltemi, smtp, settings):
-    """The path of the link in a mail to Meltemi's captain, about an upload."""
+    """The path of the link in a mail about an upload to Meltemi's captain."""
     settings.PUBLIC_URL = "https://agon.example"
     send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -29,7 +29,7 @@ def link(meltemi, smtp, settings):
 
 @pytest.fixture
 def mail_program():
-    """A client without a cookie, as mail programs are; the CSRF check is on."""
+    """A client without cookies, like mail programs, and with CSRF checks."""
     return Client(enforce_csrf_checks=True)
 
 
@@ -65,7 +65,7 @@ def test_a_changed_link_is_none(meltemi, link, mail_program):
         token.replace("runs", "results"),
         token.replace(str(user.pk), str(user.pk + 1), 1),
         token[:-1] + ("A" if token[-1] != "A" else "B"),
-        unsubscribe.token(user, "is_active"),  # signed, but not a field for mails
+        unsubscribe.token(user, "is_active"),  # signed, but not a field about mails
         "1:mails_about_runs",
         "nonsense",
     ):

@@ -67,7 +67,7 @@ def test_what_differs_in_a_name_is_struck_and_put_in() -> None:
         '<code class="name whole">task3_hard_<del class="was" data-was="Meltmi"></del>'
         '<ins class="be">Meltemi</ins>_1.json</code>'
     )
-    assert strip_tags(html) == "task3_hard_Meltemi_1.json"  # as copied
+    assert strip_tags(html) == "task3_hard_Meltemi_1.json"  # the text that is copied
 
 
 def test_what_was_found_is_marked_in_the_message() -> None:

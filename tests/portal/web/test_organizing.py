@@ -1,4 +1,4 @@
-"""The organizers' pages: gold, phases, extra time, release, and what other people see of them."""
+"""The organizers' pages: gold, phases, extra time, release, and what other people see of these."""
 
 import re
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def now(db: None) -> datetime:
 
 @pytest.fixture
 def phase(tiny: SharedTask, now: datetime) -> Phase:
-    """A phase that has just closed; its scores wait for their release."""
+    """A phase that has just closed. Its scores wait for their release."""
     tiny.phases.filter(slug="evaluation").update(opens=now - 9 * HOUR, closes=now, released=None)
     return tiny.phases.get(slug="evaluation")
 
@@ -77,7 +77,7 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
         "audit/",
     ):
         assert organizer.get(PAGE + part).status_code == 200
-        assert text.count(f'href="{PAGE}{part}"') >= 2  # in the links above, and in its description
+        assert text.count(f'href="{PAGE}{part}"') >= 2  # in the links at the top and in the description
     assert "Evaluation has closed; its scores are not released." in text
     assert f'href="{PAGE}releases/"' in text
 
@@ -105,7 +105,7 @@ def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client
     applied(upload, upload.lease_ends or upload.received_at)
     text = organizer.get(f"{PAGE}gold/").content.decode()
     assert "as version 2" in text
-    assert text.count("4 of 4 items have gold") == 2  # of both tracks
+    assert text.count("4 of 4 items have gold") == 2  # for both tracks
 
 
 def test_gold_of_a_split_that_the_track_no_longer_has_is_not_found(
@@ -242,7 +242,7 @@ def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
     assert "To undo this" in organizer.get(address).content.decode()
     assert "No one has had a mail" in organizer.get(address).content.decode()
     assert organizer.post(address).status_code == 422
-    other = {"released": (now - 2 * HOUR).isoformat()}  # of a page that was opened before another release
+    other = {"released": (now - 2 * HOUR).isoformat()}  # from a page that was opened before another release
     assert organizer.post(address, other).status_code == 422
     assert "stay hidden" not in anybody.get(board).content.decode()
     organizer.post(address, {"released": (now - HOUR).isoformat()})
@@ -302,7 +302,7 @@ def test_the_log_speaks_in_words_and_times(organizer: Client, phase: Phase, now:
 
 
 class Late(FakePayload):
-    """A body during whose reading something happens."""
+    """A request body during whose reading something happens."""
 
     def __init__(self, body: bytes, then: Callable[[], Any]) -> None:
         super().__init__(body)

@@ -1,4 +1,4 @@
-"""The pages for choosing and withdrawing runs."""
+"""Pages for choosing and withdrawing runs."""
 
 from http import HTTPStatus
 
@@ -14,7 +14,7 @@ from tests.portal.world import EVALUATION, GOOD, PERFECT, run_file, send_run, wo
 
 @remembered
 def runs(meltemi: Team) -> list[Run]:
-    """Two scored runs in a phase that is open and lets teams choose."""
+    """Two scored runs in an open phase where teams choose the official run."""
     for number, values in enumerate([PERFECT, GOOD], start=1):
         send_run(meltemi, values, number, EVALUATION)
     work_off(EVALUATION)

@@ -18,7 +18,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 def release(meltemi: Team) -> ReleasedBoard:
-    """Two teams have scored runs in the phase with a release, and the worker has saved its board."""
+    """A released phase with scored runs of two teams, whose board the worker has saved."""
     for team, values in ((meltemi, GOOD), (new_team(meltemi.shared_task, "Ostro"), POOR)):
         send_run(team, values, 1, EVALUATION)
     work_off(EVALUATION)
@@ -35,7 +35,7 @@ def test_the_calendar_has_every_date_and_closes_on_the_day_that_ends(anybody: Cl
         assert all(len(line.encode()) <= 75 for line in lines)
         assert "DTSTART:20240516T000000Z" in lines  # closes at midnight UTC, which is not midnight AoE
         assert "SUMMARY:Tiny: Final\\; all\\, tracks closes" in lines
-        assert lines.count("BEGIN:VEVENT") == 5  # three open, one closes, one is released
+        assert lines.count("BEGIN:VEVENT") == 5  # three phases open, one closes and one is released
         assert anybody.get(address).content == response.content
 
 

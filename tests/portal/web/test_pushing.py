@@ -1,4 +1,4 @@
-"""Organizers push, open, hide and delete tasks on pages."""
+"""Pages for pushing, publishing, hiding and deleting tasks."""
 
 from collections.abc import Callable
 from pathlib import Path

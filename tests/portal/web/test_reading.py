@@ -55,7 +55,7 @@ def test_every_tab_is_open_to_anybody(anybody: Client, tiny: SharedTask, tab: st
 
 @pytest.mark.parametrize("tab", TABS)
 def test_tabs_cannot_be_written_to(anybody: Client, tiny: SharedTask, tab: str) -> None:
-    expected = 302 if tab == "team/" else 405  # creating a team begins with signing in
+    expected = 302 if tab == "team/" else 405  # creating a team requires signing in
     assert anybody.post(f"/tasks/tiny/{tab}").status_code == expected
 
 
@@ -155,7 +155,7 @@ def test_scores_before_the_release_are_not_shown(anybody: Client, sender: Client
         assert "stay hidden until the organizers release them" in text
         assert "All yes" not in text
         csv_file = reader.get("/tasks/tiny/leaderboard/one/?phase=evaluation&format=csv").content.decode()
-        assert len(csv_file.splitlines()) == 1  # the header
+        assert len(csv_file.splitlines()) == 1  # only the header
 
 
 def test_the_csv_has_full_precision_and_the_versions(anybody: Client, ranked: SharedTask) -> None:

@@ -1,4 +1,4 @@
-"""The signed receipt of an upload, the public key, and the page that verifies."""
+"""An upload's signed receipt, the public key, and the verification page."""
 
 import json
 import stat

@@ -1,4 +1,4 @@
-"""The run's page: its rank, and its earlier scores."""
+"""A run's page: its rank and its earlier scores."""
 
 from django.test import Client
 

@@ -1,4 +1,4 @@
-"""Organizers see and do what organizers can only with a second factor; the demo waives it."""
+"""Organizers can act as such only with a second factor. The demo needs none."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ def run(meltemi: Team, at: Clock) -> Run:
 
 @pytest.fixture
 def oana(tiny: SharedTask) -> User:
-    """An organizer with only a password."""
+    """An organizer who has only a password."""
     user = person("Oana")
     tiny.organizers.add(user)
     return user
@@ -47,13 +47,13 @@ def admin(tiny: SharedTask) -> User:
 
 @pytest.fixture(params=["oana", "admin"])
 def user(request: pytest.FixtureRequest) -> User:
-    """An organizer or an administrator with only a password."""
+    """An organizer or administrator who has only a password."""
     found: User = request.getfixturevalue(request.param)
     return found
 
 
 def organizers_pages() -> list[str]:
-    """All pages of organizers in the tiny task."""
+    """Return all organizers' pages of the tiny task."""
     found = []
     for pattern in urls.urlpatterns:
         names = set(pattern.pattern.converters) | set(pattern.pattern.regex.groupindex)  # type: ignore[union-attr]

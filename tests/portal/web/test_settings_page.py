@@ -1,4 +1,4 @@
-"""A person's account: settings, data download, and what stays after deleting it."""
+"""A person's account: settings, data download, and what remains after deleting it."""
 
 import json
 
@@ -25,7 +25,7 @@ PAGE = "/settings/"
 
 @pytest.fixture
 def cleo(gated):
-    """The captain, and only member, of a team that has signed and uploaded a run."""
+    """The captain and only member of a team that has signed and uploaded a run."""
     user = person("Cleo")
     team = register_team(user, gated, EVALUATION, name="Bora", answers={"use": "research"})
     Team.objects.update(state=Team.State.APPROVED)
@@ -42,7 +42,7 @@ def cleo(gated):
 
 @pytest.fixture
 def browser(cleo):
-    """Cleo's browser, with the password entered a moment ago."""
+    """Cleo's browser, just after the password was entered."""
     client = Client()
     client.post("/accounts/login/", {"login": cleo.email, "password": PASSWORD})
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})

@@ -1,4 +1,4 @@
-"""Signing up, signing in and resetting passwords reveal no account; codes work once; guesses are limited."""
+"""Signing up, signing in and resetting passwords: no account is revealed, codes work once, and guesses are limited."""
 
 import re
 
@@ -20,7 +20,7 @@ LOGIN, SIGNUP, RESET = "/accounts/login/", "/accounts/signup/", "/accounts/passw
 
 
 class CountingHasher(MD5PasswordHasher):
-    """Counts the operations that take time."""
+    """A hasher that counts the slow operations."""
 
     count = 0
 
@@ -45,7 +45,7 @@ def milo(db):
 
 @pytest.fixture
 def code(milo):
-    """The code in Milo's app."""
+    """Return the code in Milo's app."""
     return app_code(set_up_second_factor(milo))
 
 
@@ -54,7 +54,7 @@ def sign_in(client, email="milo@example.org", password=PASSWORD):
 
 
 def same_answer(known, unknown):
-    """Both pages, without the address in each and what differs between any two requests."""
+    """Return both pages, without the email address in each and without what differs between any two requests."""
     pages = []
     for response, address in (known, unknown):
         text = response.content.decode().replace(address, "ADDRESS")
@@ -222,7 +222,7 @@ def is_signed_in(client):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_first_second_factor_ends_all_other_sessions_and_all_tokens(milo, smtp):
-    """They were opened with a password alone, which a thief can do, too."""
+    """They were opened with only a password, which a thief may have, too."""
     here, elsewhere, script = signed_in(milo), signed_in(milo), Script(milo)
     assert script("/me").status_code == 200
     here.post(reverse("account_reauthenticate"), {"password": PASSWORD})

@@ -155,7 +155,7 @@ def test_a_declined_team_reads_why_and_asks_again(decider: Client, pending: Team
     assert client.post("/tasks/gated/team/ask-again/", {"answer-use": ""}).status_code == 422
     text = client.post("/tasks/gated/team/ask-again/", {"answer-use": "a thesis"}, follow=True).content.decode()
     assert "Waiting for approval" in text
-    assert "Say more." in decider.get(REQUESTS).content.decode()  # declined before
+    assert "Say more." in decider.get(REQUESTS).content.decode()  # the team was declined before
 
 
 def test_organizers_of_another_task_find_nothing(organizer: Client, pending: Team, decider: Client) -> None:

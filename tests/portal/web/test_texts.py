@@ -1,4 +1,4 @@
-"""Texts of any content and length: the answer says what is wrong, never a server error."""
+"""Texts of any content and length: the response reports the problem and is never a server error."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""While database or storage accept no writes, uploads answer 503 with advice, and /readyz reports it."""
+"""While the database or storage accepts no writes, uploads are answered with 503 and advice, and /readyz reports it."""
 
 import json
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @contextmanager
 def read_only():
-    """Make the database read-only, as with a full or broken disk, or a standby."""
+    """Make the database read-only, like a standby or a full or broken disk."""
     on, off = {
         "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
         "postgresql": ("SET default_transaction_read_only = on", "SET default_transaction_read_only = off"),

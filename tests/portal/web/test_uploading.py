@@ -32,7 +32,7 @@ def upload(client: Client, name: str, body: bytes, phase: str = "post", key: str
 
 @remembered
 def submission(meltemi: Team) -> Submission:
-    """A scored run of Meltemi, in the phase that shows scores at once."""
+    """A scored run of Meltemi, in a phase that shows scores immediately."""
     send_run(meltemi, PERFECT, 1, POST, "post")
     work_off(POST)
     return Submission.objects.get()
@@ -75,7 +75,7 @@ def test_a_run_is_accepted_and_its_receipt_shown(sender: Client) -> None:
     text = sender.get(response["Location"]).content.decode()
     assert "Received: one run" in text
     assert submission.sha256[:8] in text
-    assert "hx-get" in text  # it polls for progress
+    assert "hx-get" in text  # the page polls for progress
 
 
 def test_htmx_is_sent_on_by_a_header(sender: Client) -> None:
@@ -102,13 +102,13 @@ def test_under_a_wrong_name_the_content_is_judged_too(sender: Client) -> None:
     wrong = json.dumps([{"id": "a", "value": "YESS"}, {"id": "b", "value": "NO"}]).encode()
     text = upload(sender, "one_Meltmi_1.json", wrong).content.decode()
     assert '<ins class="be">Meltemi</ins>' in text
-    assert "YESS" not in text  # a worker looks for it
+    assert "YESS" not in text  # the worker has not checked the content yet
     address = text.partition('hx-get="')[2].partition('"')[0].replace("&amp;", "&")
     work_off(database_now())
     contents = sender.get(address).content.decode()
     assert "label-outside-domain" in contents
     assert "missing-items" in contents
-    assert "name-pattern" not in contents  # the page says that already
+    assert "name-pattern" not in contents  # the page has shown this already
     assert not Submission.objects.exists()
 
 
@@ -149,7 +149,7 @@ def test_content_that_breaks_the_rules_is_listed_with_place_and_fix(sender: Clie
     assert "Rejected: no run was submitted" in text
     assert "YESS" in text
     assert "closest match" in text
-    assert "hx-get" not in text  # nothing more will happen
+    assert "hx-get" not in text  # the state is final, so the page does not poll
     problems = sender.get(f"{page}report.json").json()
     assert not problems["ok"]
     assert {problem["severity"] for problem in problems["problems"]} == {"error"}
@@ -161,7 +161,7 @@ def try_out(client: Client, name: str, body: bytes, **extra: Any) -> Any:
 
 
 def report_after(client: Client, response: Any) -> str:
-    """The page to which a response leads, after a worker has run."""
+    """Return the page that a response leads to, after a worker has run."""
     assert response.status_code == HTTPStatus.SEE_OTHER
     work_off(database_now())
     return str(client.get(response["Location"]).content.decode())
@@ -170,7 +170,7 @@ def report_after(client: Client, response: Any) -> str:
 def test_validating_says_what_would_become_of_an_upload(sender: Client) -> None:
     text = report_after(sender, try_out(sender, "one_Meltemi_1.json", run_file(PERFECT)))
     assert "Valid: this file would be accepted" in text
-    assert "1 of 2" in text  # after it
+    assert "1 of 2" in text  # after the worker has run
     assert not Submission.objects.exists()
 
 
@@ -195,11 +195,11 @@ def test_a_validation_page_waits_for_its_report_with_and_without_javascript(send
     assert f'hx-get="{page}status/?seen=waiting"' in waiting
     assert re.search(r'<noscript>\s*<meta http-equiv="refresh" content="2">\s*</noscript>', waiting)
     assert sender.get(f"{page}status/?seen=waiting").status_code == HTTPStatus.NO_CONTENT
-    assert try_out(sender, "one_Meltemi_1.json", b"[]").status_code == HTTPStatus.CONFLICT  # one at a time
+    assert try_out(sender, "one_Meltemi_1.json", b"[]").status_code == HTTPStatus.CONFLICT  # only one at a time
     work_off(database_now())
     for text in (sender.get(f"{page}status/?seen=waiting"), sender.get(page)):
         assert "Valid: this file would be accepted" in text.content.decode()
-        assert "hx-get" not in text.content.decode()  # nothing more will happen
+        assert "hx-get" not in text.content.decode()  # the state is final, so the page does not poll
         assert 'http-equiv="refresh"' not in text.content.decode()
 
 
@@ -268,7 +268,7 @@ def test_a_closed_phase_and_a_missing_file_are_rejected(sender: Client) -> None:
 
 
 def sent_in_vain(sender: Client, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The page for an upload whose body is not read."""
+    """Return the page for an upload whose body is not read."""
     monkeypatch.setattr("portal.web.views.submissions._receive", lambda *_: pytest.fail("the body was read"))
     response = sender.post(PAGE, {"phase": "post", "file": SimpleUploadedFile("one_Meltemi_1.json", run_file(PERFECT))})
     assert response.status_code == HTTPStatus.FORBIDDEN
@@ -342,7 +342,7 @@ def test_the_status_is_silent_until_something_changes(sender: Client, submission
     address = f"/tasks/tiny/submissions/{submission.pk}/status/"
     first = sender.get(address)
     assert first.status_code == HTTPStatus.OK
-    assert "hx-get" not in first.content.decode()  # all is done
+    assert "hx-get" not in first.content.decode()  # everything is done
     assert sender.get(f"{address}?seen={first.context['signature']}").status_code == HTTPStatus.NO_CONTENT
 
 

@@ -13,7 +13,7 @@ CLASSES = ("NO", "A", "B")
 
 
 def one_hot(letters: str, ids: str = "") -> Matrix:
-    """Labels by their first letters, `.` for none: "NAB" is NO, A, B."""
+    """Return labels given by their first letters, with `.` for none: "NAB" is NO, A, B."""
     values = np.array([[name[0] == letter for name in CLASSES] for letter in letters])
     return Matrix(list(ids) or [str(row) for row in range(len(letters))], CLASSES, values)
 
@@ -99,7 +99,11 @@ def test_labels_and_their_company() -> None:
 
 
 def test_summary_by_hand() -> None:
-    """1, 2, 3, 4, 10 minus their mean 4: −3, −2, −1, 0, 6; squares 50, cubes 180, fourth powers 1394."""
+    """Computed by hand.
+
+    1, 2, 3, 4, 10 minus their mean 4 are −3, −2, −1, 0, 6. The squares add up to 50, the cubes to 180, and the fourth
+    powers to 1394.
+    """
     found = summary([3, None, 1, 10, 2, 4])
     assert found == Summary(5, 1, 2, 4, 3, 4, 10, pytest.approx(12.5**0.5), pytest.approx(36 / 10**1.5), 1394 / 5 / 100)
     assert summary([]) == Summary(0)

@@ -84,7 +84,7 @@ def test_a_field_says_how_hard_items_are_and_how_far_runs_differ() -> None:
     found = field_details({name: compare(gold, labelled(letters)) for name, letters in runs.items()})
     assert json.loads(json.dumps(found)) == {
         "labels": {"classes": ["N", "Y"], "items": 4, "counts": [2, 2], "together": [[2, 0], [0, 2]]},
-        "difficulty": [1, 0, 2, 1],  # one item no one got, two that two got, one that all got
+        "difficulty": [1, 0, 2, 1],  # one item answered by no run, two by two runs, one by all
         "missed": [
             {"best": 3, "runs": ["a", "b", "c"], "missed": 1, "judged": 4, "by_answer": {"N": [0, 2], "Y": [1, 2]}}
         ],

@@ -1,4 +1,4 @@
-"""Gold and run item by item: answers as text, and how close they are."""
+"""Answers of gold and run to each item as text, and how close they are."""
 
 import numpy as np
 import pytest

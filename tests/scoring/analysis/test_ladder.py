@@ -1,4 +1,4 @@
-"""The Ladder: what it shows, and that the attack in its paper gains nothing on it."""
+"""The Ladder: the scores it shows, and that the attack from its paper gains nothing on it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -32,9 +32,10 @@ def test_what_is_shown_only_gets_better_and_is_never_far_from_the_best(losses: l
 
 
 def boosted(feedback: Feedback, items: int = 2000, runs: int = 600) -> float:
-    """Accuracy on hidden labels after the boosting attack of Blum & Hardt (2015, section 4), which only sees feedback.
+    """Return accuracy on hidden labels after the boosting attack of Blum & Hardt (2015, section 4).
 
-    Random labels are sent, those shown to be better than chance are kept, and their majority is the last run.
+    The attack sees only feedback. Random labels are submitted. Those that are shown to be better than chance are kept,
+    and the last run is their majority.
     """
     random = np.random.default_rng(1)
     gold = random.integers(0, 2, items)

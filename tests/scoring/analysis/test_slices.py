@@ -1,4 +1,4 @@
-"""Scores by slice of the items."""
+"""Scores by item slice."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -14,7 +14,7 @@ CLASSES = tuple(WORDS)
 
 
 def noisy_texts(seed: int, size: int) -> tuple[list[str], list[str]]:
-    """Texts of eight words, three of four typical of their class, and the classes."""
+    """Create texts of eight words, three out of four typical of their class, and the classes."""
     rng = np.random.default_rng(seed)
     every = " ".join(WORDS.values()).split()
     classes = [CLASSES[place] for place in rng.integers(3, size=size)]
@@ -48,7 +48,7 @@ def test_ngrams_are_capped_at_the_most_frequent() -> None:
 
 
 def test_a_class_is_sought_only_below_one_that_was_found() -> None:
-    """Whether an item is `whole` shows in the first feature, its `part` in the second, even without a whole."""
+    """The first feature shows whether an item is `whole`. The second shows its `part`, even without a whole."""
     rng = np.random.default_rng(3)
     known = rng.choice([-1.0, 1.0], size=(200, 2))
     whole = known[:, 0] > 0
@@ -61,7 +61,7 @@ def test_a_class_is_sought_only_below_one_that_was_found() -> None:
 
 
 def test_parts_are_learned_from_the_items_that_have_the_whole() -> None:
-    """Among the items without the whole the part's feature says the opposite: they must not be used."""
+    """Among items without the whole, the part's feature means the opposite, so these items must not be used."""
     known = np.array([[1, 1], [1, -1]] * 10 + [[-1, 1]] * 200, float)
     table = np.array([[1, 1], [1, 0]] * 10 + [[0, 0]] * 200)
     answers = Matrix([str(row) for row in range(220)], ("whole", "part"), table)

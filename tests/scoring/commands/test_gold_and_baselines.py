@@ -1,4 +1,4 @@
-"""`baselines`, `votes`, `agreement` and `analyze` on the command line."""
+"""The commands `baselines`, `votes`, `agreement` and `analyze`."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def test_every_baseline_of_the_track_is_written_and_valid(task: Path, capsys: py
     report = json.loads(capsys.readouterr().out)
     names = {Path(path).stem for path in report["written"]}
     assert names >= {"gold", "majority", "minority", "random", "tfidf-svc", "ngram-svc", "tfidf-svc-hierarchical"}
-    assert report["skipped"].keys() <= {"task1-hard"}  # fasttext without gensim
+    assert report["skipped"].keys() <= {"task1-hard"}  # fasttext is skipped without gensim
     assert {Path(path).parent for path in report["written"]} == {task / "baselines/test/task1-hard"}
     assert main(["check", "--task", str(task), "--track", "task1-hard", *report["written"]]) == 0
     assert labels_in(task / "baselines/test/task1-hard/tfidf-svc.json") == KINDS
@@ -62,7 +62,7 @@ def test_the_gold_standard_scores_as_the_gold_and_is_whole(task: Path) -> None:
     assert run(task, "--only", "gold", "--only", "minority") == 0
     written = labels_in(task / "baselines/test/task1-hard/gold.json")
     assert written[:8] == KINDS[:8]
-    assert written[8:] == ["NO", "NO"]  # dropped from the gold: its majority answer (three NO, three A: the first)
+    assert written[8:] == ["NO", "NO"]  # dropped items get the majority answer (three NO, three A: the first)
     assert labels_in(task / "baselines/test/task1-hard/minority.json") == ["B"] * 10
 
 

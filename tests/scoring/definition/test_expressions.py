@@ -1,4 +1,4 @@
-"""Regular expressions that could take exponential time are not accepted as rules for teams' names."""
+"""Regular expressions that could take exponential time are rejected as rules for team names."""
 
 import time
 

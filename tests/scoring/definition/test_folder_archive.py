@@ -1,4 +1,4 @@
-"""Which zips are accepted as a task's folder."""
+"""Zips that are accepted or rejected as a task's folder."""
 
 import io
 import stat

@@ -1,4 +1,4 @@
-"""task.yaml: every error at once, each with its line and path; nothing is guessed from YAML's own types."""
+"""Reading task.yaml: all errors together, each with its line and path, and no guesses from YAML's types."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -198,7 +198,7 @@ def test_a_split_can_be_part_of_a_path(
     (problem,) = raised.value.report
     assert (problem.code, problem.item) == ("definition-rule", item)
     assert len({phrase(str(problem.found), language) for language in LANGUAGES}) == len(LANGUAGES)
-    assert load_definition(folder, is_imported=True).tracks  # those from before the rule stay readable
+    assert load_definition(folder, is_imported=True).tracks  # definitions from before this rule stay readable
 
 
 @pytest.mark.parametrize("written", [r"\0", r"\a", r"\e", r"\x7f", r"\uFFFE"])
@@ -248,7 +248,7 @@ def test_a_link_out_of_the_folder(write_task: Callable[[str], Path]) -> None:
         ("2024-07-01 00:00 Europe/Madrid", datetime(2024, 6, 30, 22, tzinfo=UTC)),
         ("2024-02-29 00:00 UTC", datetime(2024, 2, 29, tzinfo=UTC)),
         ("2023-02-29 00:00 UTC", None),
-        ("2024-03-31 02:30 Europe/Madrid", None),  # skipped by summer time
+        ("2024-03-31 02:30 Europe/Madrid", None),  # this time is skipped when daylight saving time begins
         ("2024-05-01", None),
         ("2024-05-01 00:00", None),
         ("2024-05-01 00:00 Nowhere/City", None),

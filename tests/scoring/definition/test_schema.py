@@ -1,4 +1,4 @@
-"""The exported schema: up to date, satisfied by the tasks that ship, and never more permissive than the reader."""
+"""The exported schema is up to date, accepts the included tasks, and never allows more than the reader."""
 
 import copy
 import json
@@ -78,7 +78,7 @@ def test_a_definition_with_every_key_is_valid(tmp_path: Path) -> None:
     assert {key.name for spec in FORMATS.values() for key in spec.options} <= {name for one in formats for name in one}
 
 
-# One for each way in which a kind of value can be wrong; ... deletes a key.
+# One edit for each way in which a kind of value can be invalid. An ellipsis deletes the key.
 BROKEN: list[Edit] = [
     (("agon",), 2),
     (("slug",), "Tiny Task"),
@@ -175,14 +175,14 @@ def test_what_is_broken_is_rejected_by_schema_and_reader(edit: Edit, tmp_path: P
 
 MOMENTS = st.sampled_from(["2027-05-01 00:00 AoE", "2027-02-28 23:59:59 UTC", "2027-07-01 12:30 Europe/Madrid"])
 CHARACTERS = st.characters(exclude_categories=["Cs"])
-SPECIAL = {  # what no pattern can express: which days exist, and what a regular expression is
+SPECIAL = {  # checks that no pattern can express: existing dates and valid regular expressions
     MOMENT.schema["pattern"]: MOMENTS,
     REGULAR_EXPRESSION.schema["format"]: st.sampled_from(["[a-z]+", "[A-Za-z0-9_-]{2,30}"]),
 }
 
 
 def values(part: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """JSON values that satisfy a part of the schema."""
+    """Generate JSON values that satisfy a part of the schema."""
     if "$ref" in part:
         return values(SCHEMA["$defs"][part["$ref"].rsplit("/", 1)[1]])
     for several in ("anyOf", "oneOf"):
@@ -200,7 +200,7 @@ def texts(part: dict[str, Any]) -> st.SearchStrategy[str]:
     if special is not None:
         return special
     validator = jsonschema.Draft202012Validator(part)
-    # Python's $ also matches before a final line break; JSON Schema's does not.
+    # Python's $ also matches before a final line break. JSON Schema's does not.
     free = st.text(CHARACTERS, min_size=1, max_size=8)
     found = st.one_of(st.from_regex(part["pattern"]), free) if "pattern" in part else free
     return found.map(lambda text: text.removesuffix("\n")).filter(validator.is_valid)
@@ -217,7 +217,7 @@ def objects(part: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def as_read(value: Any) -> str:
-    """What makes two entries of a list the same: their text, or the name of a metric."""
+    """Return what identifies a list entry: its text, or the name of a metric."""
     return str(value["name"]) if isinstance(value, dict) and "name" in value else str(value)
 
 
@@ -242,9 +242,9 @@ TYPES: dict[str, Callable[[dict[str, Any]], st.SearchStrategy[Any]]] = {
 )
 @given(data=st.data())
 def test_what_satisfies_it_is_well_formed_for_the_reader(data: st.DataObject, tmp_path: Path) -> None:
-    """One part of a whole definition is replaced by whatever the schema allows there.
+    """Replace one part of a complete definition by any value that the schema allows there.
 
-    Not compared: names of hierarchies, which only the reader looks up.
+    Names in hierarchies are not compared, because only the reader checks them.
     """
     name = data.draw(st.sampled_from(sorted(SCHEMA["properties"])))
     document = EVERY_KEY | {name: data.draw(values(SCHEMA["properties"][name]), label=name)}

@@ -1,4 +1,4 @@
-"""Hostile and careless run files: each is rejected with a stable code and its place, none raises."""
+"""Hostile and careless run files: each is rejected with a stable code and its place, and none raises an exception."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ SPANS = [f"{item}\t[1, 2]" for item in ITEMS]
 
 
 def only(definition: Definition, track: str, data: bytes) -> Problem:
-    """The only problem that the check finds."""
+    """Return the only problem that the check finds."""
     report = check(definition, track, data)
     assert len(report.problems) == 1, [problem.message for problem in report]
     return report.problems[0]
@@ -42,7 +42,7 @@ def lines(rows: list[str], end: str = "\n") -> bytes:
     return end.join(rows).encode()
 
 
-# Accepted
+# Accepted files
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_line_ends_and_final_blank_lines_do_not_matter(tiny: Definition, end: st
         assert check(tiny, track, mark + lines(rows, end) + end.encode() * tail).problems == []
 
 
-# Any file
+# Files of any format
 
 
 @pytest.mark.parametrize("track", ["task1-hard", "task1-soft", "task3-table", "task4-plain", "task5-spans"])
@@ -98,7 +98,7 @@ def test_what_is_no_text_is_named(tiny: Definition, track: str, data: bytes, cod
     assert only(tiny, track, data).code == code
 
 
-# JSON
+# JSON files
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_the_nearest_id_is_suggested(tiny: Definition) -> None:
     assert problems["unknown-ids"].suggestion == "i9"
 
 
-# Spans
+# Span files
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Runs in all other formats: hand-written files, their meaning, and errors of invalid ones."""
+"""Runs in all other formats: handwritten files, their meaning, and errors of invalid ones."""
 
 import json
 from pathlib import Path
@@ -341,7 +341,7 @@ def test_no_content_raises(task: Definition, track: str, lenient: bool, data: st
 @QUICK
 @given(data=st.data())
 def test_one_pass_and_patience_read_alike(task: Definition, track: str, data: st.DataObject) -> None:
-    """A blank first line makes a table use the slower reader."""
+    """A blank first line makes tables use the slower reader."""
     content = data.draw(mutated(RIGHT[track]))
     if (
         b"\0" in content

@@ -1,4 +1,4 @@
-"""Any bytes: readers report problems and never raise; nothing is accepted without all of its items."""
+"""Random bytes: readers report problems and never raise, and accept nothing that lacks items."""
 
 import io
 import json
@@ -54,7 +54,7 @@ def zipped(data: bytes) -> bytes:
 
 @st.composite
 def mutated(draw: st.DrawFn, data: bytes) -> bytes:
-    """The data with a few bytes removed, inserted or exchanged."""
+    """Remove, insert or exchange a few bytes."""
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(data)))
         end = draw(st.integers(start, min(len(data), start + 40)))
@@ -75,7 +75,7 @@ def test_no_content_raises(tiny: Definition, track: str, lenient: bool, data: st
     answers = read_run(rules, content, report, items=known, lenient=lenient)
     assert (answers is None) == (not report.ok)
     assert all(problem.message and len(problem.places) <= 20 for problem in report)
-    json.dumps(report.as_dict(), ensure_ascii=False).encode()  # no lone surrogate gets through
+    json.dumps(report.as_dict(), ensure_ascii=False).encode()  # fails if a lone surrogate gets through
     if answers is not None and not lenient:
         assert sorted(answers.ids) == sorted(items)
 

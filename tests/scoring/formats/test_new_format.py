@@ -1,4 +1,4 @@
-"""A new run format is one file and one entry of the registry; everything else uses its declaration."""
+"""A new run format needs only one file and one entry in the registry. Everything else uses its declaration."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Frequent mistakes of other programs: each is recognized, and reported as one problem with its fix."""
+"""Frequent mistakes: each is recognized and reported as one problem with its fix."""
 
 import json
 import unicodedata
@@ -39,7 +39,7 @@ def task(write_task: Callable[[str], Path]) -> Definition:
 
 
 def rows(cells: str, header: str = "id,HS\n") -> bytes:
-    """A table; `cells` may contain the row's number as {n} and its item as {item}."""
+    """Return a table. `cells` may contain the row's number as {n} and its item as {item}."""
     return (header + "".join(cells.format(n=n, item=item) + "\n" for n, item in enumerate(ITEMS))).encode()
 
 

@@ -1,4 +1,4 @@
-"""Writing run files: read back, they have the same answers."""
+"""Run files that are written and read back have the same answers."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ TABLE = Matrix(["1_1", "1_2", "2_1"], ("HS", "TR"), np.array([[0, 1], [0, 1], [1
 
 
 def track(kind: str, **options: object) -> Track:
-    """A track with the format of a task.yaml with these options."""
+    """Return a track whose format has these options of a task.yaml."""
     report = Report()
     value = parse_document(json.dumps({"kind": kind, **options}), report, formats=FORMATS)
     assert value is not None
@@ -67,7 +67,7 @@ def assert_same(back: Answers, answers: Answers) -> None:
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_read_and_written_reads_alike(task: Definition, name: str, tmp_path: Path) -> None:
-    """For every way of writing answers in the formats' own tests."""
+    """Covers every way of writing answers in the formats' own tests."""
     where, given, written = task.track(name), tmp_path / "given", tmp_path / "written"
     given.write_bytes(RIGHT[name])
     answers = read_back(where, given, ITEMS)
@@ -175,7 +175,7 @@ def test_names_end_as_their_content_is_written(where: Track, ending: str) -> Non
 
 @pytest.mark.parametrize("name", ['q"t', "back\\slash", "tab\tbed", "two\nlines", "a,b", "{x}", "#3", "e\u0301"])
 def test_a_name_with_any_character_can_be_a_class_a_column_or_a_key(name: str, tmp_path: Path) -> None:
-    """Characters that JSON, CSV or a message would escape."""
+    """Covers characters that JSON, CSV or a message would escape."""
     ids, path = ["1", "2"], tmp_path / "run"
     labels = Matrix(ids, (name, "B"), np.eye(2, dtype=bool))
     shares = Matrix(ids, (name, "B"), np.eye(2))

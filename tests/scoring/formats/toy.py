@@ -1,4 +1,4 @@
-"""A run format only for tests: a line per item, as `i1 = YES`."""
+"""A run format that exists only for tests: one line per item, such as `i1 = YES`."""
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec

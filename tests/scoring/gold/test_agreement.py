@@ -17,7 +17,7 @@ from scoring.gold.agreement import (
 )
 from scoring.gold.votes import VoteRules
 
-# Ten items, fourteen raters, five labels: the well-known worked example of Fleiss' kappa (0.210).
+# Ten items, fourteen raters, five labels: a well-known worked example of Fleiss' kappa (0.210).
 COUNTS = [
     [0, 0, 0, 0, 14],
     [0, 2, 6, 4, 2],
@@ -45,7 +45,7 @@ FOUR = np.array(
 
 
 def random_ratings(seed: int, missing: float) -> Ratings:
-    """Sixty items, five annotators who follow a common leaning three times out of five."""
+    """Create ratings of sixty items by five annotators, who follow a common tendency three times out of five."""
     rng = np.random.default_rng(seed)
     leaning = rng.integers(4, size=(60, 1))
     ratings = np.where(rng.random((60, 5)) < 0.6, leaning, rng.integers(4, size=(60, 5)))
@@ -63,7 +63,10 @@ def test_alpha_on_its_authors_example() -> None:
 
 
 def test_two_annotators_by_hand() -> None:
-    """50 items: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: p_o = 0.7, p_c = 0.5 · 0.6 + 0.5 · 0.4 = 0.5, κ = 0.4."""
+    """Computed by hand.
+
+    50 items, 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: p_o = 0.7, p_c = 0.5 · 0.6 + 0.5 · 0.4 = 0.5, κ = 0.4.
+    """
     first, second = np.repeat([1, 1, 0, 0], [20, 5, 10, 15]), np.repeat([1, 0, 1, 0], [20, 5, 10, 15])
     both = np.stack([first, second], axis=1)
     assert mean_cohen_kappa(both) == pytest.approx(0.4)
@@ -92,7 +95,7 @@ def test_cohen_and_pairwise_agreement_over_pairs_as_an_independent_implementatio
 
 
 def test_fleiss_follows_from_alpha_when_nothing_is_missing() -> None:
-    """1 − α = (1 − κ)(1 − 1 / number of ratings)."""
+    """The relation is 1 − α = (1 − κ)(1 − 1 / number of ratings)."""
     ratings = random_ratings(5, 0)
     alpha, kappa = krippendorff_alpha(ratings), fleiss_kappa(ratings)
     assert alpha is not None
@@ -121,7 +124,7 @@ def test_the_table_has_a_row_a_class_and_one_of_whole_answers() -> None:
     votes = {"1": [["A"], ["A", "B"], ["A"]], "2": [["NO"], ["NO"], ["UNKNOWN"]], "3": [["B"], [], []]}
     rows = {row.name: row for row in agreement_by_class(votes, rules)}
     assert list(rows) == ["A", "B", "NO", "whole answers"]
-    # A: pair (1, 2) agrees on both items, the pairs with annotator 3 on their one. B: 1/2, 1/1, 0/1.
+    # A: the pair (1, 2) agrees on both items, and the pairs with annotator 3 on their only item. B: 1/2, 1/1, 0/1.
     assert (rows["A"].pairwise, rows["A"].fleiss, rows["A"].items) == (1, 1, 2)
     assert rows["B"].pairwise == pytest.approx((1 / 2 + 1 + 0) / 3)
     assert rows["whole answers"].pairwise == pytest.approx((1 / 2 + 1 + 0) / 3)

@@ -1,4 +1,4 @@
-"""Gold that leaves items out: an error, declared, or spans, where it means that nothing is marked."""
+"""Gold that omits items: an error, unless it is declared, or spans, where an omitted item has no marks."""
 
 import json
 import random
@@ -76,7 +76,7 @@ def test_gold_must_have_all_items_unless_it_is_declared(write: Write, capsys: py
     assert error.startswith("gold (gold of the track one, split test): 3 of 6 items have gold; missing: i3, i4, i5. ")
     checked = check_gold(definition, "one", labels(SOME).encode())
     assert [problem.code for problem in checked.report] == ["gold-incomplete"]
-    assert not {"i3", "i4", "i5"} & set(str(checked.report).replace("'", " ").split())  # ids are not quoted
+    assert not {"i3", "i4", "i5"} & set(str(checked.report).replace("'", " ").split())  # the message does not quote ids
     assert checked.counts == (3, 6)
     with pytest.raises(GoldError, match="has 3 of 6 items and leaves out i3, i4, i5"):
         score(definition, "one", labels(EVERY).encode(), labels(SOME).encode(), items=ITEMS)
@@ -125,7 +125,7 @@ def test_items_that_a_gold_of_spans_leaves_out_have_no_spans(write: Write, cover
 
 
 def toxic_spans_f1(gold: dict[str, list[int]], run: dict[str, list[int]]) -> float:
-    """Pavlopoulos et al. (2021), section 4, in plain Python: per post F1 of the two sets of character offsets."""
+    """Compute F1 as in Pavlopoulos et al. (2021), section 4: per-post F1 of two sets of character offsets."""
     values = []
     for item in ITEMS:
         right, marked = set(gold.get(item, [])), set(run.get(item, []))
@@ -159,7 +159,7 @@ def test_sparse_gold_of_spans_against_the_published_formula(write: Write, seed: 
     assert score(definition, "one", given, whole).scores["span_f1"] == pytest.approx(expected, abs=1e-12)
 
 
-# Format → gold of i0 to i2, a run that is right on these and says Y for all others, its value if these count.
+# Format → gold of i0 to i2; a run that is correct on these and says Y for all others; its value if those count.
 OUTSIDE = {
     "json-labels": (labels(SOME), labels(SOME | dict.fromkeys(ITEMS[3:], "Y")), 2 * 2 / (5 + 2)),
     "table": ("id,Y\ni0,1\ni1,0\ni2,1\n", "id,Y\ni0,1\ni1,0\ni2,1\ni3,1\ni4,1\ni5,1\n", 2 * 2 / (5 + 2)),

@@ -14,7 +14,7 @@ TYPES = VoteRules(("NO", "A", "B"), threshold=1, multi=True, counts_as={"-": "NO
 
 
 def votes(text: str) -> list[list[str]]:
-    """Annotators' votes separated by spaces, one annotator's labels by `+`."""
+    """Parse votes: annotators are separated by spaces, labels of one annotator by `+`."""
     return [vote.split("+") for vote in text.split()]
 
 

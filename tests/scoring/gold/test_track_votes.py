@@ -1,4 +1,4 @@
-"""Votes in a definition: on labels and on the columns of a table."""
+"""Votes in a definition, on labels and on table columns."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def test_columns_are_voted_on_and_a_vote_for_none_counts(write_task: Callable[[s
     rows = {row.name: row for row in agreement_of(definition.track("task3-table"), definition.votes[0])}
     assert list(rows) == ["whole", "left", "whole answers"]
     assert rows["whole"].items == 2
-    assert rows["whole"].pairwise == pytest.approx((1 + 0.5 + 0.5) / 3)  # d_0: one pair of three agrees; d_1: all
+    assert rows["whole"].pairwise == pytest.approx((1 + 0.5 + 0.5) / 3)  # d_0: one pair of three agrees; d_1: all pairs
     assert rows["left"].pairwise == pytest.approx((0.5 + 1 + 0.5) / 3)
     assert rows["whole answers"].pairwise == pytest.approx(0.5)
 

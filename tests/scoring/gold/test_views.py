@@ -1,4 +1,4 @@
-"""Views of a gold file: thresholds, merged and mapped labels, as a track scores them."""
+"""How tracks read a gold file: thresholds, merged labels and mapped labels."""
 
 from collections.abc import Callable
 from pathlib import Path

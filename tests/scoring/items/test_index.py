@@ -1,4 +1,4 @@
-"""Lookup of rows by ids, compared with a dictionary."""
+"""Finding rows by ids, compared with a dictionary."""
 
 import random
 from itertools import repeat

@@ -1,4 +1,4 @@
-"""Small answers for tests of metrics, in a short notation."""
+"""A short notation for small answers in tests of metrics."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ Hierarchy = Mapping[str, Sequence[str]]
 
 
 def labels(given: Mapping[str, str | Sequence[str]], classes: Sequence[str] = ()) -> Matrix:
-    """Item → its label, or several separated by spaces."""
+    """Return labels. `given` maps items to a label, or to several separated by spaces."""
     lists = [value.split() if isinstance(value, str) else list(value) for value in given.values()]
     columns = tuple(dict.fromkeys([*classes, *(name for names in lists for name in names)]))
     values = np.array([[name in names for name in columns] for names in lists], bool).reshape(len(lists), len(columns))
@@ -20,7 +20,7 @@ def labels(given: Mapping[str, str | Sequence[str]], classes: Sequence[str] = ()
 
 
 def soft(given: Mapping[str, Mapping[str, float]]) -> Matrix:
-    """Item → weight of each class; missing classes are absent."""
+    """Return weights. `given` maps items to the weight of each class. Missing classes are absent."""
     columns = tuple(dict.fromkeys(name for weights in given.values() for name in weights))
     values = np.array([[weights.get(name, 0.0) for name in columns] for weights in given.values()], float)
     absent = np.array([[name not in weights for name in columns] for weights in given.values()], bool)
@@ -28,7 +28,10 @@ def soft(given: Mapping[str, Mapping[str, float]]) -> Matrix:
 
 
 def table(columns: str, given: Mapping[str, str], groups: Sequence[str] | None = None) -> Matrix:
-    """Columns separated by spaces; item → one digit per column, `-` for none."""
+    """Return a table.
+
+    `columns` are separated by spaces, and `given` maps items to a digit per column, or `-` for none.
+    """
     names = tuple(columns.split())
     cells = [list(digits.replace(" ", "")) for digits in given.values()]
     values = np.array([[int(cell) if cell != "-" else 0 for cell in row] for row in cells], np.int64)
@@ -38,7 +41,7 @@ def table(columns: str, given: Mapping[str, str], groups: Sequence[str] | None =
 
 
 def spans(given: Mapping[str, Sequence[int]]) -> Spans:
-    """Item → its character offsets."""
+    """Return spans. `given` maps items to their character offsets."""
     offsets = [offset for own in given.values() for offset in own]
     starts = np.cumsum([0, *(len(own) for own in given.values())])
     return Spans.of_offsets(list(given), np.array(offsets, np.int64), starts)
@@ -52,6 +55,6 @@ def value(
     count_outside: bool = False,
     **options: str,
 ) -> float | None:
-    """The score of `run` by the metric of a key such as `f1:YES`."""
+    """Return the score of `run` by the metric with a key such as `f1:YES`."""
     name, _, part = key.partition(":")
     return compute(compare(LoadedGold(gold, hierarchy), run, count_outside), MetricSpec(name, part or None, options))

@@ -1,5 +1,7 @@
-"""Peers in their own environments: PyEvALL, the official evaluator of EXIST, needs an old numpy; seqeval, nervaluate,
-jiwer and rouge-score are not needed by Agon.
+"""Peers that run in their own environments.
+
+PyEvALL, the official evaluator of EXIST, needs an old numpy. Agon does not need seqeval, nervaluate, jiwer and
+rouge-score.
 """
 
 import json
@@ -18,7 +20,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="session")
 def pyevall(root: Path, pytestconfig: pytest.Config) -> Evaluate:
-    """Evaluate a batch (see `pyevall_driver`) with the Python in AGON_PYEVALL_PYTHON, else one made here."""
+    """Evaluate a batch (see `pyevall_driver`) with the Python in AGON_PYEVALL_PYTHON, or with one created here."""
     given = os.environ.get("AGON_PYEVALL_PYTHON")
     return _evaluate(Path(given) if given else _make(root, pytestconfig, "pyevall"), HERE / "pyevall_driver.py")
 
@@ -46,7 +48,7 @@ def _evaluate(python: Path, driver: Path) -> Evaluate:
 
 
 def _make(root: Path, config: pytest.Config, name: str) -> Path:
-    """A peer's environment, kept from run to run; the test is skipped if it cannot be made."""
+    """Return a peer's environment, which is kept between runs. The test is skipped if it cannot be created."""
     folder, requirements = Path(config.cache.mkdir(name)), root / f"tests/{name}-requirements.txt"
     python = folder / "venv" / "bin" / "python"
     done = folder / "done"

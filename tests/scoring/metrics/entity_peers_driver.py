@@ -1,9 +1,9 @@
-"""Runs in the environment of seqeval and nervaluate: reads a JSON list of evaluations, prints one of their values.
+"""Run seqeval and nervaluate in their environment: read a JSON list of evaluations and print a list of their values.
 
-An evaluation has the tags of each sentence as `gold` and `run`, a `scheme`, IOB2 or IOBES, and perhaps the `types`.
-Values are by our names; those of seqeval's strict mode begin with `discard `. nervaluate gets the entities that seqeval
-reads. With the `words` of each sentence there are scores of surface forms: the scorer of WNUT 2017 takes the entities
-that both sides have, and counts different pairs of words and type.
+An evaluation has the tags of each sentence as `gold` and `run`, a `scheme`, IOB2 or IOBES, and optionally the `types`.
+Values have our names; those of seqeval's strict mode begin with `discard `. nervaluate gets the entities that seqeval
+reads. With the `words` of each sentence, there are also scores of surface forms: the scorer of WNUT 2017 takes the
+entities that both sides have, and counts different pairs of words and type.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Reads the examples of metrics (`Metric.example`), written in a short notation."""
+"""Reading the examples of metrics (`Metric.example`), which use a short notation."""
 
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
@@ -17,7 +17,7 @@ TEXT = " ".join(f"w{place}" for place in range(10))
 
 
 def worked(example: Example) -> Comparison:
-    """The run of an example, compared with its gold."""
+    """Return an example's run compared with its gold."""
     gold, run = read_answers(example.kind, example.gold), read_answers(example.kind, example.run)
     if example.where is None:
         return compare(LoadedGold(gold, example.hierarchy), run)
@@ -29,7 +29,7 @@ def worked(example: Example) -> Comparison:
 
 
 def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
-    """Item → answer, written as `Example` says; cells that are `?` or not written are absent."""
+    """Read answers in the notation of `Example`. Cells that are `?` or missing are absent."""
     if kind == "spans":
         offsets = [np.array(text.split(), np.int64) for text in given.values()]
         return Spans.of_offsets(list(given), np.concatenate(offsets), _starts(offsets))
@@ -52,7 +52,7 @@ def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
 
 
 def read_entities(given: Mapping[str, str], types: Sequence[str] = ()) -> Entities:
-    """Sentence → its entities as `PER 0-2, LOC 4-5`; sentences have the ten tokens `w0` to `w9`."""
+    """Read entities such as `PER 0-2, LOC 4-5`, by sentence. Each sentence has the ten tokens `w0` to `w9`."""
     rows = [[part.split() for part in text.split(",") if part.strip()] for text in given.values()]
     names = tuple(dict.fromkeys([*types, *(name for row in rows for name, _ in row)]))
     places = np.array([list(map(int, place.split("-"))) for row in rows for _, place in row], np.int64).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Runs in PyEvALL's environment: reads a JSON list of evaluations, prints one of their values.
+"""Run PyEvALL in its environment: read a JSON list of evaluations and print a list of their values.
 
 An evaluation has `gold` and `run` (items as in run files), `hierarchy` or null, `metrics` and their `parameters`.
 """

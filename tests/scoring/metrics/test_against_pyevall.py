@@ -1,4 +1,4 @@
-"""Comparison with PyEvALL, on random trees, label sets, weights and parameters, to 1e-9."""
+"""Comparison with PyEvALL to 1e-9, on random trees, label sets, weights and parameters."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -22,11 +22,11 @@ HARD = {
 }
 SINGLE = HARD | {"Accuracy": "accuracy", "SystemPrecision": "system_precision", "Kappa": "kappa"}
 SOFT = {"ICMSoft": "icm_soft", "ICMSoftNorm": "icm_soft_norm", "CrossEntropy": "cross_entropy", "MAE": "mae"}
-CASES = 4  # of each sort: most of the time is the peer's
+CASES = 4  # per kind; the peer takes most of the time
 
 
 def nested(classes: list[str], parents: Parents) -> dict[str, Any]:
-    """The tree in PyEvALL's form."""
+    """Return the tree in PyEvALL's form."""
 
     def below(parent: str | None) -> dict[str, Any]:
         return {name: below(name) or [] for name in classes if parents.get(name) == parent}
@@ -35,13 +35,14 @@ def nested(classes: list[str], parents: Parents) -> dict[str, Any]:
 
 
 def case(rng: random.Random, flat: bool, draw: Callable[[list[str]], Any], drop: float) -> tuple[Case, Any]:
-    """Gold and run over a random tree (or its classes alone), with some of the run's items missing."""
+    """Create gold and run for a random tree, or for its classes alone, with some of the run's items missing."""
     classes, parents, hierarchy = random_tree(rng)
     ids = [str(number) for number in range(rng.randint(5, 25))]
     gold = {item: draw(classes) for item in ids}
     run = {item: draw(classes) if rng.random() < 0.6 else gold[item] for item in ids if rng.random() >= drop}
     run = run or gold
-    # α1 + α2 > β: otherwise the gold is no better than nothing, and PyEvALL's norm divides by 0 or changes its sign
+    # α1 + α2 > β: otherwise the gold scores no better than nothing, and PyEvALL's norm divides by 0 or changes its
+    # sign.
     parameters = {"alpha_1": rng.choice([1.5, 2.0]), "alpha_2": rng.choice([1.5, 2.5]), "beta": rng.choice([1.0, 2.5])}
     given = {
         "gold": [{"id": item, "value": answer} for item, answer in gold.items()],
@@ -86,7 +87,7 @@ def test_several_labels(pyevall: Evaluate) -> None:
 
 
 def test_weights(pyevall: Evaluate) -> None:
-    """In half of the cases most weights are near 0: the others are in the far tail, where rounding matters."""
+    """In half of the cases, most weights are near 0. Then the others are in the far tail, where rounding matters."""
     rng = random.Random("weights")
 
     def draw(classes: list[str]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Comparison with scikit-learn, scipy and manual counting like seqeval's, on random answers."""
+"""Comparison with scikit-learn, scipy and a count like seqeval's, on random answers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -57,7 +57,7 @@ def test_correlation_of_tables_and_labels_where_the_gold_lacks_values(seed: int,
     rng = np.random.default_rng(seed)
     gold, run = rng.integers(0, in_gold, items), rng.integers(0, 4, items)
     if len(np.unique(gold)) == 1:
-        return  # undefined
+        return  # the metric is undefined
     theirs = sk.matthews_corrcoef(gold, run)
     spec = MetricSpec("mcc")
     labels = compare(LoadedGold(matrix(one_hot(gold))), matrix(one_hot(run)))

@@ -1,4 +1,4 @@
-"""Scores built from others: computed by hand, and their samples compared with resampling in plain numpy."""
+"""Scores that are built from others: computed by hand, and with samples compared with resampling in plain numpy."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.scoring.metrics.answers import labels, table
 
 PARTS = ("accuracy:x", "accuracy:y")
 GOLD = table("x y", {"1": "11", "2": "10", "3": "00", "4": "00"})
-RUN = table("x y", {"1": "11", "2": "01", "3": "01", "4": "00"})  # x is right three times, y twice
+RUN = table("x y", {"1": "11", "2": "01", "3": "01", "4": "00"})  # x is correct three times, y twice
 
 
 def combined(*parts: str, **options: Any) -> MetricSpec:

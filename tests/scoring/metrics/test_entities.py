@@ -95,7 +95,7 @@ def test_entities_of_texts_may_overlap_and_each_is_matched_once() -> None:
 
 
 def flat(rng: np.random.Generator, items: int = 6) -> Entities:
-    """Entities that do not overlap, in sentences of ten tokens."""
+    """Return entities that do not overlap, in sentences of ten tokens."""
     rows = {}
     for item in range(items):
         bounds = sorted(rng.choice(11, size=2 * int(rng.integers(0, 4)), replace=False).tolist())
@@ -129,7 +129,7 @@ def test_a_surface_form_counts_once_and_is_right_where_it_is_found_in_its_place(
     gold, run = (replace(side, texts=["Ana in Rio", "Ana"]) for side in (gold, run))
     assert value("entity_recall_surface", gold, run) == 1
     moved = replace(run, texts=None)
-    assert value("entity_f1_surface", gold, moved) == 1  # the gold's texts decide
+    assert value("entity_f1_surface", gold, moved) == 1  # the texts of the gold decide
     assert value("entity_f1_surface:PER", gold, run) == 1
     gold = replace(gold, texts=["Ana in Rio", "Eva"])
     assert value("entity_recall_surface", gold, run) == 2 / 3
@@ -230,7 +230,7 @@ def test_a_check_compares_tokens_with_the_texts(task: Definition) -> None:
 
 
 def random_tags(rng: np.random.Generator, scheme: str) -> list[str]:
-    """Tags in any order: most of them need repair."""
+    """Return tags in any order. Most of them need repair."""
     prefixes = "BI" if scheme == "IOB2" else "BIES"
     names = [f"{prefix}-{name}" for prefix in prefixes for name in TYPES]
     return ["O" if rng.random() < 0.3 else str(rng.choice(names)) for _ in range(rng.integers(1, 12))]
@@ -262,7 +262,7 @@ def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
             peer, _, key = name.rpartition(" ")
             over = {"over": "seen"} if key.endswith("_macro") else {}
             ours = value(key, *sides["discard" if peer == "discard" else "begin"], **over)
-            if ours is None:  # the gold has no such entity; the peers say 0 or NaN
+            if ours is None:  # the gold has no such entity; the peers return 0 or NaN
                 assert not expected or isnan(expected)
                 continue
             compared += 1

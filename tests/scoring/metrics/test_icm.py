@@ -16,7 +16,7 @@ def test_a_perfect_run_has_the_gold_s_mean_information() -> None:
 
 def test_by_hand_a_sibling_shares_what_the_parent_says() -> None:
     run = labels({"1": "NO", "2": "NO", "3": "REPORTED", "4": "REPORTED"})
-    # item 3: 2·2 + 2·2 − 3·(2 + 2 − 1), as the parent's bit is common to both
+    # item 3: 2·2 + 2·2 − 3·(2 + 2 − 1), because both share the parent's bit
     expected = (1 + 1 + (2 * 2 + 2 * 2 - 3 * 3) + 2) / 4
     assert value("icm", GOLD, run, HIERARCHY) == pytest.approx(expected)
     assert value("icm_norm", GOLD, run, HIERARCHY) == pytest.approx((expected + 1.5) / 3)

@@ -15,7 +15,7 @@ Parents = Mapping[str, str]
 
 
 def ancestors(name: str, parents: Parents) -> list[str]:
-    """The class itself and its ancestors, from the bottom."""
+    """Return the class and its ancestors, from the bottom up."""
     path = [name]
     while path[-1] in parents:
         path.append(parents[path[-1]])
@@ -23,7 +23,10 @@ def ancestors(name: str, parents: Parents) -> list[str]:
 
 
 def content(given: Sequence[tuple[str, float]], parents: Parents, information: Information) -> float:
-    """Amigó and Delgado (2022), section 5: the first class's contribution beyond what it shares with the others."""
+    """Return the first class's contribution beyond what it shares with the others.
+
+    Source: Amigó and Delgado (2022), section 5.
+    """
     if not given:
         return 0.0
     (first, weight), rest = given[0], given[1:]

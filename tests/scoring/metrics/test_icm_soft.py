@@ -10,7 +10,7 @@ FLAT = soft({"1": {"Y": 1.0, "N": 0.0}, "2": EVEN, "3": {"Y": 0.0, "N": 1.0}, "4
 
 
 def information(weight: float, mean: float = 0.5, deviation: float = 0.25) -> float:
-    """The information of either class above: mean 1/2, mean absolute deviation 1/4."""
+    """Return the information of a class in the example above: mean 1/2, mean absolute deviation 1/4."""
     return 0.0 if weight == 0 else -log2(1 - NormalDist(mean, deviation).cdf(weight))
 
 

@@ -1,4 +1,4 @@
-"""Metrics of ordered values: those without a peer, and items without an answer."""
+"""Metrics of ordered values that have no peer, and items without an answer."""
 
 from fractions import Fraction
 from math import log2
@@ -17,7 +17,7 @@ from tests.scoring.metrics.answers import table, value
 
 
 def closeness(gold: list[int], run: list[int]) -> float:
-    """Amigó et al. (2020), equations 4 and 5, class by class as written."""
+    """Compute equations 4 and 5 of Amigó et al. (2020) literally, class by class."""
     classes = sorted({*gold, *run})
     count = {name: gold.count(name) for name in classes}
 
@@ -55,7 +55,7 @@ def test_items_without_an_answer() -> None:
 
 
 def test_a_tolerance_holds_up_to_rounding() -> None:
-    # slightly more than 0.1
+    # The difference is slightly more than 0.1.
     gold, run = Matrix(["1"], ("x",), np.array([[0.3]])), Matrix(["1"], ("x",), np.array([[0.4]]))
     assert value("accuracy_within", gold, run, tolerance="0.1") == 1
     assert value("accuracy_within", gold, run, tolerance="0.0999") == 0

@@ -1,4 +1,4 @@
-"""Rankings compared with ir_measures (trec_eval), and by hand."""
+"""Rankings compared with ir_measures (trec_eval) and with values computed by hand."""
 
 import ir_measures
 import numpy as np
@@ -38,7 +38,7 @@ def score(key: str, gold: Documents, run: Documents, **options: str) -> float | 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), queries=st.integers(1, 5), levels=st.sampled_from([2, 1000]))
 def test_as_trec_eval(seed: int, queries: int, levels: int) -> None:
-    """Ties, negative degrees of relevance, unjudged documents, queries without documents in the run."""
+    """Covers ties, negative relevance, unjudged documents, and queries without documents in the run."""
     rng = np.random.default_rng(seed)
     names = [f"d{number}" for number in range(30)]
     gold: Documents = {}
@@ -60,7 +60,7 @@ def test_as_trec_eval(seed: int, queries: int, levels: int) -> None:
     "scores", [{"a": 0.1234567890, "b": 0.1234567891}, {"a": 16777216.0, "b": 16777217.0}, {"a": 1e300, "b": 1e301}]
 )
 def test_scores_are_compared_in_single_precision(scores: dict[str, float]) -> None:
-    """Scores that are equal as float32 are ordered by name, as in trec_eval: c, b, a."""
+    """Scores that are equal as float32 are ordered by name, like in trec_eval: c, b, a."""
     gold: Documents = {"q": {"a": 1.0, "b": 2.0, "c": 3.0}}
     run: Documents = {"q": {**scores, "c": min(scores.values())}}
     grades = {"q": {name: int(grade) for name, grade in gold["q"].items()}}

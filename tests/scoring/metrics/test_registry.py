@@ -1,4 +1,4 @@
-"""Tests of all metrics: a new one is tested as soon as it is registered."""
+"""Tests that run for all registered metrics, so that a new one is tested automatically."""
 
 import math
 from dataclasses import replace
@@ -39,15 +39,15 @@ OF_WHOLE_GOLD = {
     "propensity_f",
     "cem_ord",
     *(f"entity_{measure}_surface" for measure in ("precision", "recall", "f1")),
-}  # weights that stay in every sample
+}  # weights that are in every sample
 EVERY = [
     pytest.param(metric, kind, id=f"{name}-{kind}") for name, metric in METRICS.items() for kind in sorted(metric.kinds)
 ]
-SUMS = [entry for entry in EVERY if entry.values[0].contributions]  # functions of sums over the items
+SUMS = [entry for entry in EVERY if entry.values[0].contributions]  # metrics that are functions of sums over the items
 
 
 def spec_of(metric: Metric, kind: str) -> MetricSpec:
-    """The metric with a part where a track of that kind needs one."""
+    """Return the metric's spec, with a part if a track of that kind needs one."""
     labelled = kind not in ("table", "spans", "entities", "rankings", "texts") and metric.part not in (
         Part.CLASS,
         Part.SCORED,
@@ -57,7 +57,7 @@ def spec_of(metric: Metric, kind: str) -> MetricSpec:
 
 
 def answers(kind: str, seed: int, items: int = 30) -> Answers:
-    """Random answers of a kind for items 0, 1, 2, …; in tables every third item has a group and no gold labels."""
+    """Create random answers for items 0, 1, 2, … In tables, every third item has a group and no gold labels."""
     rng = np.random.default_rng(seed)
     ids = [str(number) for number in range(items)]
     if kind == "spans":
@@ -86,12 +86,12 @@ def answers(kind: str, seed: int, items: int = 30) -> Answers:
 
 
 def of_run(gold_like: Answers) -> Answers:
-    """The same as a run: nothing absent."""
+    """Return the same answers as a run, in which nothing is absent."""
     return replace(gold_like, absent=None, extra={}) if isinstance(gold_like, Matrix) else gold_like
 
 
 def turned(given: Answers, order: list[int]) -> Answers:
-    """The same answers with items in another order."""
+    """Return the same answers with items in another order."""
     ids = [given.ids[row] for row in order]
     if isinstance(given, Spans):
         own = [np.array(given.offsets(row), np.int64) for row in order]
@@ -156,9 +156,9 @@ def test_a_perfect_run_is_at_least_as_good_as_a_random_one_and_within_the_range(
     perfect, random = score(metric, kind, gold, of_run(gold)), score(metric, kind, gold, run)
     assert perfect is not None
     assert random is not None
-    if metric.name == "accuracy_within":  # zeros and ones are no more than 1 apart
+    if metric.name == "accuracy_within":  # values 0 and 1 are never more than 1 apart
         assert perfect == random == 1
-    elif not metric.flags_constant:  # tuples have no right label
+    elif not metric.flags_constant:  # tuples have no correct label
         assert (perfect > random) == metric.higher_is_better
     for value in (perfect, random):
         assert metric.low is None or value >= metric.low
@@ -166,7 +166,7 @@ def test_a_perfect_run_is_at_least_as_good_as_a_random_one_and_within_the_range(
 
 
 def edges(kind: str) -> list[tuple[str, Answers, Answers]]:
-    """Gold and run that a formula may stumble on."""
+    """Return gold and runs that are edge cases for formulas."""
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     none, one = answers(kind, 1, items=0), answers(kind, 4, items=1)
     cases: list[tuple[str, Answers, Answers]] = [

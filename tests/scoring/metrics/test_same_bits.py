@@ -19,8 +19,8 @@ ITEMS = 20_000  # enough for a linear-algebra library to use several threads
 
 
 def every_value() -> list[str]:
-    """Each metric's value on random answers, bit by bit."""
-    values, made = [], cache(answers)  # drawing them takes longer than all metrics
+    """Return each metric's value on random answers, bit by bit."""
+    values, made = [], cache(answers)  # cached because drawing them takes longer than all metrics
     for entry in EVERY:
         metric, kind = entry.values
         value = score(metric, kind, made(kind, 1, ITEMS), of_run(made(kind, 2, ITEMS)))

@@ -1,4 +1,4 @@
-"""Metrics on slices: worked out by hand, against resampling in plain numpy, and the areas of unintended bias."""
+"""Metrics on slices: computed by hand, compared with resampling in plain numpy, and measures of unintended bias."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ GROUPS = ("a", "b", "c")
 
 
 def sliced(answers: Matrix, values: list[str], **rules: Any) -> LoadedGold:
-    """The gold in slices `group`."""
+    """Return the gold with slices by `group`."""
     column = SliceColumn(Slicing(column="group", **rules), None, ())
     extra = Matrix(answers.ids, answers.columns, answers.values, answers.absent, {"group": values})
     return LoadedGold(extra, slice_columns={"group": column})
@@ -47,7 +47,7 @@ def test_worked_out_by_hand() -> None:
     assert combined == pytest.approx({"mean": 5 / 6, "minimum": 2 / 3, "maximum": 1, "gap": 1 / 3})
     assert compute(run, of("accuracy@group=pt")) is None
     assert contributions(run, of("accuracy@group=pt")) is None
-    assert compute(run, over_slices("f1:y", "mean")) == pytest.approx(2 / 3)  # es has no y
+    assert compute(run, over_slices("f1:y", "mean")) == pytest.approx(2 / 3)  # the slice es has no y
     assert compute(run, over_slices("f1:y", "mean", "zero")) == pytest.approx(1 / 3)
     assert compute(run, over_slices("f1:y", "gap")) is None
     with pytest.raises(ValueError, match="there are no slices topic; there are group"):

@@ -1,4 +1,4 @@
-"""A metric from an installed package, found by its entry point."""
+"""A metric from an installed package, found through its entry point."""
 
 import json
 import os

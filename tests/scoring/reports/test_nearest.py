@@ -1,4 +1,4 @@
-"""The valid name that was meant."""
+"""Suggesting the valid name that was meant."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The table of codes: complete, used, and translatable with the same placeholders."""
+"""The table of problem codes: complete, used, and translated with the same placeholders."""
 
 import gettext
 import re

@@ -1,4 +1,4 @@
-"""Texts of problems: values as written, and no words of a parser."""
+"""Wording of problems: values appear as written, and no parser terms are used."""
 
 import json
 

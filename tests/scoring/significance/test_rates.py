@@ -1,4 +1,4 @@
-"""Nominal rates by simulation: how often equal runs differ, how often intervals contain the true value.
+"""Nominal rates by simulation: how often equal runs differ, and how often intervals contain the true value.
 
 `python benchmarks/ties.py` does the same with more samples and settings.
 """
@@ -21,7 +21,7 @@ from tests.scoring.significance.test_significance import ACCURACY, field
 @pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
 @pytest.mark.parametrize("shared", [0.0, 0.7])
 def test_the_best_of_equal_runs_rarely_splits_off(method: str, shared: float) -> None:
-    """At 0.05, about ten of 200 sets of 20 equal runs may split; 21 or more have a chance of 1 in 1,000."""
+    """At 0.05, about ten of 200 sets of 20 equal runs may split. The probability of 21 or more is 1 in 1,000."""
     rng = np.random.default_rng(1)
     splits = 0
     for seed in range(200):
@@ -42,7 +42,7 @@ def test_few_items_distinguish_no_runs() -> None:
     [("accuracy", 50, 0.97), ("f1_macro", 50, 0.97), ("kappa", 50, 0.97), ("f1:b", 100, 0.95), ("icm", 100, 0.9)],
 )
 def test_intervals_hold_the_true_value(key: str, items: int, right: float) -> None:
-    """About ten of 200 intervals at 0.95 miss; 21 or more have a chance of 1 in 1,000."""
+    """About ten of 200 intervals at 0.95 miss the value. The probability of 21 or more is 1 in 1,000."""
     rng = np.random.default_rng(2)
     truth = true_value(key, right)
     found = [interval(one_run(rng, items, right), spec_of(key), seed=seed, rounds=200) for seed in range(200)]
@@ -51,7 +51,7 @@ def test_intervals_hold_the_true_value(key: str, items: int, right: float) -> No
 
 @pytest.mark.parametrize("key", ["accuracy", "f1_macro", "icm", "icm_norm", "mcc"])
 def test_a_run_without_errors_has_an_interval(key: str) -> None:
-    """100 of 100 does not prove 1: with three errors in 100 it happens in 5 % of cases."""
+    """100 of 100 does not prove 1: with an error rate of 3 %, it happens in 5 % of cases."""
     run = one_run(np.random.default_rng(3), 100, 1.0)
     found = interval(run, MetricSpec(key), seed=1, rounds=100)
     assert found is not None
@@ -59,7 +59,7 @@ def test_a_run_without_errors_has_an_interval(key: str) -> None:
 
 
 def test_an_items_part_in_icm_is_what_changes_without_it() -> None:
-    """Including the information of the classes, which is computed from the items that are left."""
+    """This includes the information of the classes, which is computed from the remaining items."""
     run = one_run(np.random.default_rng(4), 300, 0.8)
     parts = contributions(run, MetricSpec("icm"))
     assert parts is not None
@@ -78,7 +78,7 @@ def _icm(run: MatrixComparison, rows: np.ndarray) -> float:
 
 
 def test_pairs_are_corrected_step_by_step() -> None:
-    """As described by Westfall and Young: pairs by rising statistic, each compared with the greatest so far."""
+    """Pairs are sorted by rising statistic and compared with the greatest so far (Westfall and Young)."""
     rng = np.random.default_rng(5)
     observed, samples = rng.normal(size=6), rng.normal(size=(6, 99))
     samples[2, :7] = np.nan

@@ -1,4 +1,4 @@
-"""Intervals, paired tests and tie groups, compared with scipy and with computing every sample again."""
+"""Intervals, paired tests and tie groups, compared with scipy and with computing every sample separately."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def one_of(choices: Sequence[int] | np.ndarray) -> Matrix:
 
 
 def field(errors: Sequence[float], items: int = 200, seed: int = 5) -> dict[str, MatrixComparison]:
-    """Runs on the same gold, each with the given share of random labels."""
+    """Create runs on the same gold, each with the given share of random labels."""
     rng = np.random.default_rng(seed)
     right = rng.integers(3, size=items)
     gold = LoadedGold(one_of(right))
@@ -80,7 +80,7 @@ def test_samples_of_a_metric_without_contributions_are_scipys() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_randomisation_meets_all_exchanges_enumerated(seed: int) -> None:
-    """For ten items, scipy enumerates all 2^10 exchanges; ours draws 20,000, so four deviations are under 0.015."""
+    """For ten items, scipy enumerates all 2^10 exchanges. Ours draws 20,000, so four deviations are under 0.015."""
     one, other = field([0.2, 0.9], items=10, seed=seed).values()
     ours = paired_test(one, other, ACCURACY, seed=seed, method="randomisation", rounds=20_000)
     peer = stats.permutation_test(
@@ -105,7 +105,7 @@ def test_both_tests_agree_with_the_normal_approximation() -> None:
 
 @pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
 def test_equally_good_runs_rarely_differ(method: str) -> None:
-    """At 0.05, of 200 true null hypotheses about ten are rejected; 24 or more would be a chance of 1 in 10,000."""
+    """At 0.05, about ten of 200 true null hypotheses are rejected. The probability of 24 or more is 1 in 10,000."""
     rejections = 0
     for seed in range(200):
         one, other = field([0.4, 0.4], items=150, seed=seed).values()
@@ -116,7 +116,7 @@ def test_equally_good_runs_rarely_differ(method: str) -> None:
 
 @pytest.mark.parametrize("key", ["accuracy", "f1_macro", "f1:a", "kappa", "mcc", "jaccard", "hamming_loss"])
 def test_sums_of_contributions_equal_the_metric(key: str) -> None:
-    """On every sample, and for every exchange of answers."""
+    """This holds for every sample and every exchange of answers."""
     name, _, part = key.partition(":")
     spec = MetricSpec(name, part or None)
     runs = list(field([0.3, 0.6], items=40).values())
@@ -179,7 +179,7 @@ def test_an_undefined_value_has_no_rank() -> None:
 
 
 def test_samples_without_a_value_are_counted() -> None:
-    """Kappa is undefined on samples with only one class: with two items, every second sample."""
+    """Kappa is undefined on samples with only one class. With two items, this is every second sample."""
     gold = LoadedGold(labels({"1": "a", "2": "b"}))
     found = interval(compare(gold, gold.answers), MetricSpec("kappa"), seed=1, rounds=1000)
     assert found is not None
@@ -242,7 +242,7 @@ def test_the_same_bits_with_one_thread_and_with_two() -> None:
 
 
 def test_the_sums_are_exact() -> None:
-    """Any order of summation gives the same bits, even for contributions that are no counts."""
+    """Any order of summation gives the same bits, even for contributions that are not counts."""
     runs = list(field([0.1, 0.4], items=997).values())
     columns = field_of(runs, MetricSpec("icm")).columns  # type: ignore[attr-defined]
     weights = np.random.default_rng(1).multinomial(997, np.full(997, 1 / 997), 20).astype(float)

@@ -1,4 +1,4 @@
-"""Gaps between slices: planted ones are found, others in 5 % of cases at most; checked against plain numpy."""
+"""Gaps between slices: planted gaps are found, others in at most 5 % of cases, as checked with plain numpy."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -22,7 +22,7 @@ SEED = 11
 def planted(
     rng: np.random.Generator, sizes: Sequence[int], shares: Sequence[float], metric: str = "accuracy"
 ) -> dict[str, SliceGaps]:
-    """Of a run that is right in these shares of the slices s0, s1, …"""
+    """Create a run that is correct on these shares of the slices s0, s1, …"""
     items = sum(sizes)
     gold = (rng.random(items) < 0.4).astype(np.int64)
     run = np.where(rng.random(items) < np.repeat(shares, sizes), gold, 1 - gold)
@@ -63,7 +63,7 @@ def test_a_gap_of_a_tenth_is_found_among_a_thousand_items(metric: str) -> None:
 def test_a_gap_of_exactly_a_tenth() -> None:
     gold = np.tile([0, 1], 500)
     wrong = np.zeros(1000, bool)
-    wrong[:75] = True  # of 500
+    wrong[:75] = True  # out of 500
     wrong[500:625] = True
     found = gaps_of(gold, np.where(wrong, 1 - gold, gold), ["a"] * 500 + ["b"] * 500, "accuracy")
     (gap,) = found["by"].gaps

@@ -1,4 +1,4 @@
-"""Zip files of participants and attackers: which are read, and which are rejected."""
+"""Zip files from participants and attackers: which ones are read and which are rejected."""
 
 import io
 import itertools
@@ -19,7 +19,7 @@ RUN = b"i0\t0\n" * 50
 
 
 class Unseekable(io.RawIOBase):
-    """A pipe: what is written cannot be corrected afterwards, so sizes follow the data."""
+    """A pipe. Written data cannot be changed afterwards, so sizes follow the data."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -34,7 +34,7 @@ class Unseekable(io.RawIOBase):
 
 @pytest.fixture
 def packed(tmp_path: Path) -> Callable[..., Path]:
-    """Write bytes, or the given entries as a zip, to a file."""
+    """A function that writes bytes, or the given entries as a zip, to a file."""
 
     def write(content: bytes | dict[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
         path = tmp_path / "runs.zip"
@@ -77,7 +77,7 @@ def streamed(entries: dict[str, bytes], zip64: bool = False) -> bytes:
     return bytes(pipe.data)
 
 
-# Read
+# Archives that are read
 
 
 def commented() -> bytes:
@@ -156,7 +156,7 @@ def test_what_is_passed_over(packed: Callable[..., Path]) -> None:
     assert [(file.entry, file.name) for file in archive.files] == [("sub/a.tsv", "a.tsv")]
 
 
-# Rejected
+# Archives that are rejected
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_archives_in_the_archive_are_one_problem(packed: Callable[..., Path]) ->
 
 
 def test_backslashes_separate_folders(packed: Callable[..., Path]) -> None:
-    """As some programs on Windows write them."""
+    """Some Windows programs write them this way."""
     path = packed({"runs\\": b"", "runs\\a.tsv": RUN, "runs\\b.tsv": RUN})
     archive = inspect_archive(path)
     assert archive.report.problems == []
@@ -263,7 +263,7 @@ def test_nothing_in_it(packed: Callable[..., Path]) -> None:
     assert codes(packed({"sub/": b""})) == ["archive-empty"]
 
 
-# Broken: programs read each differently, or not at all
+# Broken archives, which programs read differently or not at all
 
 GOOD = zipped({"a.tsv": RUN, "b.tsv": RUN})
 CENTRAL = GOOD.index(b"PK\x01\x02")
@@ -271,7 +271,7 @@ END = GOOD.rindex(b"PK\x05\x06")
 
 
 def overlapping() -> bytes:
-    """Two entries of the directory that share one local header and its data."""
+    """Return an archive with two directory entries that share one local header and its data."""
     one = zipped({"a.tsv": RUN})
     central, end = one.index(b"PK\x01\x02"), one.rindex(b"PK\x05\x06")
     header = one[central:end]
@@ -329,12 +329,12 @@ def stray_extra_bytes() -> bytes:
         patched(GOOD, b"PK\x03\x04", 14, b"\0\0\0\0"),  # another checksum
         patched(GOOD, b"PK\x03\x04", 22, struct.pack("<L", 10)),  # another size
         patched(GOOD, b"PK\x03\x04", 8, struct.pack("<H", 0)),  # another method
-        patched(GOOD, b"PK\x05\x06", 8, struct.pack("<HH", 1, 1)),  # fewer entries than listed
+        patched(GOOD, b"PK\x05\x06", 8, struct.pack("<HH", 1, 1)),  # fewer entries than there are
         patched(GOOD, b"PK\x05\x06", 8, struct.pack("<HH", 3, 3)),
         patched(GOOD, b"PK\x05\x06", 8, struct.pack("<HH", 1, 2)),
         patched(GOOD, b"PK\x05\x06", 16, struct.pack("<L", CENTRAL + 1)),
         patched(GOOD, b"PK\x05\x06", 12, struct.pack("<L", END - CENTRAL - 1)),
-        patched(GOOD, b"PK\x05\x06", 20, struct.pack("<H", 5)),  # a comment that is not there
+        patched(GOOD, b"PK\x05\x06", 20, struct.pack("<H", 5)),  # a comment that does not exist
         patched(GOOD, b"PK\x01\x02", 42, struct.pack("<L", 7)),
         patched(GOOD, b"PK\x01\x02", 0, b"XX"),
     ],

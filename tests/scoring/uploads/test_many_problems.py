@@ -1,4 +1,4 @@
-"""Uploads with very many problems: a short, cheap report, and suggestions that can all be followed."""
+"""Uploads with very many problems: a short, cheap report, and suggestions that do not conflict."""
 
 import json
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def test_no_name_is_suggested_for_two_files_or_for_one_that_is_there(tiny: Defin
     runs = [(named.track, named.number) for named in given if named]
     assert len(runs) == len(set(runs)) == 4
     assert ("task1-hard", 2) not in runs
-    assert suggested["task1_hard_Lak_NLP_6.json"] is None  # all three numbers are used
+    assert suggested["task1_hard_Lak_NLP_6.json"] is None  # all three run numbers are used
 
 
 def test_a_used_run_number_is_not_suggested(tiny: Definition, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""200 MB files, plain and in a zip, valid and hostile, are checked within 2 GB of address space and never raise."""
+"""200 MB files, plain and in a zip, valid and hostile: checked within 2 GB of address space and without exceptions."""
 
 import subprocess
 import sys
@@ -49,7 +49,7 @@ def verdict(task: Definition, track: str, run: Path) -> str:
 def test_hostile_files_are_rejected(
     tiny: Definition, tmp_path: Path, track: str, entry: bytes, codes: set[str]
 ) -> None:
-    many = [f"i{number}" for number in range(500_000)]  # with few, a file of this size is not read at all
+    many = [f"i{number}" for number in range(500_000)]  # with fewer items, a file of this size would not be read
     for name in ("items.txt", "pairs.txt"):
         (tiny.folder / name).write_text("\n".join(many), encoding="utf-8")
     run = tmp_path / "run"

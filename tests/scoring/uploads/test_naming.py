@@ -1,4 +1,4 @@
-"""Names of runs and archives: their content, the rules that they break, and the nearest valid name."""
+"""Names of runs and archives: what they contain, the rules they break, and the nearest valid name."""
 
 from dataclasses import replace
 from time import process_time
@@ -109,7 +109,7 @@ def test_examples_validate(tiny: Definition) -> None:
 
 @pytest.mark.parametrize("name", ["_" * 150, "task1_" * 25, "a-" * 75, "1" * 150, "task1_hard_" + "x_" * 60])
 def test_no_name_takes_long(tiny: Definition, name: str) -> None:
-    start = process_time()  # of this process: the machine may have other work
+    start = process_time()  # CPU time, because the machine may be busy
     naming.explain(tiny, name, None)
     assert process_time() - start < 0.5  # an archive may have 200 such names
 
@@ -143,7 +143,7 @@ def test_errors_of_the_rules_themselves(rules: Naming, word: str) -> None:
 
 
 def named_by(tiny: Definition, **rules: Any) -> Definition:
-    """The task with other rules for names."""
+    """Return the task with other rules for names."""
     return replace(tiny, naming=Naming(**{"track": "{task}-{context}", "numbers": (1, 2, 3)} | rules))
 
 

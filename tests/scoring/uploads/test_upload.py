@@ -1,4 +1,4 @@
-"""Whole uploads: single files and archives, checked by name, structure and content at once."""
+"""Complete uploads: single files and archives, checked by name, structure and content together."""
 
 import hashlib
 import io
@@ -23,7 +23,7 @@ TEAM = "Lak_NLP"
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Callable[[bytes | dict[str, bytes]], Path]:
-    """Write an upload, bytes or an archive's files, under a neutral name."""
+    """A function that writes an upload, bytes or an archive's files, under a neutral name."""
 
     def write(content: bytes | dict[str, bytes]) -> Path:
         path = tmp_path / "0f343b09"
