@@ -93,7 +93,12 @@ def store_file(path: Path) -> str:
     if data_objects().has(stored_name(known)):
         return known
     require_space(data_objects().drafts())
-    draft, sha256, _size = _write(_pieces(path), data_objects().drafts())
+    return store_content(_pieces(path))
+
+
+def store_content(pieces: Iterable[bytes]) -> str:
+    """Store a body and return its SHA-256."""
+    draft, sha256, _size = _write(pieces, data_objects().drafts())
     data_objects().put(draft, stored_name(sha256))
     return sha256
 
@@ -166,9 +171,9 @@ def pack_name(sha256: str) -> str:
     return f"packs/{sha256[:2]}/{sha256}"
 
 
-def store_gold(path: Path) -> str:
-    """Seal and store a gold file, and return the SHA-256 of the sealed file."""
-    return store_sealed_gold(seal(_pieces(path)))
+def store_gold(content: bytes) -> str:
+    """Seal and store a gold standard, and return the SHA-256 of the sealed file."""
+    return store_sealed_gold(seal([content]))
 
 
 def gold_sealer() -> Sealer:

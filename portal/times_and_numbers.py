@@ -1,4 +1,4 @@
-"""Times, numbers and languages as text, for pages and emails."""
+"""Times, numbers and languages as text, for pages and mails."""
 
 from datetime import datetime, timedelta, tzinfo
 from datetime import timezone as fixed_zone

@@ -1,5 +1,6 @@
 """The content of a run or gold standard in memory, made by formats and used by metrics."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -192,6 +193,70 @@ def as_trec_eval(scores: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 Answers = Matrix | Spans | Entities | Ranking | Texts
+
+
+def joined(parts: Mapping[str, Answers]) -> Answers:
+    """The answers of several files as one; each id gets the file's value and a slash before it."""
+    found = list(parts.values())
+    ids = [f"{value}/{item}" for value, part in parts.items() for item in part.ids]
+    if matrices := [part for part in found if isinstance(part, Matrix)]:
+        return _joined_matrices(ids, matrices)
+    if spans := [part for part in found if isinstance(part, Spans)]:
+        begins, ends = np.concatenate([part.begins for part in spans]), np.concatenate([part.ends for part in spans])
+        return Spans(ids, begins, ends, _joined_starts(spans))
+    if rankings := [part for part in found if isinstance(part, Ranking)]:
+        documents = [document for part in rankings for document in part.documents]
+        return Ranking(ids, documents, np.concatenate([part.scores for part in rankings]), _joined_starts(rankings))
+    if texts := [part for part in found if isinstance(part, Texts)]:
+        return Texts(ids, [one for part in texts for one in part.texts])
+    entities = [part for part in found if isinstance(part, Entities)]
+    types = tuple(dict.fromkeys(name for part in entities for name in part.types))
+    places = [np.array([types.index(name) for name in part.types], np.intp) for part in entities]
+    kinds = [own[part.kinds] for own, part in zip(places, entities, strict=True)]
+    return Entities(
+        ids,
+        types,
+        np.concatenate(kinds),
+        np.concatenate([part.begins for part in entities]),
+        np.concatenate([part.ends for part in entities]),
+        _joined_starts(entities),
+        lengths=_joined_lengths(entities),
+        texts=_joined_texts(entities),
+    )
+
+
+def _joined_matrices(ids: list[str], parts: Sequence[Matrix]) -> Matrix:
+    """Columns that a part does not have are empty there: no label, no weight."""
+    columns = tuple(dict.fromkeys(name for part in parts for name in part.columns))
+    values = np.zeros((len(ids), len(columns)), np.result_type(*(part.values.dtype for part in parts)))
+    absent = np.zeros(values.shape, bool)
+    start = 0
+    for part in parts:
+        rows, at = slice(start, start + len(part.ids)), [columns.index(name) for name in part.columns]
+        values[rows, at] = part.values
+        if part.absent is not None:
+            absent[rows, at] = part.absent
+        start = rows.stop
+    names = dict.fromkeys(name for part in parts for name in part.extra)
+    extra = {name: [cell for part in parts for cell in part.extra.get(name, [""] * len(part.ids))] for name in names}
+    return Matrix(ids, columns, values, absent if absent.any() else None, extra)
+
+
+def _joined_lengths(parts: Sequence[Entities]) -> NDArray[np.int64] | None:
+    lengths = [part.lengths for part in parts if part.lengths is not None]
+    return np.concatenate(lengths) if len(lengths) == len(parts) else None
+
+
+def _joined_texts(parts: Sequence[Entities]) -> list[str] | None:
+    texts = [part.texts for part in parts if part.texts is not None]
+    return [text for own in texts for text in own] if len(texts) == len(parts) else None
+
+
+def _joined_starts(parts: Sequence[Spans | Entities | Ranking]) -> NDArray[np.int64]:
+    counts = np.concatenate([np.diff(part.starts) for part in parts])
+    return np.append(0, np.cumsum(counts)).astype(np.int64)
+
+
 AnswerKind = Literal["labels", "soft", "table", "spans", "entities", "rankings", "judgements", "texts"]
 """What a file says, however it is written: labels, shares of labels, numbers by column (a `Matrix` each), `Spans`,
 `Entities`, a `Ranking` of documents, judgements of documents, which are no run's, or `Texts`."""

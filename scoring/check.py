@@ -7,8 +7,10 @@ from pathlib import Path
 from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
+from scoring.definition.files import Files, each_file
 from scoring.formats import answer_kind, read_run, size_of
 from scoring.formats.head import begins_as, head_of
+from scoring.formats.several import packed_folder
 from scoring.items.index import ItemIndex
 from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.reports.problems import Report
@@ -21,6 +23,7 @@ class Items:
     index: ItemIndex
     optional: Sequence[str] = ()
     texts: Path | None = None
+    files: Files | None = None  # of a run
     _lengths: dict[tuple[tuple[str, ...], bool], dict[str, int]] = field(default_factory=dict)
 
     @property
@@ -33,11 +36,11 @@ class Items:
         Raises:
             TextsError: as `read_texts`.
         """
-        if self.texts is None or not self.texts.is_file():
+        if self.texts is None or not any(path.is_file() for _, path in each_file(self.files, self.texts)):
             return None
         key = columns, in_tokens
         if key not in self._lengths:
-            texts = read_texts(self.texts, columns).items()
+            texts = read_texts(self.texts, columns, files=self.files).items()
             self._lengths[key] = {item: len(text.split() if in_tokens else text) for item, text in texts}
         return self._lengths[key]
 
@@ -98,7 +101,7 @@ def known_items(items: Iterable[str] | Path | None) -> Known:
 
     def known(track: Track, split: str, report: Report) -> Items | None:
         given = items is not None
-        key = (given or track.items.get(split), track.optional_items.get(split), track.texts.get(split))
+        key = (given or track.items.get(split), track.optional_items.get(split), track.texts.get(split), track.files)
         if key not in found:
             read = find_items(track, items, split, report)
             if read is None:
@@ -124,7 +127,7 @@ def report_other_split(
     head = head_of(data)
     for other in track.items:
         items = known(track, other, Report()) if other != split else None
-        if items is None or not begins_as(track, head, items.index, items.optional):
+        if items is None or not (track.files or begins_as(track, head, items.index, items.optional)):
             continue
         trial = Report()
         read_checked(track, data, items, trial)
@@ -159,19 +162,30 @@ def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, in
 def find_items(track: Track, items: Iterable[str] | Path | None, split: str, report: Report) -> Items | None:
     """The given items, else the track's own with its optional ones; None, with the error reported, if unreadable."""
     if items is not None:
-        ids = _read_ids(Path(items), report) if isinstance(items, str | Path) else list(items)
-        return None if ids is None else Items(ItemIndex(ids), texts=track.texts.get(split))
+        ids = _read_ids(track, Path(items), report) if isinstance(items, str | Path) else list(items)
+        return None if ids is None else Items(ItemIndex(ids), texts=track.texts.get(split), files=track.files)
     if split not in track.items:
         report.error("items-unknown-split", found=split, expected=", ".join(track.items))
         return None
-    ids = _read_ids(track.items[split], report)
-    optional = _read_ids(track.optional_items[split], report) if split in track.optional_items else []
+    ids = _read_ids(track, track.items[split], report)
+    optional = _read_ids(track, track.optional_items[split], report) if split in track.optional_items else []
     if ids is None or optional is None:
         return None
-    return Items(ItemIndex(ids), optional, track.texts.get(split))
+    return Items(ItemIndex(ids), optional, track.texts.get(split), track.files)
 
 
-def _read_ids(path: Path, report: Report) -> list[str] | None:
+def _read_ids(track: Track, path: Path, report: Report) -> list[str] | None:
+    """The ids of all files that the path names."""
+    found: list[str] = []
+    for prefix, own in each_file(track.files, path):
+        ids = read_ids(own, report)
+        if ids is None:
+            return None
+        found += [prefix + item for item in ids] if prefix else ids
+    return found
+
+
+def read_ids(path: Path, report: Report) -> list[str] | None:
     """One id per line, without blank lines."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -182,8 +196,12 @@ def _read_ids(path: Path, report: Report) -> list[str] | None:
 
 
 def read_file(path: Path, report: Report, limit: int = limits.RUN_BYTES) -> bytes | None:
-    """A run file's bytes; None, with the error reported, if it is too large or cannot be read."""
+    """A run file's bytes, of a folder those of all files; None, with the error reported, if it is too large or cannot
+    be read.
+    """
     try:
+        if path.is_dir():
+            return packed_folder(path)
         size = path.stat().st_size
         if size > limit:
             report.error("file-too-large", found=f"{size:,} bytes", expected=f"{limit:,} bytes")

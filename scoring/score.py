@@ -10,10 +10,12 @@ import numpy as np
 from scoring.answers import Answers, Entities, Matrix, Spans
 from scoring.check import Items, as_source, find_items, read_file
 from scoring.definition import Definition, GoldFile, GoldView, Track
+from scoring.definition.files import Files, each_file
 from scoring.extras import install_command
 from scoring.formats import answer_kind, read_gold, read_run
 from scoring.formats.conll import report_lengths
 from scoring.formats.reading import Problems
+from scoring.formats.several import packed, packed_folder, packed_name
 from scoring.formats.table import values_of
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.gold.views import ViewError, viewed
@@ -173,7 +175,7 @@ def load_gold(
     rules = definition.track(track)
     source = as_source(gold)
     report = Report()
-    content = source if isinstance(source, bytes) else _gold_bytes(source)
+    content = source if isinstance(source, bytes) else named_bytes(rules.files, source)
     declared = _gold_file(definition, rules, split)
     answers = read_gold(rules, content, declared.format if declared else rules.format, report)
     if answers is None or not report.ok:
@@ -203,12 +205,20 @@ def _require_slices(gold: LoadedGold, track: Track) -> None:
         raise GoldError(report)
 
 
-def _gold_bytes(path: Path) -> bytes:
+def named_bytes(files: Files | None, path: Path) -> bytes:
+    """The content of what a path names: a file, a folder, or the file for each of a run's files.
+
+    Raises:
+        GoldError: it cannot be read.
+    """
     try:
-        return path.read_bytes()
+        if files is not None and files.field in str(path):
+            return packed({packed_name(prefix, own): own.read_bytes() for prefix, own in each_file(files, path)})
+        return packed_folder(path) if path.is_dir() else path.read_bytes()
     except OSError as error:
         report = Report()
-        report.error("unreadable-file", file=str(path), found=error.strerror or "the system gives no reason")
+        name = str(error.filename or path)
+        report.error("unreadable-file", file=name, found=error.strerror or "the system gives no reason")
         raise GoldError(report) from error
 
 

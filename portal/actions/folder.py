@@ -42,7 +42,8 @@ def keep_datasets(definition: Definition) -> dict[str, StoredDataset]:
 
 def _public_files(definition: Definition) -> list[Path]:
     """List all files except gold, votes, hidden files and Python's caches."""
-    gold = {file.file for file in definition.gold} | {votes.file for votes in definition.votes}
+    gold = {path for one in definition.gold for path in definition.paths_of_gold(one)}
+    gold |= {votes.file for votes in definition.votes}
 
     def is_public(path: Path) -> bool:
         parts = path.relative_to(definition.folder).parts

@@ -7,8 +7,10 @@ from itertools import product
 from typing import Any
 
 from portal.models import Run, SharedTask
-from portal.storage import store_file
+from portal.storage import store_content, store_file
 from scoring import Definition
+from scoring.definition.files import each_file
+from scoring.score import named_bytes
 
 BaselineKey = tuple[str, str, str]  # split, track, name
 
@@ -24,8 +26,13 @@ def store_baselines(definition: Definition) -> dict[BaselineKey, str]:
         file = baseline.file(definition.folder, split, track.slug)
         if file is None:
             found[split, track.slug, baseline.name] = ""
-        elif file.resolve().is_relative_to(definition.folder) and file.exists():
-            found[split, track.slug, baseline.name] = store_file(file)
+        elif all(
+            path.resolve().is_relative_to(definition.folder) and path.exists()
+            for _, path in each_file(track.files, file)
+        ):
+            several = track.files is not None and track.files.field in str(file)
+            stored = store_content([named_bytes(track.files, file)]) if several else store_file(file)
+            found[split, track.slug, baseline.name] = stored
     return found
 
 

@@ -14,7 +14,9 @@ from portal.evaluation.lanes import Lane
 from portal.models import AuditEntry, GoldStandard, SharedTask, Track
 from portal.storage import can_open_gold, open_gold, store_gold
 from scoring import Definition
+from scoring.definition.files import Files
 from scoring.gold.check import check_gold
+from scoring.score import named_bytes
 
 GOLD_CHANGED_TWICE = Conflict.declare(
     "gold_changed_twice", _("Gold has changed in the folder and on the page:\n%(problems)s")
@@ -47,10 +49,10 @@ def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -
     for wanted in definition.gold:
         track = tracks[wanted.track]
         before = GoldStandard.objects.newest(track, wanted.split)
-        if before is not None and not wanted.file.exists():
+        if before is not None and not any(path.exists() for path in definition.paths_of_gold(wanted)):
             continue  # a folder without its gold changes nothing
         try:
-            gold = add_gold_standard(track, wanted.split, wanted.file, at)
+            gold = add_gold_standard(track, wanted.split, wanted.file, at, definition.track(wanted.track).files)
         except Conflict as conflict:
             problems.append(conflict.message)
             continue
@@ -68,22 +70,21 @@ def _covered(gold: GoldStandard) -> str:
 
 
 @transaction.atomic
-def add_gold_standard(track: Track, split: str, file: Path, at: datetime) -> GoldStandard:
-    """Import a checked gold file for a split of a track and return the newest version.
+def add_gold_standard(track: Track, split: str, file: Path, at: datetime, files: Files | None = None) -> GoldStandard:
+    """Import a checked gold file, or those of a run's `files`, for a split of a track and return the newest version.
 
-    The file is compared with that of the last import. If they are the same, nothing is added, because organizers may
-    have replaced the gold on the website since then. Without the worker's key the files cannot be compared: then a
-    worker gets the new file, and the current version is returned.
+    The gold is compared with that of the last import. If they are the same, nothing is added, because organizers may
+    have replaced the gold on the website since then. Without the worker's key the two cannot be compared: then a
+    worker gets the new gold, and the current version is returned.
 
     Raises:
         Conflict: both the file and the gold in use have changed since the last import.
     """
-    versions = Versions.of(track, split)
+    versions, content = Versions.of(track, split), named_bytes(files, file)
     if versions.newest is not None and not can_open_gold():
-        upload = leave_for_worker(track, split, store_gold(file), at, None, is_imported=True)
+        upload = leave_for_worker(track, split, store_gold(content), at, None, is_imported=True)
         AuditEntry.objects.record(None, "upload_gold", track, at, **audit_words(upload))
         return versions.newest
-    content = file.read_bytes()
     if versions.newest is not None:
         if _holds(versions.imported, content):
             return versions.newest
@@ -92,8 +93,8 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime) -> Gol
             return versions.newest
         if versions.have_parted:
             raise _changed_twice(track, split, versions)
-    counts = check_gold(track.shared_task.definition, track.slug, file, split).counts
-    gold = adopt(track, split, store_gold(file), at, None, counts, is_imported=True)
+    counts = check_gold(track.shared_task.definition, track.slug, content, split).counts
+    gold = adopt(track, split, store_gold(content), at, None, counts, is_imported=True)
     transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
     return gold
 

@@ -1,4 +1,4 @@
-"""Adding and removing a task's organizers, who are identified by their email address."""
+"""Adding and removing a task's organizers, who are identified by their mail address."""
 
 from typing import Annotated
 

@@ -149,7 +149,7 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
         return PushedFolder(problems)
     gold: list[PushedGold] = []
     try:
-        gold.extend(_sealed(child, one, versions, sizes[one["name"]], problems) for one in judged["gold"])
+        gold.extend(_sealed(child, one, versions, problems) for one in judged["gold"])
     except BaseException:
         forget_gold(map(asdict, gold))
         raise
@@ -192,11 +192,9 @@ def _write(child: Child, folder: Path, name: str, size: int) -> None:
             file.write(piece)
 
 
-def _sealed(
-    child: Child, judged: dict[str, Any], versions: QuerySet[GoldStandard], size: int, problems: Problems
-) -> PushedGold:
+def _sealed(child: Child, judged: dict[str, Any], versions: QuerySet[GoldStandard], problems: Problems) -> PushedGold:
     """Compare and seal a gold standard. Report a problem if it was also changed on the website."""
-    content = b"".join(_content(child, judged["name"], size))
+    content = b"".join(_content(child, judged["name"], judged["size"]))
     of_split = versions.filter(track__slug=judged["track"], split=judged["split"]).order_by("-version")
     newest, imported = of_split.first(), of_split.filter(is_imported=True).first()
     is_folders, is_known = _holds(imported, content), _holds(newest, content)

@@ -1,1 +1,1 @@
-"""Writing and sending emails."""
+"""Writing and sending mails."""

@@ -1,5 +1,6 @@
 """Submissions and their runs."""
 
+import re
 import uuid
 from datetime import datetime
 from typing import Self
@@ -182,8 +183,8 @@ class Run(Evaluated, Described):
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="runs")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="runs")
     name = models.CharField(max_length=255)  # name of the run file or the baseline
-    # Path in the archive, or empty if the upload is the run itself.
-    entry = models.CharField(max_length=255, blank=True)
+    # Path in the archive, or the paths of several files, or empty if the upload is the run itself.
+    entry = models.TextField(blank=True)
     number = models.PositiveIntegerField(null=True)
     number_once = models.BooleanField(default=True)  # as set by the phase at that time
     file_sha256 = models.CharField(max_length=64, blank=True)  # the stored file that contains the run (archive or run)
@@ -240,8 +241,11 @@ class Run(Evaluated, Described):
 
     @property
     def file_name(self) -> str:
-        """The name without the folders that the rule for names asks for."""
-        return self.name.rpartition("/")[2]
+        """The name of its download, without folders; several files come in a zip."""
+        if not self.entry.startswith("/"):
+            return self.name.rpartition("/")[2]
+        name = self.name.rpartition(".")[0] or self.name
+        return f"{re.sub(r'[/{}]+', '_', name).strip('_')}.zip"
 
     @property
     def audit_subject(self) -> str:

@@ -100,7 +100,12 @@ def _choice(track: Track, name: str, value: str, items: int | None) -> SliceChoi
 
 
 def _values(slicing: Slicing, split: str, ids: tuple[str, ...]) -> list[str]:
-    """Return the values in a public table. Values from the gold are unknown before its scores are computed."""
+    """Return the files of a run or the values in a public table.
+
+    Values from the gold are unknown before its scores are computed.
+    """
+    if slicing.files:
+        return list(slicing.files)
     table = slicing.items.get(split)
     found = [] if table is None else slices_of(_cells(table, ids, slicing.column), slicing)
     return found if 2 <= len(found) <= MANY else []

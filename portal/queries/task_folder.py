@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 from portal.models import SharedTask, Track
+from scoring.definition.files import each_file
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that the zip is always the same
 _FILE = 0o100644 << 16  # a regular file that everyone can read
@@ -28,8 +29,10 @@ def _files(shared_task: SharedTask) -> list[Path]:
     definition = shared_task.definition
     wanted = {definition.folder / "task.yaml", *definition.pages.values()}
     for track in definition.tracks:
-        wanted.update(track.items.values(), track.optional_items.values())
-    withheld = {gold.file for gold in definition.gold} | {dataset.file for dataset in definition.datasets}
+        named = (*track.items.values(), *track.optional_items.values())
+        wanted.update(path for one in named for _, path in each_file(track.files, one))
+    withheld = {path for gold in definition.gold for path in definition.paths_of_gold(gold)}
+    withheld |= {dataset.file for dataset in definition.datasets}
     return sorted(path for path in wanted - withheld if path.is_file())
 
 

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from portal.models import Phase, Run, SharedTask, Team, Track
 from portal.queries.task_folder import home_command
 from portal.storage import StoredUpload, stored_file
+from scoring.definition.files import Files
 from scoring.uploads.inspection import Upload, inspect_upload, read_run
-from scoring.uploads.naming import example, example_archive
+from scoring.uploads.naming import common_name, example, example_archive
 from scoring.uploads.zips import BrokenZipError
 
 
 @dataclass(frozen=True, slots=True)
 class RightName:
-    """A valid name of a run file for a track."""
+    """A valid name of a run file for a track; with several files one for each value of a field."""
 
     track: Track
     name: str
+    files: Files | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class RightNames:
     runs: list[RightName]
     numbers: tuple[int, ...]  # run numbers; empty if file names have none
     commands: list[str]  # for local use: download the rules, check the first run, submit it
-    needs_archive: bool  # whether file names contain folders
+    needs_archive: bool  # whether file names contain folders, or runs have several files
 
 
 def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> RightNames:
@@ -43,10 +45,10 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
         (track, example(definition, track.slug, team_name, _free(definition.naming.numbers, track, used)))
         for track in shared_task.tracks.all()
     ]
-    runs = [RightName(track, name) for track, name in names if name]
+    runs = [RightName(track, common_name(definition, name), track.definition.files) for track, name in names if name]
     archive = example_archive(definition, team_name)
     bearer = ["--team", team_name] if team_name else []
-    needs_archive = any("/" in one.name for one in runs)
+    needs_archive = any("/" in one.name or one.files for one in runs)
     first = f"{shared_task.slug}.zip" if needs_archive else next((one.name for one in runs), "FILE")
     file_name = archive or first
     there = ["--phase", phase.slug] if phase and len(definition.phases) > 1 else []
@@ -61,7 +63,7 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
 def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:
     """Return the first free number of the track.
 
-    Returns None, which stands for the very first number, if none is free.
+    None stands for the very first number, and is returned if none is free.
     """
     return next((number for number in numbers if (track.slug, number) not in used), None)
 

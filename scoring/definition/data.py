@@ -20,22 +20,22 @@ def format_of_track(values: Values, parts: Values) -> FormatSpec:
     return formats.get(values["track"], FormatSpec(""))
 
 
-_OTHER_BRACE = r"\{(?!(split|track)\})|(?<!\{split)(?<!\{track)\}"
+_FIELDS = r"^([^{}]|\{(?!(team|number)\})[a-z_]+\})*$"
 
 
 def _read_pattern(value: Value) -> str:
-    """A relative path with {split} and {track}."""
+    """A relative path with {split}, {track} and the field of a run's files."""
     text = value.text()
     if Path(text).is_absolute() or ".." in Path(text).parts or "\\" in text:
         value.error("definition-path", found=text)
-    if re.search(_OTHER_BRACE, text):
-        value.invalid("no placeholder but {split} and {track}")
+    if not re.search(_FIELDS, text):
+        value.invalid("no braces but those of {split}, {track} and the files of a run, as {language}")
     return text
 
 
 FILES = Kind(
     _read_pattern,
-    {"type": "string", "pattern": FILE.schema["pattern"], "not": {"pattern": _OTHER_BRACE}},
+    {"type": "string", "pattern": FILE.schema["pattern"], "allOf": [{"pattern": _FIELDS}]},
     "files by pattern",
 )
 
@@ -119,11 +119,11 @@ class Baseline:
     name: str = declare(limited(TEXT, 255), "Name on the leaderboard.")
     files: str | None = declare(
         FILES,
-        "Its run files, with `{split}` and `{track}` in the path. Without it the baseline is the gold standard itself, "
-        "scored against itself.",
+        "Its run files, with `{split}` and `{track}` in the path, and the field of a run's files. Without it the "
+        "baseline is the gold standard itself, scored against itself.",
         default=None,
     )
 
     def file(self, folder: Path, split: str, track: str) -> Path | None:
         """The run file in the task's folder. It may be missing, or a link that leads out of the folder."""
-        return None if self.files is None else folder / self.files.format(split=split, track=track)
+        return None if self.files is None else folder / self.files.replace("{split}", split).replace("{track}", track)

@@ -8,9 +8,11 @@ from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 from scoring import limits
-from scoring.check import Items, find_items
+from scoring.check import Items, find_items, read_ids
 from scoring.definition import Definition, GoldFile, Track
+from scoring.definition.files import each_file
 from scoring.formats import read_run
+from scoring.formats.several import packed_name
 from scoring.gold.coverage import coverage, may_leave_out
 from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
@@ -19,7 +21,7 @@ from scoring.items.texts import TextsError, id_columns
 from scoring.metrics import LoadedGold, plain
 from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
-from scoring.score import GoldError, load_gold
+from scoring.score import GoldError, load_gold, named_bytes
 
 
 def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
@@ -76,8 +78,10 @@ class _Inspection:
         for dataset in definition.datasets:
             yield dataset.file, f"the dataset {dataset.slug}"
         for gold in definition.gold:
-            if gold.file.exists() or (gold.track, gold.split) not in self._held_gold:
-                yield gold.file, f"gold of the track {gold.track}, split {gold.split}"
+            paths = definition.paths_of_gold(gold)
+            if any(path.exists() for path in paths) or (gold.track, gold.split) not in self._held_gold:
+                for path in paths:
+                    yield path, f"gold of the track {gold.track}, split {gold.split}"
         for votes in definition.votes:
             if votes.file.exists() or (votes.track, votes.split) not in self._held_gold:
                 yield votes.file, f"votes on the track {votes.track}, split {votes.split}"
@@ -87,11 +91,13 @@ class _Inspection:
     def _files_of_track(self, track: Track) -> Iterator[tuple[Path, str]]:
         named = {"items": track.items, "optional items": track.optional_items, "texts": track.texts}
         for noun, files in (named | {f"slices {name}": one.items for name, one in track.slices.items()}).items():
-            for split, path in files.items():
-                yield path, f"{noun} of the track {track.slug}, split {split}"
+            for split, named_path in files.items():
+                for _, path in each_file(track.files, named_path):
+                    yield path, f"{noun} of the track {track.slug}, split {split}"
         for split in track.items:
-            for name, path in self._baselines(track, split):
-                yield path, f"the baseline {name} of the track {track.slug}, split {split}"
+            for name, named_path in self._baselines(track, split):
+                for _, path in each_file(track.files, named_path):
+                    yield path, f"the baseline {name} of the track {track.slug}, split {split}"
 
     def _errors_of_pages(self) -> Iterator[Problem]:
         """Pages and agreement must be text."""
@@ -112,18 +118,18 @@ class _Inspection:
 
     def _errors_of_items(self) -> Iterator[Problem]:
         tracks = self._definition.tracks
-        files = {path: track for track in tracks for path in (*track.items.values(), *track.optional_items.values())}
-        for path in self._sound(files):
+        named = [(one, path) for one in tracks for path in (*one.items.values(), *one.optional_items.values())]
+        for path in self._sound(path for one, given in named for _, path in each_file(one.files, given)):
             report = Report()
-            items = find_items(files[path], path, "", report)
-            if items is None:
+            ids = read_ids(path, report)
+            if ids is None:
                 first = report.errors[0]
                 yield self._error(path, f"{first.message} Save one public id a line, as UTF-8.", first.line)
                 self._broken.add(path)
-            elif not items.ids:
+            elif not ids:
                 yield self._error(path, "holds no ids; expected one public id a line.")
                 self._broken.add(path)
-            elif twice := [item for item, count in Counter(items.ids).items() if count > 1]:
+            elif twice := [item for item, count in Counter(ids).items() if count > 1]:
                 line = _line_of_repeated(path)
                 yield self._error(path, f"stand there more than once: {_listed(twice)}. Keep each id once.", line)
 
@@ -131,12 +137,13 @@ class _Inspection:
         """Errors of gold and baselines. Without readable items, gold is still read; baselines are not."""
         items = self._items(track, split)
         for gold in self._definition.gold:
-            is_there = gold.file.exists() and gold.file not in self._broken and gold.file not in self._apart
+            paths = self._definition.paths_of_gold(gold)
+            is_there = all(path.exists() and path not in self._broken and path not in self._apart for path in paths)
             if is_there and (gold.track, gold.split) == (track.slug, split):
                 yield from self._errors_of_gold(gold, items)
         if items is not None:
             for name, path in self._baselines(track, split):
-                if path not in self._broken:
+                if not {own for _, own in each_file(track.files, path)} & self._broken:
                     report = _report_on_baseline(path, track, items)
                     if not report.ok:
                         place = f" (baseline {name} of the track {track.slug}, split {split})"
@@ -147,7 +154,10 @@ class _Inspection:
         try:
             standard = load_gold(self._definition, gold.track, gold.file, gold.split)
         except GoldError as error:
-            yield self._error(path, _first_error(error.report), error.report.errors[0].line, place)
+            first = error.report.errors[0]
+            named = each_file(self._definition.track(gold.track).files, path)
+            at = next((own for prefix, own in named if packed_name(prefix, own) == first.file), path)
+            yield self._error(at, _first_error(error.report), first.line, place)
             return
         ids = standard.answers.ids
         for sentence in _errors_of_gold_slices(standard, self._definition.track(gold.track)):
@@ -180,9 +190,12 @@ class _Inspection:
         for track in self._definition.tracks:
             for name, slicing in track.slices.items():
                 place = f" (slices {name} of the track {track.slug})"
-                for path in self._sound(slicing.items.values()):
+                for path in slicing.items.values():
+                    if {own for _, own in each_file(track.files, path)} & self._broken:
+                        continue
                     try:
-                        count = len(slices_of(file_cells(path, id_columns(track), slicing.column), slicing))
+                        cells = file_cells(path, id_columns(track), slicing.column, track.files)
+                        count = len(slices_of(cells, slicing))
                     except TextsError as error:
                         yield Problem("error", "folder-file", f"{error}{place}.", file=self._name(path))
                     else:
@@ -190,7 +203,8 @@ class _Inspection:
                             yield self._error(path, f"{_too_many(count)}.", at=place)
 
     def _items(self, track: Track, split: str) -> Items | None:
-        if {track.items[split], track.optional_items.get(split)} & self._broken:
+        named = (track.items[split], track.optional_items.get(split))
+        if {path for one in named if one for _, path in each_file(track.files, one)} & self._broken:
             return None
         return find_items(track, None, split, Report())
 
@@ -236,7 +250,7 @@ def _too_many(slices: int) -> str:
 def _report_on_baseline(path: Path, track: Track, items: Items) -> Report:
     """Baselines are scored leniently, so what official evaluators tolerate is no error."""
     report = Report()
-    read_run(track, path.read_bytes(), report, items=items.index, optional=items.optional, lenient=True)
+    read_run(track, named_bytes(track.files, path), report, items=items.index, optional=items.optional, lenient=True)
     return report
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from scoring import limits
 from scoring.definition import Definition, GoldFile, Track
 from scoring.definition.expressions import why_slow
+from scoring.definition.files import errors_of_files
 from scoring.definition.slices import errors_of_names
 from scoring.definition.yaml_values import Value, path_to
 from scoring.formats import FORMATS, answer_kind
@@ -13,6 +14,7 @@ from scoring.metrics.tree import errors_of_tree
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Problem, Report
 from scoring.uploads.name_rules import errors_of_naming
+from scoring.uploads.patterns import Pattern
 
 Steps = tuple[str | int, ...]
 Error = tuple[Steps, str, str | None]  # place, problem, and what was probably meant
@@ -47,14 +49,12 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     yield from _repeated("datasets", "slug", [dataset.slug for dataset in definition.datasets])
     yield from _repeated("baselines", "name", [baseline.name for baseline in definition.baselines])
     yield from _repeated("overall", "slug", [overall.slug for overall in definition.overall])
-    for place, track in enumerate(definition.tracks):
-        yield from _errors_of_track(track, place, sound)
-        yield from _errors_of_texts(track, place, sound)
-        for name, sentence in errors_of_names(track.slices):
-            yield ("tracks", place, "slices", name), sentence, None
+    yield from _errors_of_tracks(definition, sound)
+    yield from _errors_of_baselines(definition)
     slugs = [track.slug for track in definition.tracks]
     if sound("naming") and _are_sound("slug", definition, sound):
-        for key, sentence in errors_of_naming(definition.naming, slugs):
+        several = {track.slug: track.files for track in definition.tracks if track.files}
+        for key, sentence in errors_of_naming(definition.naming, slugs, several):
             yield ("naming", key), sentence, None
     for place, dataset in enumerate(definition.datasets):
         if dataset.encrypted and dataset.access != "password" and sound("datasets", place, "access"):
@@ -70,10 +70,42 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
             yield from _errors_of_votes(definition)
 
 
+def _errors_of_tracks(definition: Definition, sound: Sound) -> Iterator[Error]:
+    for place, track in enumerate(definition.tracks):
+        yield from _errors_of_track(track, place, sound)
+        yield from _errors_of_texts(track, place, sound)
+        if sound("tracks", place, "files"):
+            yield from _errors_of_files(definition, track, place)
+        for name, sentence in errors_of_names(track.slices):
+            yield ("tracks", place, "slices", name), sentence, None
+
+
+def _errors_of_baselines(definition: Definition) -> Iterator[Error]:
+    known = {"split", "track", *(track.files.name for track in definition.tracks if track.files)}
+    for place, baseline in enumerate(definition.baselines):
+        for name in sorted(Pattern(baseline.files or "").fields - known):
+            yield ("baselines", place, "files"), f"{{{name}}} is none of {', '.join(sorted(known))}", None
+
+
 def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Error]:
     for place, name in enumerate(names):
         if name and name in names[:place]:
             yield (part, place, key), f"{name} stands here more than once", None
+
+
+def _errors_of_files(definition: Definition, track: Track, place: int) -> Iterator[Error]:
+    files = track.files
+    if files is None:
+        return
+    for key, sentence in errors_of_files(files):
+        yield ("tracks", place, "files", key), sentence, None
+    for key, paths in (("items", track.items), ("optional_items", track.optional_items)):
+        for split, path in paths.items():
+            if files.field not in str(path):
+                yield ("tracks", place, key), f"the path for {split} needs {files.field}, one file for each", None
+    for at, gold in enumerate(definition.gold):
+        if gold.track == track.slug and files.field not in str(gold.file):
+            yield ("gold", at, "file"), f"the path needs {files.field}, one file for each", None
 
 
 def _errors_of_texts(track: Track, place: int, sound: Sound) -> Iterator[Error]:

@@ -33,6 +33,7 @@ class Slicing:
     merge: Mapping[str, tuple[str, ...]] = declare(
         by_name(WORDS), "Values that form one slice: `{others: [AR, MX]}`. Other values stay as they are.", default={}
     )
+    files: tuple[str, ...] = ()  # where the files of a run are the slices
 
 
 def _finish(value: Value, values: Values) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from scoring.definition.data import Baseline, Dataset, GoldFile, VotesFile
+from scoring.definition.files import each_file
 from scoring.definition.keys import declare, part
 from scoring.definition.kinds import (
     DECIMALS,
@@ -143,9 +144,15 @@ class Definition:
     @property
     def files_of_rules(self) -> frozenset[Path]:
         """Files by which runs are checked and compared: the items of all tracks, their texts and slices."""
-        tables = [table for one in self.tracks for table in (one.items, one.optional_items, one.texts)]
-        tables += [slicing.items for one in self.tracks for slicing in one.slices.values()]
-        return frozenset(path for table in tables for path in table.values())
+        tables = [(one, table) for one in self.tracks for table in (one.items, one.optional_items, one.texts)]
+        tables += [(one, slicing.items) for one in self.tracks for slicing in one.slices.values()]
+        named = ((track, path) for track, table in tables for path in table.values())
+        return frozenset(path for track, named_path in named for _, path in each_file(track.files, named_path))
+
+    def paths_of_gold(self, gold: GoldFile) -> list[Path]:
+        """The files of a gold standard: one, or one for each file of a run."""
+        files = next((track.files for track in self.tracks if track.slug == gold.track), None)
+        return [path for _, path in each_file(files, gold.file)]
 
     def track(self, slug: str) -> Track:
         """The track with that slug; KeyError lists the existing ones."""

@@ -1,14 +1,16 @@
 """Tracks in task.yaml: what is ranked, the format of runs, and the metrics."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from scoring.definition.files import FILES_OF_RUN, Files
 from scoring.definition.keys import Key, Kind, Values, declare, keys_of, mapping, read_keys, schema_of
 from scoring.definition.kinds import (
     DECIMALS,
     FILES_BY_SPLIT,
+    FLAG,
     SLUG,
     TEXT,
     WORD,
@@ -147,6 +149,12 @@ COMBINE_KEYS = (
     ),
     Key("weights", many(number(0, "1")), "Weights in a mean or harmonic mean; without them all are equal.", ()),
     Key("missing", one_of("zero", "skip"), "An undefined part counts 0, or is skipped.", missing_of_combined),
+    Key(
+        "columns",
+        FLAG,
+        "With the files of a run as `slices`: the metric of each file is a column of the leaderboard, too.",
+        False,
+    ),
 )
 COMBINE = schema_of(COMBINE_KEYS)
 METRIC = Kind(
@@ -177,6 +185,12 @@ class Track:
     description: str = declare(TEXT, "What the track asks for, in a sentence or two.", default="")
     language: str | None = declare(TEXT, "Language of the items.", default=None)
     format: FormatSpec = declare(FORMAT, "How a run file is written: `kind`, and the options of that kind.")
+    files: Files | None = declare(
+        FILES_OF_RUN,
+        "For runs of several files, such as one for each language: `{name: language, of: [eng, deu]}`. Each has items "
+        "and gold of its own, in the track's `format`.",
+        default=None,
+    )
     hierarchy: Hierarchy | None = declare(
         HIERARCHY, "Which of the task's `hierarchies` the classes form.", default=None
     )
@@ -237,11 +251,25 @@ class Track:
 
 
 def _finish_track(value: Value, values: Values) -> None:
-    """Convert the old key that `slices` replaces."""
+    """Convert the old key that `slices` replaces; add the slices and columns of a run's files."""
     languages = values.pop("item_languages")
     if languages:
         value.at("item_languages").warning("definition-key-replaced", found="item_languages", expected="slices")
         values["slices"] = {"language": of_languages(languages), **values["slices"]}
+    files = values["files"]
+    if files is not None and files.name in values["slices"]:
+        value.at("slices").error(
+            "definition-rule", found=f"{files.name} are the files of a run: leave these slices out"
+        )
+    if files is not None:
+        values["slices"] = {files.name: files.slicing, **values["slices"]}
+    values["metrics"] = tuple(one for spec in values["metrics"] for one in (spec, *_columns(spec, files)))
+
+
+def _columns(spec: MetricSpec, files: Files | None) -> Iterator[MetricSpec]:
+    """The metric of each file, where a combined score shows them."""
+    if spec.options.get("columns") is True and files is not None and spec.options["slices"] == files.name:
+        yield from (replace(spec.of[0], where=(files.name, value)) for value in files.of)
 
 
 ITEM_LANGUAGES = Key(

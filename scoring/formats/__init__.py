@@ -1,7 +1,9 @@
 """Run formats, one per file. A new format is a file and an entry in the table below."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from scoring import limits
 from scoring.answers import AnswerKind, Answers
@@ -11,6 +13,7 @@ from scoring.formats.format import Format, Size
 from scoring.formats.json_labels import JSON_LABELS
 from scoring.formats.json_soft import JSON_SOFT
 from scoring.formats.reading import Reading, collector_paused
+from scoring.formats.several import read_several
 from scoring.formats.spans import SPANS
 from scoring.formats.table import TABLE
 from scoring.formats.table_labels import TABLE_LABELS
@@ -36,6 +39,18 @@ FORMATS: dict[str, Format] = {
         JSON_TEXTS,
     )
 }
+
+
+T = TypeVar("T")
+
+
+def by_file(known: Mapping[str, T]) -> dict[str, dict[str, T]]:
+    """What is known by id, by the value of the file and the id there."""
+    found: dict[str, dict[str, T]] = {}
+    for item, one in known.items():
+        value, _, own = item.partition("/")
+        found.setdefault(value, {})[own] = one
+    return found
 
 
 def answer_kind(track: Track) -> AnswerKind:
@@ -82,6 +97,23 @@ def read_run(
     Returns:
         None if the report got an error.
     """
+    files = track.files
+    if files is not None:
+        lengths = None if text_lengths is None else by_file(text_lengths)
+        further = by_file(dict.fromkeys(optional))
+
+        def read_part(value: str, content: bytes, own: Report) -> Answers | None:
+            return read_run(
+                replace(track, files=None),
+                content,
+                own,
+                items=None if items is None else items.by_file.get(value, ItemIndex([])),
+                optional=further.get(value, {}),
+                lenient=lenient,
+                text_lengths=None if lengths is None else lengths.get(value, {}),
+            )
+
+        return read_several(data, files, report, read_part, needs_all=files.missing == "reject" and not lenient)
     expected = None if items is None or lenient else len(items) + len(optional)
     reading = Reading(
         role="run",
@@ -99,6 +131,13 @@ def read_run(
 
 def read_gold(track: Track, data: bytes, spec: FormatSpec, report: Report) -> Answers | None:
     """Read a gold file in the format `spec`; None if the report got an error."""
+    files = track.files
+    if files is not None:
+
+        def read_part(_value: str, content: bytes, own: Report) -> Answers | None:
+            return read_gold(replace(track, files=None), content, spec, own)
+
+        return read_several(data, files, report, read_part, needs_all=True)
     return _read(data, spec, Reading(role="gold", report=report, inner_classes=_inner_classes(track)))
 
 

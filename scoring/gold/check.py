@@ -38,7 +38,8 @@ def check_gold(definition: Definition, track: str, gold: bytes | Path, split: st
     try:
         ids = load_gold(definition, track, gold, split).answers.ids
     except GoldError as error:
-        return GoldCheck(_discreet(error.report))
+        names_files = definition.track(track).files is not None
+        return GoldCheck(_discreet(error.report, names_files=names_files))
     items = find_items(definition.track(track), None, split, report)
     if items is not None:
         unknown = set(ids) - {*items.ids, *items.optional}
@@ -53,8 +54,11 @@ def check_gold(definition: Definition, track: str, gold: bytes | Path, split: st
     return GoldCheck(report, covered)
 
 
-def _discreet(report: Report) -> Report:
-    return Report([_without_content(problem) for problem in report])
+def _discreet(report: Report, *, names_files: bool = False) -> Report:
+    """The problems without content; with `names_files`, each with the name of its file."""
+    return Report(
+        [replace(_without_content(problem), file=problem.file if names_files else None) for problem in report]
+    )
 
 
 def _without_content(problem: Problem) -> Problem:
@@ -70,7 +74,7 @@ def _without_content(problem: Problem) -> Problem:
         count=problem.count,
         places=(HIDDEN,) if problem.places else (),
     )
-    return replace(shown.problems[0], file=None, item=_position(problem))
+    return replace(shown.problems[0], item=_position(problem))
 
 
 def _position(problem: Problem) -> str | None:

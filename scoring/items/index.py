@@ -31,6 +31,15 @@ class ItemIndex:
         return item in self._rows
 
     @cached_property
+    def by_file(self) -> dict[str, "ItemIndex"]:
+        """In a track whose runs have several files: the ids in each file, by its value."""
+        found: dict[str, list[str]] = {}
+        for item in self.ids:
+            value, _, own = item.partition("/")
+            found.setdefault(value, []).append(own)
+        return {value: ItemIndex(ids) for value, ids in found.items()}
+
+    @cached_property
     def unique(self) -> bool:
         """Whether no id is repeated."""
         return are_surely_unique(self.ids) or len({*self.ids}) == len(self.ids)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from scoring.answers import Answers, Matrix
 from scoring.definition import Track
+from scoring.definition.files import Files
 from scoring.definition.slices import Slicing
 from scoring.items.texts import TextsError, id_columns, read_texts
 
@@ -25,6 +26,7 @@ class SliceColumn:
     rules: Slicing
     file: Path | None
     ids: tuple[str, ...]  # columns of the file
+    files: Files | None = None  # of the track's runs
 
     def values(self, answers: Answers) -> Words:
         """The slice of each item of the gold; empty if it is in none.
@@ -35,16 +37,18 @@ class SliceColumn:
         return _grouped(self._cells(answers), self.rules)
 
     def _cells(self, answers: Answers) -> Words:
+        if self.rules.files:
+            return np.array([item.partition("/")[0] for item in answers.ids], object)
         if self.file is None:
             return gold_column(answers, self.rules.column)
-        known = read_texts(self.file, self.ids, self.rules.column)
+        known = read_texts(self.file, self.ids, self.rules.column, self.files)
         return np.array([known.get(item, "") for item in answers.ids], object)
 
 
 def slice_columns(track: Track, split: str) -> dict[str, SliceColumn]:
     """Slice columns by name; those of tables for other splits are left out."""
     return {
-        name: SliceColumn(one, one.items.get(split), id_columns(track))
+        name: SliceColumn(one, one.items.get(split), id_columns(track), track.files)
         for name, one in track.slices.items()
         if not one.items or split in one.items
     }
@@ -64,9 +68,9 @@ def gold_column(answers: Answers, column: str) -> Words:
     return cells
 
 
-def file_cells(path: Path, ids: Sequence[str], column: str) -> list[str]:
+def file_cells(path: Path, ids: Sequence[str], column: str, files: Files | None = None) -> list[str]:
     """The distinct cells of a column of a table of items."""
-    return [*dict.fromkeys(read_texts(path, ids, column).values())]
+    return [*dict.fromkeys(read_texts(path, ids, column, files=files).values())]
 
 
 def slices_of(cells: Sequence[str], rules: Slicing) -> list[str]:

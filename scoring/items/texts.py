@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scoring.definition import Track
+from scoring.definition.files import Files, each_file
 
 
 def id_columns(track: Track) -> tuple[str, ...]:
@@ -17,14 +18,26 @@ class TextsError(Exception):
     """The table of items cannot be read; the text says why."""
 
 
-def read_texts(path: Path, id_columns: Sequence[str], column: str = "text") -> dict[str, str]:
+def read_texts(
+    path: Path, id_columns: Sequence[str], column: str = "text", files: Files | None = None
+) -> dict[str, str]:
     """Texts by item id, or the values of another column. Ids of several columns are joined by `_`, as in the runs.
+
+    With a path for each of a run's `files`, all of them are read.
 
     A `.csv` file has commas and quotes, any other tabs and no quotes. Other columns are ignored.
 
     Raises:
         TextsError: a column is missing, a row is ragged, an id is repeated, or the file is missing or not UTF-8.
     """
+    return {
+        prefix + item: text
+        for prefix, own in each_file(files, path)
+        for item, text in _read_texts(own, id_columns, column).items()
+    }
+
+
+def _read_texts(path: Path, id_columns: Sequence[str], column: str) -> dict[str, str]:
     dialect = {"delimiter": ","} if path.suffix == ".csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     texts: dict[str, str] = {}
     try:

@@ -1,7 +1,7 @@
 """A run compared with the gold standard, item by item: the input of metrics."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -12,10 +12,15 @@ from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Rows
 from scoring.metrics.loaded_gold import LoadedGold, Remembering, Values, spread
 
 
+@dataclass(frozen=True, repr=False)
 class Compared(Remembering, ABC):
-    """A run compared with a gold standard; base class for all kinds of answers."""
+    """A run compared with a gold standard; base class for all kinds of answers.
+
+    `lacks` are the files that a run of several files does not have, each as the name and value of a slice.
+    """
 
     gold: LoadedGold
+    lacks: frozenset[tuple[str, str]] = field(default=frozenset(), kw_only=True)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.gold)} items)"
@@ -178,6 +183,20 @@ def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comp
     The gold's items are the denominator. Others are left out or, with `count_outside`, kept separately as in PyEvALL,
     where they count for precision.
     """
+    found = _compared(gold, run, count_outside)
+    lacks = _missing_files(gold, run)
+    return replace(found, lacks=lacks) if lacks else found
+
+
+def _missing_files(gold: LoadedGold, run: Answers) -> frozenset[tuple[str, str]]:
+    name = gold.files
+    if name is None:
+        return frozenset()
+    given = {item.partition("/")[0] for item in run.ids}
+    return frozenset((name, value) for value in gold.slices(name) if value not in given)
+
+
+def _compared(gold: LoadedGold, run: Answers, count_outside: bool) -> Comparison:
     rows = gold.index.rows_of(run.ids)
     if isinstance(run, Spans):
         return _compare_spans(gold, run, rows)

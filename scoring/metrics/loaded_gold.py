@@ -111,6 +111,16 @@ class LoadedGold(Remembering):
         answers = replace(spans, ids=[*spans.ids, *further], starts=starts)
         return LoadedGold(answers, self._hierarchy, self.declared, self.slice_columns)
 
+    @property
+    def files(self) -> str | None:
+        """The name of the slices that are the files of a run."""
+        return next((name for name, column in self.slice_columns.items() if column.rules.files), None)
+
+    @cached_property
+    def strata(self) -> list[Rows]:
+        """The rows of each file, of which samples have as many items as the gold; one stratum if runs have one file."""
+        return [np.arange(len(self))] if self.files is None else list(self.slices(self.files).values())
+
     @cached_property
     def tree(self) -> Tree:
         """The gold's classes: its columns (soft ones if any item has a weight there), then the hierarchy's."""

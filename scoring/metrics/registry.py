@@ -44,7 +44,7 @@ from scoring.metrics.combination import NAMES, Combination, joined
 from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import AnswerKinds, AnyNumber, Contributions, Metric, MetricInfo, Part
-from scoring.metrics.slices import in_slice, is_right, kept, placed, restricted
+from scoring.metrics.slices import in_slice, is_right, kept, part_of, placed, restricted
 from scoring.reports.nearest import nearest
 
 ENTRY_POINTS = "agon.metrics"
@@ -165,9 +165,12 @@ def _contributions_where(
     """The contributions of a slice's items or, if they are independent, of those that the run has right."""
     assert metric.contributions is not None
     if where[0] != RIGHT:
-        part = restricted(comparison, where)
+        part = part_of(comparison, where)
         found = None if part is None else metric.contributions(part, spec)
-        return None if found is None else placed(found, in_slice(comparison.gold, where), len(comparison.gold))
+        if found is None:
+            return None
+        rows, items = in_slice(comparison.gold, where), len(comparison.gold)
+        return placed(found, rows, items, lacks=where in comparison.lacks)
     whole = metric.contributions(comparison, spec)
     if whole is None:
         return None
@@ -260,6 +263,8 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     """The problem of a metric in a track's definition, in one sentence; None without one."""
     if spec.of:
         of = spec.of
+        if spec.options["columns"] and (track.files is None or spec.options["slices"] != track.files.name):
+            return f"{spec.key} has columns only for the files of a run: write slices: with their name"
         if (name := spec.options["slices"]) is not None:
             if error := _validate_slices(name, track):
                 return error

@@ -31,7 +31,12 @@ def in_slice(gold: LoadedGold, where: Where) -> Rows:
 
 
 def restricted(comparison: Comparison, where: Where) -> Comparison | None:
-    """The comparison on these items only; None if there are none."""
+    """The comparison on these items only; None if there are none, or if the run does not have their file."""
+    return None if where in comparison.lacks else part_of(comparison, where)
+
+
+def part_of(comparison: Comparison, where: Where) -> Comparison | None:
+    """The comparison on these items, whether the run has their file or not; None if there are none."""
     found: Comparison | None = comparison.once(_restricted, where)
     return found
 
@@ -68,12 +73,17 @@ def is_right(comparison: Comparison, column: str) -> NDArray[np.bool_]:
     return right
 
 
-def placed(part: Contributions, rows: Rows, items: int) -> Contributions:
-    """The contributions to a metric on the slice `rows`, extended by zeros for all other items."""
+def placed(part: Contributions, rows: Rows, items: int, *, lacks: bool = False) -> Contributions:
+    """The contributions to a metric on the slice `rows`, extended by zeros for all other items.
+
+    Args:
+        lacks: the run does not have their file, so the metric is undefined.
+    """
     values = np.zeros((items, part.values.shape[1]))
-    values[rows] = part.values
     member = np.zeros(items)
-    member[rows] = 1
+    if not lacks:
+        values[rows] = part.values
+        member[rows] = 1
     return _scaled(Contributions(values, part.combine), member, len(rows))
 
 

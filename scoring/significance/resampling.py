@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.answers import Rows
 from scoring.definition import MetricSpec
 from scoring.metrics import compute
 from scoring.metrics.comparison import Comparison, MatrixComparison
@@ -70,17 +71,19 @@ def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> RunField:
     parts = [contributions(comparison, spec) for comparison in comparisons]
     known = [part for part in parts if part is not None]
     if len(known) == len(parts):
-        return _Sums.of(known)
+        return _Sums.of(known, comparisons[0].gold.strata)
     labels = [comparison for comparison in comparisons if isinstance(comparison, MatrixComparison)]
     if len(labels) < len(comparisons):
         raise TypeError(f"{spec.key} has no contributions by item, so that samples of these answers cannot be judged")
     return _Recomputed(labels, spec)
 
 
-def _draws(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArray[np.int64]]:
-    """Rows drawn with replacement, in pieces of shape (some rounds, items)."""
+def _draws(rng: np.random.Generator, strata: Sequence[Rows], rounds: int) -> Iterator[NDArray[np.int64]]:
+    """Rows drawn with replacement, in pieces of shape (some rounds, items); from each stratum as many as it has."""
+    items = sum(map(len, strata))
     for size in _pieces(items, rounds):
-        yield rng.integers(0, items, size=(size, items))
+        drawn = [rng.integers(0, len(rows), size=(size, len(rows))) for rows in strata]
+        yield drawn[0] if len(strata) == 1 else np.hstack([rows[at] for rows, at in zip(strata, drawn, strict=True)])
 
 
 def _coins(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArray[np.bool_]]:
@@ -125,11 +128,12 @@ class _Sums:
     observed: Numbers
     alike: list[int]
     columns: NDArray[Any]  # float64 or float32
+    strata: Sequence[Rows]
     places: list[list[int]]
     combine: Callable[[Numbers], Numbers]
 
     @classmethod
-    def of(cls, parts: Sequence[Contributions]) -> "_Sums":
+    def of(cls, parts: Sequence[Contributions], strata: Sequence[Rows]) -> "_Sums":
         """The sums of the runs' contributions, all of the same shape (items, k)."""
         steps = _grid(np.max([np.abs(part.values).max(axis=0) for part in parts], axis=0), len(parts[0].values))
         columns: dict[bytes, int] = {}
@@ -150,6 +154,7 @@ class _Sums:
             observed=np.array([float(combine(totals[own])) for own in places]),
             alike=[places.index(own) for own in places],
             columns=_narrowed(matrix),
+            strata=strata,
             places=places,
             combine=combine,
         )
@@ -161,7 +166,7 @@ class _Sums:
     def resampled(self, rng: np.random.Generator, rounds: int) -> Numbers:
         values = np.empty((len(self.places), rounds))
         at = 0
-        for rows in _draws(rng, len(self.columns), rounds):
+        for rows in _draws(rng, self.strata, rounds):
             sums = self._totals(_counts(rows))
             for run, own in enumerate(self.places):
                 values[run, at : at + len(rows)] = self.combine(sums[own].T)
@@ -218,11 +223,12 @@ class _Recomputed:
         self._runs = [_under(columns, comparison) for comparison in comparisons]
         self._spec = spec
         self.items = len(comparisons[0].gold)
+        self._strata = comparisons[0].gold.strata
         self.observed = np.array([self._value(run) for run in self._runs])
         self.alike = [next(i for i, first in enumerate(self._runs) if _same(first, run)) for run in self._runs]
 
     def resampled(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        rows = (row for piece in _draws(rng, self.items, rounds) for row in piece)
+        rows = (row for piece in _draws(rng, self._strata, rounds) for row in piece)
         return np.array([self._on_sample(row) for row in rows]).T
 
     def pseudo_values(self) -> Numbers:

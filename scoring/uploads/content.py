@@ -3,17 +3,17 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from scoring import limits
 from scoring.answers import Answers
 from scoring.check import Known, known_items, read_checked, read_file, report_other_split, run_bytes
 from scoring.definition import Definition, Track
 from scoring.formats.head import begins_as, head_of
+from scoring.formats.several import packed_name
 from scoring.reports.problems import Report
 from scoring.uploads import naming
-from scoring.uploads.archives import read_archived
-from scoring.uploads.inspection import RecognisedRun, Upload, inspect_upload
+from scoring.uploads.inspection import RecognisedRun, Upload, inspect_upload, paths_of, read_run
 from scoring.uploads.name_rules import UsedNumbers
 from scoring.uploads.zips import BrokenZipError
 
@@ -120,11 +120,15 @@ class _Contents:
         items = self.known(track, self.split, report)
         data = self._bytes_of(run, run_bytes(track, items), report)
         answers = None if items is None or data is None else read_checked(track, data, items, report)
-        if data and not answers:
+        if data and not answers and track.files is None:
             self._report_other_track(run, data, report)
+        if data and not answers:
             report_other_split(self.definition, track, data, self.split, self.known, report)
         stamped = Report()
-        stamped.extend(report, file=naming.printable(run.entry or run.name))
+        stamped.extend(
+            _with_own_names(report, run),
+            file=naming.printable(run.name if paths_of(run.entry) else run.entry or run.name),
+        )
         sha256 = hashlib.sha256(data).hexdigest() if data is not None else ""
         return RunReport(run, stamped, sha256, len(answers.ids) if answers else 0, answers)
 
@@ -135,7 +139,7 @@ class _Contents:
             report.error("file-too-large", found=f"{run.size:,} bytes", expected=f"{limit:,} bytes")
             return None
         try:
-            return read_archived(self.path, run.entry)
+            return read_run(self.path, run.entry)
         except BrokenZipError as error:
             report.error("archive-broken", found=str(error))
         except OSError as error:
@@ -147,7 +151,7 @@ class _Contents:
         if len(data) > limits.LOOK_ALIKE_BYTES:
             return
         head = head_of(data)
-        fitting = [track for track in self.definition.tracks if self._begins_as(track, head)]
+        fitting = [track for track in self.definition.tracks if not track.files and self._begins_as(track, head)]
         if not fitting or run.track in [track.slug for track in fitting]:
             return
         names = {track.slug: self._name_for(track, run) for track in fitting}
@@ -170,3 +174,12 @@ class _Contents:
         team = self.team or naming.explain(self.definition, run.name, None).team
         number = None if (track.slug, run.number) in self.used_numbers else run.number
         return naming.example(self.definition, track.slug, team, number, self.used_numbers)
+
+
+def _with_own_names(report: Report, run: RecognisedRun) -> Report:
+    """The problems of a run of several files with the paths of the upload instead of the packed names."""
+    paths = paths_of(run.entry)
+    names = {packed_name(value, PurePosixPath(path)): path for value, path in paths.items()}
+    if not names:
+        return report
+    return Report([replace(one, file=naming.printable(names.get(one.file or "", "") or run.name)) for one in report])

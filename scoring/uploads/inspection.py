@@ -1,13 +1,15 @@
 """The runs in an upload, a run file or an archive, as far as size, names and archive structure show."""
 
+import json
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from scoring import limits
 from scoring.definition import Definition
 from scoring.formats.filetypes import foreign_kind, is_zip
+from scoring.formats.several import packed, packed_name
 from scoring.reports.problems import Report
 from scoring.uploads import naming
 from scoring.uploads.archives import ArchivedFile, inspect_archive, read_archived
@@ -21,7 +23,8 @@ HEAD_BYTES = 1024
 class RecognisedRun:
     """A run recognized by its name; `entry` is its path in the archive, empty for a single file. `size` is in bytes.
 
-    If the name has no track, `track` is that of the nearest valid name, so that the content is checked too.
+    If the name has no track, `track` is that of the nearest valid name, so that the content is checked too. For a run
+    of several files, `entry` lists them (`entry_of`), and the name has the field of the files instead of a value.
     """
 
     entry: str
@@ -30,6 +33,26 @@ class RecognisedRun:
     number: int | None
     size: int
     is_guess: bool = False  # whether `track` is a guess
+
+
+def entry_of(paths: Mapping[str, str]) -> str:
+    """The entry of a run of several files: each file's path in the archive, by its value. No path begins with `/`."""
+    return "/" + json.dumps(paths, ensure_ascii=False, separators=(",", ":"))
+
+
+def paths_of(entry: str) -> dict[str, str]:
+    """The paths of a run's files by their values; empty if it has one file."""
+    found: dict[str, str] = json.loads(entry[1:]) if entry.startswith("/") else {}
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _RecognisedFile:
+    """A file of a run; with several files `value` says which, and `run` is about this file."""
+
+    run: RecognisedRun
+    value: str | None
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +106,22 @@ def inspect_upload(
     kind = foreign_kind(head)
     if kind:
         report.error("not-a-text", file=label, found=kind)
-    run = _recognise(definition, "", file_name, size, team, set(used_numbers), report)
-    return Upload([run] if run else [], report, is_archive=False)
+    alone = _recognise(definition, "", file_name, size, team, set(used_numbers), report)
+    return Upload(_runs_of([alone] if alone else []), report, is_archive=False)
 
 
 def read_run(path: Path, entry: str) -> bytes:
-    """The bytes of one run of a stored upload; an empty entry is the file itself.
+    """The bytes of one run of a stored upload; an empty entry is the file itself. Several files are packed into one.
 
     Raises:
         OSError: the file does not exist.
         BrokenZipError: the archive cannot be read.
     """
-    return read_archived(path, entry) if entry else path.read_bytes()
+    paths = paths_of(entry)
+    if not paths:
+        return read_archived(path, entry) if entry else path.read_bytes()
+    inner = {value: read_archived(path, name) if name else path.read_bytes() for value, name in paths.items()}
+    return packed({packed_name(value, PurePosixPath(paths[value])): content for value, content in inner.items()})
 
 
 def _runs_of_archive(
@@ -113,8 +140,8 @@ def _runs_of_archive(
         report.warning("archive-folder", file=label, found=naming.printable(archive.folder))
     team_of_runs = team or (named.team if named.report.ok else None)
     recognised = _recognise_all(definition, archive.files, team_of_runs, set(used_numbers), report)
-    _check_twice([run for run in recognised if not run.is_guess], report)
-    return recognised if archive.report.ok else []
+    _check_twice([file for file in recognised if not file.run.is_guess], report)
+    return _runs_of(recognised) if archive.report.ok else []
 
 
 def _recognise_all(
@@ -123,24 +150,26 @@ def _recognise_all(
     team: str | None,
     used_numbers: set[tuple[str, int | None]],
     report: Report,
-) -> list[RecognisedRun]:
-    """The runs of an archive, by names and in the order of its files. No name is suggested for two of them.
+) -> list[_RecognisedFile]:
+    """The files of an archive, by names and in their order. No name is suggested for two of them.
 
     After too many invalid names, the others are listed, without analyzing them or reading their files.
     """
     valid = {file.entry: naming.read(definition, file.name, team) for file in files}
-    used_numbers |= {(named.track, named.number) for named in valid.values() if named and named.track}
+    used_numbers |= {
+        (named.track, named.number) for named in valid.values() if named and named.track and not named.value
+    }
     invalid = [file for file in files if valid[file.entry] is None]
-    runs = []
+    found = []
     for file in files:
         if file in invalid[limits.NAMES :]:
             continue
-        run = _recognise(definition, file.entry, file.name, file.size, team, used_numbers, report)
-        runs += [run] if run else []
+        one = _recognise(definition, file.entry, file.name, file.size, team, used_numbers, report)
+        found += [one] if one else []
     if left_out := [naming.printable(file.name) for file in invalid[limits.NAMES :]]:
         places = tuple(left_out[: report.listed])
         report.error("names-not-analyzed", expected=definition.naming.run, count=len(left_out), places=places)
-    return runs
+    return found
 
 
 def _asks_for_folder(definition: Definition, folder: str, team: str | None) -> bool:
@@ -156,21 +185,45 @@ def _recognise(
     team: str | None,
     used_numbers: set[tuple[str, int | None]],
     report: Report,
-) -> RecognisedRun | None:
+) -> _RecognisedFile | None:
     """What a name says; the run suggested for it counts as used from then on."""
     named = naming.explain(definition, name, team, used_numbers)
     report.extend(named.report)
-    used_numbers |= {(meant.track, meant.number) for meant in naming.suggested(definition, named, team) if meant.track}
+    used_numbers |= {
+        (meant.track, meant.number)
+        for meant in naming.suggested(definition, named, team)
+        if meant.track and not meant.value
+    }
     track = named.track or naming.likely_track(definition, name, team)
-    is_guess = named.track is None
-    return RecognisedRun(entry, naming.printable(name), track, named.number, size, is_guess) if track else None
+    files = definition.track(track).files if track else None
+    if track is None or (files is not None and named.value not in files.of):
+        return None
+    shown = naming.printable(named.common or name)
+    return _RecognisedFile(
+        RecognisedRun(entry, shown, track, named.number, size, named.track is None), named.value, naming.printable(name)
+    )
 
 
-def _check_twice(runs: Sequence[RecognisedRun], report: Report) -> None:
-    """Report two files for one track with the same run number."""
-    same: defaultdict[tuple[str, int | None], list[str]] = defaultdict(list)
-    for run in runs:
-        same[run.track, run.number].append(run.name)
+def _runs_of(files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:
+    """The runs: files of one run become one."""
+    runs: dict[object, RecognisedRun] = {}
+    paths: dict[object, dict[str, str]] = {}
+    for place, file in enumerate(files):
+        key = place if file.value is None else (file.run.track, file.run.number)
+        if file.value is None or key not in runs:
+            runs[key] = file.run
+        else:
+            runs[key] = replace(runs[key], size=runs[key].size + file.run.size)
+        if file.value is not None:
+            paths.setdefault(key, {}).setdefault(file.value, file.run.entry)
+    return [replace(run, entry=entry_of(paths[key])) if key in paths else run for key, run in runs.items()]
+
+
+def _check_twice(files: Sequence[_RecognisedFile], report: Report) -> None:
+    """Report two files for one track with the same run number, and of several files for the same value."""
+    same: defaultdict[tuple[str, int | None, str | None], list[str]] = defaultdict(list)
+    for file in files:
+        same[file.run.track, file.run.number, file.value].append(file.name)
     for names in same.values():
         if len(names) > 1:
             report.error("name-twice", file=names[0], places=tuple(names[: report.listed]), count=len(names))

@@ -5,16 +5,19 @@ matches from both ends, and a team's name may contain the separator: `task1_hard
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from scoring.definition import Definition, Naming, Track
+from scoring.definition.files import Files
 from scoring.reports.problems import Report
 from scoring.uploads.patterns import Pattern
 
 ANYTHING = ".+?"
+NOTHING = "(?!)"
 ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its errors slow
+PARTS = ("case", "extension", "number", "team", "track")  # of a rule, the most frequent mistakes first
 FIELDS = 8  # in a pattern of names
 OPTIONAL_FIELDS = 3  # in optional parts: each doubles the ways to read a name
 SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
@@ -28,6 +31,8 @@ class NameReading:
     track: str | None = None
     team: str | None = None
     number: int | None = None
+    value: str | None = None  # of a run of several files, the one with this name
+    common: str = ""  # the name with the file's field instead of its value, the same for all files of a run
     report: Report = field(default_factory=Report)
 
 
@@ -44,6 +49,8 @@ class RunRule:
         self.used_numbers = used_numbers
         self.pattern = Pattern(definition.naming.run)
         self.extension = self.pattern.extension
+        has_files = any(track.files for track in definition.tracks)
+        self.parts = (*PARTS, *["file"] * has_files, *["folders"] * bool(self.pattern.depth))
 
     def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
         """What the name says without the waived parts of the rule; None if it still does not match."""
@@ -63,6 +70,7 @@ class RunRule:
         fields = dict.fromkeys(Pattern(naming.track).fields | {"track"}, _any_word(naming))
         if track:
             fields = {key: re.escape(text) for key, text in (_fields_of(naming, track.slug) or {}).items()}
+        fields |= self._file_fields(track, waived)
         fields["number"] = "[0-9]{1,9}" if "number" in waived else "|".join(map(str, naming.numbers))
         matched = name.rpartition("/")[2] if "folders" in waived else name
         match = _fullmatch(self, pattern, matched, fields | {"team": _team_regex(self, waived)}, waived)
@@ -70,20 +78,51 @@ class RunRule:
             return None
         found = match.groupdict()
         number = int(found["number"]) if found.get("number") else None
-        return NameReading(name, track.slug if track else None, _team_of(self, found, waived), number)
+        slug, team = track.slug if track else None, _team_of(self, found, waived)
+        named = NameReading(name, slug, team, number)
+        return named if track is None or track.files is None else _of_file(named, track.files, match)
 
-    def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
-        """Valid names that are free: for this track or any, with this number or any."""
+    def _file_fields(self, track: Track | None, waived: frozenset[str]) -> dict[str, str]:
+        """The fields that tell the files of a run apart; those of other tracks match nothing."""
+        files = {one.files.name: one.files for one in self.definition.tracks if one.files}
+        if "file" in waived:
+            return dict.fromkeys(files, ANY_WORD)
+        own = track.files if track else None
+        return {
+            name: "|".join(map(re.escape, one.of)) if track is None or one == own else NOTHING
+            for name, one in files.items()
+        }
+
+    def right_names(
+        self, track: Track | None, number: int | None, team: str | None, value: str | None = None
+    ) -> Iterator[str]:
+        """Valid names that are free: for this track or any, with this number or any, for this file or any."""
         naming = self.definition.naming
         chosen = self.team or _valid_team(self.definition, team)
         if "team" in self.pattern.fields and chosen is None:
             return
         for candidate in (track,) if track else self.definition.tracks:
-            for value in (number,) if number in naming.numbers else naming.numbers or (None,):
-                if (candidate.slug, value) in self.used_numbers:
+            for chosen_number in (number,) if number in naming.numbers else naming.numbers or (None,):
+                if (candidate.slug, chosen_number) in self.used_numbers:
                     continue
-                fields = (_fields_of(naming, candidate.slug) or {}) | {"team": chosen or "", "number": str(value)}
-                yield from self.pattern.names(fields)
+                fields = (_fields_of(naming, candidate.slug) or {}) | {
+                    "team": chosen or "",
+                    "number": str(chosen_number),
+                }
+                files = candidate.files
+                for one in ([value] if value in files.of else files.of) if files else [""]:
+                    yield from self.pattern.names(fields | ({files.name: one} if files else {}))
+
+
+def _of_file(named: NameReading, files: Files, match: re.Match[str]) -> NameReading | None:
+    """What a name says of a run of several files; None if it does not say which file."""
+    found = match.groupdict().get(files.name)
+    if not found:
+        return None
+    before = len(named.name) - len(match.string)
+    start, end = (before + place for place in match.span(files.name))
+    value = next((one for one in files.of if one.casefold() == found.casefold()), found)
+    return replace(named, value=value, common=f"{named.name[:start]}{files.field}{named.name[end:]}")
 
 
 class ArchiveRule:
@@ -94,12 +133,15 @@ class ArchiveRule:
         self.team = team
         self.pattern = Pattern(f"{archive}.zip")
         self.extension = ".zip"
+        self.parts = PARTS
 
     def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
         match = _fullmatch(self, self.pattern, name, {"team": _team_regex(self, waived)}, waived)
         return NameReading(name, team=_team_of(self, match.groupdict(), waived)) if match else None
 
-    def right_names(self, track: Track | None, number: int | None, team: str | None) -> Iterator[str]:
+    def right_names(
+        self, track: Track | None, number: int | None, team: str | None, value: str | None = None
+    ) -> Iterator[str]:
         chosen = self.team or _valid_team(self.definition, team)
         if chosen or "team" not in self.pattern.fields:
             yield from self.pattern.names({"team": chosen or ""})
@@ -142,8 +184,15 @@ def _fullmatch(
 _compiled = lru_cache(maxsize=2000)(re.compile)  # a name is tried with hundreds of them, more than `re` caches
 
 
-def errors_of_naming(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The errors of a definition's naming rules: a key, and a sentence."""
+def errors_of_naming(
+    naming: Naming, slugs: Iterable[str], files: Mapping[str, Files] | None = None
+) -> Iterator[tuple[str, str]]:
+    """The errors of a definition's naming rules: a key, and a sentence.
+
+    Args:
+        files: by track, those of runs that have several.
+    """
+    files = files or {}
     run, archive, track = Pattern(naming.run), Pattern(naming.archive or ""), Pattern(naming.track)
     for key, pattern in (("run", run), ("archive", archive), ("track", track)):
         slashes = "\\" if key == "run" else "/\\"
@@ -151,14 +200,22 @@ def errors_of_naming(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str
             yield key, f"{pattern.source} is no pattern of {{fields}} and [optional parts]"
             return
     slugs = list(slugs)
-    yield from _errors_of_run(naming, run, track)
+    yield from _errors_of_run(run, {"team", "number", "track"} | track.fields | {one.name for one in files.values()})
+    for slug, own in files.items():
+        if own.name not in run.fields:
+            yield "run", f"names need {own.field}, since runs of {slug} have several files"
     if archive.fields - {"team"}:
         yield "archive", "the only field is {team}"
     if ("number" in run.fields) != bool(naming.numbers):
         yield "number", "give the run numbers if, and only if, names hold {number}"
     for slug in naming.aliases.keys() - {*slugs}:
         yield "aliases", f"there is no track {slug}; there are {', '.join(slugs)}"
-    spelled: dict[tuple[str, ...], str] = {}
+    yield from _errors_of_spelling(naming, slugs)
+
+
+def _errors_of_spelling(naming: Naming, slugs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Tracks that names cannot spell, or do not tell apart."""
+    run, spelled = Pattern(naming.run), dict[tuple[str, ...], str]()
     for slug in slugs:
         fields = _fields_of(naming, slug)
         if fields is None:
@@ -171,8 +228,7 @@ def errors_of_naming(naming: Naming, slugs: Iterable[str]) -> Iterator[tuple[str
         spelled[spelling] = slug
 
 
-def _errors_of_run(naming: Naming, run: Pattern, track: Pattern) -> Iterator[tuple[str, str]]:
-    known = {"team", "number", "track"} | track.fields
+def _errors_of_run(run: Pattern, known: set[str]) -> Iterator[tuple[str, str]]:
     for name in sorted(run.fields - known):
         yield "run", f"{{{name}}} is none of {', '.join(sorted(known))}"
     if any(part in ("", ".", "..") for part in run.source.split("/")) or re.search(r"\[[^\]]*/", run.source):

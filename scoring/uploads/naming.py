@@ -16,14 +16,6 @@ from scoring.uploads.patterns import Pattern
 
 COMPARED = 10  # valid names compared letter by letter, after a quick selection
 LIKELY = 0.7  # likeness from which an invalid name is assumed to mean a valid one
-WAIVERS = (
-    "case",
-    "extension",
-    "number",
-    "team",
-    "track",
-    "folders",
-)  # parts of a rule, the most frequent mistakes first
 
 
 def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> NameReading:
@@ -103,6 +95,12 @@ def example(
     return next(rule.right_names(definition.track(track), number, team), None)
 
 
+def common_name(definition: Definition, name: str) -> str:
+    """A valid name, of a run of several files with their field instead of a value."""
+    named = read(definition, name, None)
+    return (named and named.common) or name
+
+
 def example_archive(definition: Definition, team: str | None) -> str | None:
     """A valid name for an archive; None without a rule, or without a team for it."""
     if not definition.naming.archive:
@@ -126,14 +124,13 @@ def _explain(rule: Rule, name: str) -> NameReading:
         return NameReading(name, report=report)
     for part in waived:
         _report(rule, part, named, suggestion, report)
-    return NameReading(name, named.track, named.team, named.number, report)
+    return replace(named, name=name, report=report)
 
 
 def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], NameReading | None]:
     """The fewest parts to waive for the name to match, and what it then says; None if it never matches."""
-    waivers = WAIVERS if rule.pattern.depth else WAIVERS[:-1]
-    if rule.match(name, frozenset(waivers)):
-        for waived in chain.from_iterable(combinations(waivers, size) for size in range(len(waivers) + 1)):
+    if rule.match(name, frozenset(rule.parts)):
+        for waived in chain.from_iterable(combinations(rule.parts, size) for size in range(len(rule.parts) + 1)):
             if named := rule.match(name, frozenset(waived)):
                 return waived, named
     return (), None
@@ -149,6 +146,9 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
         found, expected = str(named.number), ", ".join(map(str, numbers))
     elif part == "team":
         found, expected = str(named.team), rule.team or f"a team's name ({rule.definition.team.name})"
+    elif part == "file":
+        files = next(one.files for one in rule.definition.tracks if one.files and named.track in (None, one.slug))
+        found, expected = named.value or named.name, ", ".join(files.of)
     elif part == "track":
         expected = ", ".join(track.slug for track in rule.definition.tracks)
     report.error(f"name-{part}", file=named.name, found=found, expected=expected, suggestion=suggestion)
@@ -164,7 +164,7 @@ def _nearest(rule: Rule, named: NameReading) -> str | None:
 def _near(rule: Rule, named: NameReading) -> list[str]:
     """The valid names nearest to an invalid one, most likely first, keeping what could be read."""
     track = rule.definition.track(named.track) if named.track else None
-    candidates = list(rule.right_names(track, named.number, named.team))
+    candidates = list(rule.right_names(track, named.number, named.team, named.value))
     if "." in named.name:
         candidates = [name for name in candidates if name.endswith(rule.extension)]
     return [name for _, name in _ranked(candidates, named.name)]

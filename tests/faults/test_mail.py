@@ -1,4 +1,4 @@
-"""Emails are sent within seconds, no matter how long comparisons occupy the other workers."""
+"""Mails are sent within seconds, no matter how long comparisons occupy the other workers."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -38,7 +38,7 @@ def signed_in(team: Team, client: Client) -> Client:
 def test_your_file_names_have_folders_and_the_alias(signed_in: Client) -> None:
     text = signed_in.get(PAGE).content.decode()
     assert "Meltemi/E-C_one/run_1.json" in text
-    assert "pack your runs with them in a zip archive" in text
+    assert "Pack your runs in a zip archive of any name" in text
     assert "tiny.zip" in text  # part of the commands
 
 

@@ -1,4 +1,4 @@
-"""Emails about accounts: allauth's flows, the portal's style, the reader's language, and an unreachable mail server."""
+"""Mails about accounts: allauth's flows, the portal's style, the reader's language, and an unreachable mail server."""
 
 import json
 import re

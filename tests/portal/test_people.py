@@ -1,4 +1,4 @@
-"""Accounts: teams, permissions and the demo's email."""
+"""Accounts: teams, permissions and the demo's mail."""
 
 import pytest
 from django.conf import settings

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from scoring import DefinitionError, load_definition
+from scoring.definition import GoldFile
 from scoring.definition.archive import inspect_folder_archive, read_file
+from scoring.definition.files import each_file
 from scoring.definition.folder import problems_of_folder
+from scoring.formats.several import packed, packed_name
 from scoring.gold.check import check_gold
 from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
@@ -29,6 +32,7 @@ class TaskFolder:
     def __init__(self, archive: bytes, folder: Path) -> None:
         self._file = io.BytesIO(archive)
         self._folder = folder
+        self._gold: list[GoldFile] = []
 
     def unpack(self) -> Plain:
         """Check the zip and read every file once. Return `problems` and the sizes of the files by `name`."""
@@ -39,7 +43,7 @@ class TaskFolder:
         return {"problems": _plain(report), "sizes": {name: entry.size for name, entry in self._entries.items()}}
 
     def piece(self, name: str, start: int) -> str:
-        """Return a piece of a file in Base64."""
+        """Return a piece of a file, or of a gold standard, in Base64."""
         if start == 0:
             self._read = self._content(name)
         return b64encode(self._read[start : start + PIECE]).decode()
@@ -50,26 +54,29 @@ class TaskFolder:
             self._definition = load_definition(self._folder)
         except DefinitionError as error:
             return {"problems": _plain(error.report)}
-        self._gold = [gold for gold in self._definition.gold if self._name(gold.file) in self._entries]
+        self._gold = [gold for gold in self._definition.gold if self._names_of_gold(gold)]
         self._votes = [votes for votes in self._definition.votes if self._name(votes.file) in self._entries]
         return {"problems": [], "slug": self._definition.slug, "apart": self._apart()}
 
     def judge(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
         """Return all `problems` of the files, the `gold`, and the agreement between annotators."""
         definition = self._definition
-        apart = {gold.file for gold in self._gold} | {votes.file for votes in self._votes}
+        apart = {path for gold in self._gold for path in self._definition.paths_of_gold(gold) if self._is_there(path)}
+        apart |= {votes.file for votes in self._votes}
         report = Report(problems_of_folder(definition, set(held_gold), apart))
         gold = [self._judged_gold(one, report) for one in self._gold] if report.ok else []
         agreement = [self._agreement(votes, report) for votes in self._votes] if report.ok else []
         return {"problems": _plain(report), "gold": gold, "agreement": agreement}
 
-    def _judged_gold(self, gold: Any, report: Report) -> Plain:
+    def _judged_gold(self, gold: GoldFile, report: Report) -> Plain:
         name = self._name(gold.file)
-        checked = check_gold(self._definition, gold.track, self._content(name), gold.split)
+        content = self._content(name)
+        checked = check_gold(self._definition, gold.track, content, gold.split)
         place = f"{name} (gold of the track {gold.track}, split {gold.split}): "
         for problem in checked.report:
             report.problems.append(replace(problem, file=name, message=place + problem.message))
-        return {"track": gold.track, "split": gold.split, "name": name, "counts": checked.counts}
+        about = {"track": gold.track, "split": gold.split, "name": name}
+        return about | {"counts": checked.counts, "size": len(content)}
 
     def _agreement(self, votes: Any, report: Report) -> Plain:
         """Return the agreement. Errors of a votes file quote its content, so they are not returned."""
@@ -89,11 +96,25 @@ class TaskFolder:
 
         An import leaves them out, too.
         """
-        files = {gold.file for gold in self._gold} | {votes.file for votes in self._votes}
-        secret = set(map(self._name, files))
+        secret = {name for gold in self._gold for name in self._names_of_gold(gold)}
+        secret |= {self._name(votes.file) for votes in self._votes}
         return [name for name in self._entries if name in secret or _is_left_out(name)]
 
+    def _names_of_gold(self, gold: GoldFile) -> list[str]:
+        """Return the names of its files in the zip, several for runs of several files."""
+        return [self._name(path) for path in self._definition.paths_of_gold(gold) if self._is_there(path)]
+
+    def _is_there(self, path: Path) -> bool:
+        return self._name(path) in self._entries
+
     def _content(self, name: str) -> bytes:
+        several = next((gold for gold in self._gold if self._name(gold.file) == name), None)
+        if several is not None and name not in self._entries:
+            named = each_file(self._definition.track(several.track).files, several.file)
+            return packed({packed_name(prefix, path): self._entry(self._name(path)) for prefix, path in named})
+        return self._entry(name)
+
+    def _entry(self, name: str) -> bytes:
         content = read_file(self._file, self._entries[name], name, Report())
         assert content is not None  # it was read successfully before
         return content

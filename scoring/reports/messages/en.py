@@ -18,6 +18,7 @@ MESSAGES = {
     "name-number": "There is no run number {found} in this task; the numbers are {expected}.",
     "name-team": "The name is for the team {found}; expected {expected}.",
     "name-track": "The name {found} matches no track; the tracks are {expected}.",
+    "name-file": "The name is for the file {found} of a run; its files are {expected}.",
     "name-folders": "The name {found} needs the folders of the rule {expected}: pack the file in a zip with them.",
     "name-pattern": "The name {found} does not follow the rule {expected}.",
     "name-of-other-track": "The name says {found}, but the content is a run for {expected}: rename the file, or check "
@@ -48,6 +49,11 @@ MESSAGES = {
     "folder-definition": "The zip has no {expected}: pack the task's folder, with {expected} at its top.",
     "folder-path": "The path {found} is not allowed in a task's folder. Expected: {expected}.",
     "folder-code": "The file {found} is left out: code in a task's folder is never run.",
+    # runs and gold standards of several files
+    "files-no-zip": "This must be a zip with a file for each of {expected}: {found}.",
+    "files-unknown": "The file {found} is for none of {expected}: name each file by one of them.",
+    "files-twice": "This and {found} are both for {expected}: keep one.",
+    "files-missing": "Files are missing, one for each {expected}: {places}.",
     # any file
     "not-a-text": "The file is {found}, not a run: save or export the run as plain text.",
     "empty-file": "The file is empty: write one entry for every item.",

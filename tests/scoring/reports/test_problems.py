@@ -15,7 +15,8 @@ from tests.conftest import ROOT
 
 SOURCES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "scoring").rglob("*.py")}
 PLACEHOLDERS = {"file", "line", "column", "item", "found", "expected", "suggestion", "count", "places"}
-NAME_PARTS = {"name-case", "name-extension", "name-number", "name-team", "name-track", "name-folders"}  # f"name-{part}"
+PARTS_OF_NAMES = ("case", "extension", "number", "team", "track", "file", "folders")
+NAME_PARTS = {f"name-{part}" for part in PARTS_OF_NAMES}
 
 
 def test_every_code_is_used_and_every_used_code_is_there() -> None:

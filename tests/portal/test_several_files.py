@@ -1,0 +1,201 @@
+"""Runs of several files on the portal: uploaded, checked, scored, on the board, and corrected gold."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from portal.actions.gold import apply_gold, upload_gold
+from portal.actions.import_shared_task import import_shared_task
+from portal.evaluation.compare import compare_board
+from portal.models import Board, Evaluation, GoldStandard, Run, SharedTask, Team
+from portal.queries.task_folder import folder_zip
+from portal.sealing import seal
+from portal.storage import open_gold
+from scoring.formats.several import packed
+from tests.portal.world import (
+    EVALUATION,
+    NOTE,
+    POST,
+    RELEASE,
+    archive,
+    board,
+    captain,
+    judged,
+    new_team,
+    organizer_of,
+    send,
+    work_off,
+)
+
+ITEMS = {"eng": "abcd", "deu": "ab"}
+TASK = """
+agon: 1
+slug: tiny
+title: "Tiny"
+year: 2024
+languages: [en, de]
+tracks:
+  - slug: one
+    title: "Track one"
+    format: {kind: table, id: id, columns: [joy]}
+    files: {name: language, of: [eng, deu], missing: accept}
+    items: {test: "data/{language}.txt"}
+    metrics: [{combine: overall, of: [accuracy], slices: language, missing: zero, columns: true}]
+    rank_by: combine:overall
+naming: {run: "{team}/run_{number}/{language}.csv", number: [1, 2, 3]}
+phases:
+  - {slug: post, title: Post-evaluation, opens: "2024-05-01 00:00 UTC", split: test, scores: at-once, official: best}
+gold: [{track: one, file: "truth/one_{language}.csv"}]
+baselines: [{name: Gold Standard}, {name: All one, files: "baselines/{track}/{language}.csv"}]
+"""
+PERFECT = {"eng": "1100", "deu": "10"}
+GOOD = {"eng": "1101", "deu": "10"}
+ENGLISH = {"eng": "1100"}
+
+
+def table(language: str, cells: str) -> bytes:
+    rows = [f"{item},{cell}" for item, cell in zip(ITEMS[language], cells, strict=True)]
+    return "\n".join(["id,joy", *rows, ""]).encode()
+
+
+def run(number: int, answers: Mapping[str, str], team: str = "Meltemi") -> dict[str, bytes]:
+    return {f"{team}/run_{number}/{language}.csv": table(language, cells) for language, cells in answers.items()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "several"
+    for name in ("data", "truth", "baselines/one"):
+        (made / name).mkdir(parents=True)
+    (made / "task.yaml").write_text(TASK)
+    for language, items in ITEMS.items():
+        (made / f"data/{language}.txt").write_text("\n".join([*items, ""]))
+        (made / f"truth/one_{language}.csv").write_bytes(table(language, PERFECT[language]))
+        (made / f"baselines/one/{language}.csv").write_bytes(table(language, "1" * len(items)))
+    return made
+
+
+@pytest.fixture
+def several(folder: Path, db: None) -> SharedTask:
+    import_shared_task(None, folder, EVALUATION)
+    return SharedTask.objects.get()
+
+
+@pytest.fixture
+def team(several: SharedTask) -> Team:
+    return new_team(several, "Meltemi")
+
+
+def scores(of: Run) -> Mapping[str, float | None]:
+    found: Mapping[str, float | None] = Evaluation.objects.filter(run=of).latest("pk").scores
+    return found
+
+
+def test_an_archive_of_runs_is_scored_by_file_and_together(team: Team, client: Client) -> None:
+    submission = send(team, "runs.zip", archive(run(1, PERFECT) | run(2, GOOD)), POST, "post")
+    work_off(POST)
+    submission.refresh_from_db()
+    assert submission.problems == []
+    runs = {one.number: one for one in submission.runs.all()}
+    assert {number: (one.state, one.items, one.name) for number, one in runs.items()} == {
+        1: ("scored", 6, "Meltemi/run_1/{language}.csv"),
+        2: ("scored", 6, "Meltemi/run_2/{language}.csv"),
+    }
+    assert scores(runs[2]) == {
+        "combine:overall": 0.875,
+        "accuracy@language=eng": 0.75,
+        "accuracy@language=deu": 1.0,
+    }
+    client.force_login(captain(team))
+    answer = client.get(f"/runs/{runs[2].pk}/file/")
+    assert answer["Content-Disposition"] == 'attachment; filename="Meltemi_run_2_language.zip"'
+    assert b"".join(answer) == packed({f"{language}.csv": table(language, cells) for language, cells in GOOD.items()})
+    page = client.get(f"/runs/{runs[2].pk}/").content.decode()
+    assert "language" in page
+
+
+def test_the_board_has_a_column_for_each_file_and_slices(team: Team, several: SharedTask) -> None:
+    send(team, "runs.zip", archive(run(1, PERFECT)), POST, "post")
+    other = new_team(several, "Ostro")
+    send(other, "english.zip", archive(run(1, ENGLISH, "Ostro")), POST, "post")
+    work_off(POST)
+    compare_board(Board.objects.get(), RELEASE)
+    shown = board(several, RELEASE, phase="post")
+    lines = {row.team or row.name: dict(row.scores) for row in shown.rows}
+    assert [column.key for column in shown.columns] == [
+        "combine:overall",
+        "accuracy@language=eng",
+        "accuracy@language=deu",
+    ]
+    assert lines["Meltemi"] == {"combine:overall": 1.0, "accuracy@language=eng": 1.0, "accuracy@language=deu": 1.0}
+    assert lines["Ostro"]["combine:overall"] == 0.5
+    assert lines["Ostro"]["accuracy@language=deu"] is None
+    assert lines["All one"]["combine:overall"] == 0.5
+    assert {one.key for one in shown.slices} == {"language=eng", "language=deu"}
+
+
+def test_the_page_shows_names_for_all_files(team: Team, client: Client) -> None:
+    client.force_login(captain(team))
+    text = client.get("/tasks/tiny/submit/").content.decode()
+    assert "Meltemi/run_1/{language}.csv" in text
+    assert "eng, deu" in text
+
+
+def test_problems_name_the_file(team: Team, client: Client) -> None:
+    broken = run(1, PERFECT)
+    broken["Meltemi/run_1/deu.csv"] = b"id,joy\na,1\nb,7\n"
+    submission = send(team, "runs.zip", archive(broken), POST, "post")
+    work_off(POST)
+    found = submission.runs.get()
+    assert (found.state, [one["file"] for one in found.problems]) == ("rejected", ["Meltemi/run_1/deu.csv"])
+    assert found.problems[0]["line"] == 3
+    client.force_login(captain(team))
+    file = SimpleUploadedFile("x.zip", archive({"Meltemi/run_1/fra.csv": b"x"}))
+    answer = client.post("/tasks/tiny/submit/", {"file": file, "phase": "post", "key": ""})
+    assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "name-file" in answer.content.decode()
+
+
+def test_no_gold_leaves_the_folder(several: SharedTask) -> None:
+    kept = [path.name for path in several.definition.folder.rglob("*") if path.is_file()]
+    assert sorted(kept) == ["deu.csv", "deu.txt", "eng.csv", "eng.txt", "task.yaml"]  # .csv: baselines
+    assert b"truth" not in folder_zip(several).replace(b"truth/one_{language}", b"")
+    gold = GoldStandard.objects.get()
+    assert gold.counts == (6, 6)
+    assert open_gold(gold.sealed_sha256) == packed(
+        {f"{language}.csv": table(language, cells) for language, cells in PERFECT.items()}
+    )
+
+
+def test_an_import_adds_gold_only_if_a_file_has_changed(several: SharedTask, folder: Path) -> None:
+    import_shared_task(None, folder, EVALUATION)
+    assert GoldStandard.objects.count() == 1
+    (folder / "truth/one_deu.csv").write_bytes(table("deu", "11"))
+    import_shared_task(None, folder, EVALUATION)
+    assert GoldStandard.objects.count() == 2
+
+
+def test_gold_is_corrected_by_a_zip(team: Team, several: SharedTask) -> None:
+    send(team, "runs.zip", archive(run(1, GOOD)), POST, "post")
+    work_off(POST)
+    organizer, track = organizer_of(several), several.tracks.get()
+    corrected = {f"gold_{language}.csv": table(language, cells) for language, cells in GOOD.items()}
+    upload = upload_gold(organizer, track, POST, split="test", sealed=seal([archive(corrected)]))
+    judged(upload, POST)
+    assert (upload.state, upload.problems) == ("ready", [])
+    assert upload.preview["changes"]["changed"]["items"] == ["eng/d"]
+    apply_gold(organizer, upload, POST, note=NOTE)
+    work_off(POST)
+    assert scores(Run.objects.get(kind="team"))["combine:overall"] == 1.0
+
+
+def test_problems_of_gold_name_its_file(several: SharedTask) -> None:
+    broken = {"eng.csv": table("eng", "1101"), "deu.csv": b"id,joy\na,1\nb,7\n"}
+    organizer, track = organizer_of(several), several.tracks.get()
+    upload = upload_gold(organizer, track, POST, split="test", sealed=seal([archive(broken)]))
+    judged(upload, POST)
+    assert (upload.state, [(one["file"], one["line"]) for one in upload.problems]) == ("rejected", [("deu.csv", 3)])

@@ -1,0 +1,334 @@
+"""Runs of several files: read, checked, scored by file and together, with one interval and one tie group."""
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scoring import Definition, check_upload, load_definition
+from scoring.answers import Matrix
+from scoring.definition import DefinitionError
+from scoring.definition.files import Files
+from scoring.definition.folder import problems_of_folder
+from scoring.formats.several import packed, unpacked, value_of
+from scoring.gold.check import check_gold
+from scoring.metrics import compare
+from scoring.metrics.registry import compute, contributions
+from scoring.reports.problems import Report
+from scoring.score import GoldError, load_gold, run_answers, score
+from scoring.significance import intervals, tie_groups
+from scoring.significance.resampling import _draws, field_of
+from scoring.uploads.inspection import paths_of, read_run
+
+EMOTIONS = ("anger", "joy", "fear")
+SIZES = {"eng": 40, "deu": 25, "pt-BR": 15}
+HEAD = ",".join(("id", *EMOTIONS))
+TASK = """
+agon: 1
+slug: emotions
+title: Emotions
+year: 2026
+languages: [en, de, pt]
+tracks:
+  - slug: track-a
+    format: {kind: table, id: id, columns: [anger, joy, fear]}
+    files: {name: language, of: [eng, deu, pt-BR]}
+    items: items/{language}.txt
+    metrics:
+      - {combine: overall, of: [f1_macro_mean], slices: language, by: mean, columns: true}
+      - exact_match_ratio
+    rank_by: combine:overall
+naming: {run: "{team}_{number}/pred_{language}.csv", number: [1, 2, 3]}
+phases: [{slug: open, opens: "2026-01-01 00:00 UTC", scores: at-once, official: best}]
+gold: [{track: track-a, file: "gold/{language}/labels.csv"}]
+"""
+
+
+def labels(seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {language: rng.integers(0, 2, (size, 3)) for language, size in SIZES.items()}
+
+
+def flipped(truth: Mapping[str, np.ndarray], share: float, seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {language: np.where(rng.random(cells.shape) < share, 1 - cells, cells) for language, cells in truth.items()}
+
+
+def table(cells: np.ndarray) -> bytes:
+    rows = [f"{number},{','.join(map(str, row))}" for number, row in enumerate(cells.tolist(), 1)]
+    return "\n".join([HEAD, *rows, ""]).encode()
+
+
+def tables(cells: Mapping[str, np.ndarray]) -> dict[str, bytes]:
+    return {f"{language}.csv": table(own) for language, own in cells.items()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "task/items").mkdir(parents=True)
+    (tmp_path / "task/task.yaml").write_text(TASK)
+    for language, cells in labels(0).items():
+        (tmp_path / f"task/items/{language}.txt").write_text("".join(f"{n}\n" for n in range(1, len(cells) + 1)))
+        (tmp_path / f"task/gold/{language}").mkdir(parents=True)
+        (tmp_path / f"task/gold/{language}/labels.csv").write_bytes(table(cells))
+    return tmp_path / "task"
+
+
+@pytest.fixture
+def emotions(folder: Path) -> Definition:
+    return load_definition(folder)
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Callable[[Mapping[str, bytes]], Path]:
+    def write(entries: Mapping[str, bytes]) -> Path:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in entries.items():
+                archive.writestr(name, content)
+        path = tmp_path / "upload"
+        path.write_bytes(file.getvalue())
+        return path
+
+    return write
+
+
+def with_missing(folder: Path, missing: str) -> Definition:
+    text = TASK.replace("pt-BR]}", "pt-BR], missing: accept}").replace("by: mean", f"by: mean, missing: {missing}")
+    (folder / "task.yaml").write_text(text)
+    return load_definition(folder)
+
+
+def f1(truth: np.ndarray, run: np.ndarray) -> float:
+    """Mean over the columns of the macro F1 of 0 and 1."""
+    found = []
+    for column in range(truth.shape[1]):
+        for value in (0, 1):
+            hits = np.sum((truth[:, column] == value) & (run[:, column] == value))
+            total = np.sum(truth[:, column] == value) + np.sum(run[:, column] == value)
+            found.append(2 * hits / total if total else 0.0)
+    return float(np.mean(found))
+
+
+def test_the_files_of_a_folder_are_valid(emotions: Definition) -> None:
+    assert problems_of_folder(emotions) == []
+    assert list(emotions.tracks[0].slices) == ["language"]
+    names = [path.relative_to(emotions.folder).as_posix() for path in emotions.paths_of_gold(emotions.gold[0])]
+    assert names == ["gold/eng/labels.csv", "gold/deu/labels.csv", "gold/pt-BR/labels.csv"]
+    assert {path.name for path in emotions.files_of_rules} == {"eng.txt", "deu.txt", "pt-BR.txt"}
+
+
+def test_the_score_is_combined_over_the_files(emotions: Definition, folder: Path) -> None:
+    truth = labels(0)
+    run = flipped(truth, 0.2, 1)
+    result = score(emotions, "track-a", packed(tables(run)), emotions.gold[0].file)
+    each = {language: f1(truth[language], run[language]) for language in SIZES}
+    assert result.report.problems == []
+    assert result.items == 80
+    assert list(result.scores) == [
+        "combine:overall",
+        "f1_macro_mean@language=eng",
+        "f1_macro_mean@language=deu",
+        "f1_macro_mean@language=pt-BR",
+        "exact_match_ratio",
+    ]
+    assert result.scores["combine:overall"] == pytest.approx(np.mean(list(each.values())), abs=1e-12)
+    for language, value in each.items():
+        assert result.scores[f"f1_macro_mean@language={language}"] == pytest.approx(value, abs=1e-12)
+    (folder / "run").mkdir()
+    for name, content in tables(run).items():
+        (folder / "run" / f"pred_{name}").write_bytes(content)
+    assert score(emotions, "track-a", folder / "run", folder / "gold").scores == result.scores
+
+
+def test_files_that_are_no_part_or_missing_are_problems(emotions: Definition) -> None:
+    run = tables(labels(0))
+    answered = score(emotions, "track-a", packed(run | {"fra.csv": b"x"}), emotions.gold[0].file)
+    assert [(one.code, one.file) for one in answered.report] == [("files-unknown", "fra.csv")]
+    twice = score(emotions, "track-a", packed(run | {"run_eng.csv": b"x"}), emotions.gold[0].file)
+    assert [(one.code, one.file) for one in twice.report] == [("files-twice", "run_eng.csv")]
+    del run["deu.csv"]
+    missing = score(emotions, "track-a", packed(run), emotions.gold[0].file)
+    assert [(one.code, one.places) for one in missing.report] == [("files-missing", ("deu",))]
+    assert missing.scores == {}
+    nothing = score(emotions, "track-a", b"id,anger\n", emotions.gold[0].file)
+    assert [one.code for one in nothing.report] == ["files-no-zip"]
+
+
+def test_a_files_own_problems_have_its_name_and_lines(emotions: Definition) -> None:
+    run = tables(labels(0))
+    run["deu.csv"] = run["deu.csv"].replace(b"\n3,", b"\n33,").replace(b"\n5,0", b"\n5,7").replace(b"\n5,1", b"\n5,7")
+    report = score(emotions, "track-a", packed(run), emotions.gold[0].file, listed=2).report
+    found = {one.code: (one.file, one.line) for one in report}
+    assert found["missing-items"] == ("deu.csv", None)
+    assert found["unknown-ids"][0] == "deu.csv"
+    assert ("deu.csv", 6) in found.values()
+    assert {one.file for one in report} == {"deu.csv"}
+
+
+@pytest.mark.parametrize(("missing", "expected"), [("zero", 2 / 3), ("skip", 1.0)])
+def test_a_missing_file_counts_nothing_or_is_skipped(folder: Path, missing: str, expected: float) -> None:
+    definition = with_missing(folder, missing)
+    run = tables(labels(0))
+    del run["deu.csv"]
+    result = score(definition, "track-a", packed(run), definition.gold[0].file)
+    assert [(one.severity, one.code) for one in result.report] == [("warning", "files-missing")]
+    assert result.scores["combine:overall"] == pytest.approx(expected, abs=1e-12)
+    assert result.scores["f1_macro_mean@language=deu"] is None
+    assert result.scores["f1_macro_mean@language=eng"] == 1.0
+    assert result.scores["exact_match_ratio"] == pytest.approx(55 / 80)  # its items are unanswered
+
+
+def test_an_upload_has_several_runs_of_several_files(
+    emotions: Definition, stored: Callable[[Mapping[str, bytes]], Path]
+) -> None:
+    truth = labels(0)
+    first, second = tables(truth), tables(flipped(truth, 0.3, 2))
+    entries = {
+        f"Team_{number}/pred_{name}": own for number, run in ((1, first), (2, second)) for name, own in run.items()
+    }
+    path = stored(entries)
+    upload = check_upload(emotions, path, "runs.zip", "Team")
+    assert upload.report.problems == []
+    assert [(one.run.name, one.run.number, one.items) for one in upload.runs] == [
+        ("Team_1/pred_{language}.csv", 1, 80),
+        ("Team_2/pred_{language}.csv", 2, 80),
+    ]
+    run = upload.runs[0]
+    assert paths_of(run.run.entry)["pt-BR"] == "Team_1/pred_pt-BR.csv"
+    body = read_run(path, run.run.entry)
+    assert body == packed(first)
+    assert hashlib.sha256(body).hexdigest() == run.sha256
+    assert json.loads(run.run.entry[1:]) == {one: f"Team_1/pred_{one}.csv" for one in SIZES}
+
+
+def test_problems_of_an_upload_name_the_paths_in_it(
+    emotions: Definition, stored: Callable[[Mapping[str, bytes]], Path]
+) -> None:
+    run = tables(labels(0))
+    run["eng.csv"] = run["eng.csv"].replace(b"\n7,", b"\n,")
+    entries = {f"Team_1/pred_{name}": own for name, own in run.items() if name != "deu.csv"}
+    report = check_upload(emotions, stored(entries), "runs.zip", "Team").report
+    assert {(one.code, one.file) for one in report if one.code != "unknown-ids"} >= {
+        ("files-missing", "Team_1/pred_{language}.csv"),
+        ("missing-items", "Team_1/pred_eng.csv"),
+    }
+    other = check_upload(emotions, stored({"Team_1/pred_fra.csv": b"x"}), "runs.zip", "Team").report
+    assert [(one.code, one.found, one.suggestion) for one in other] == [("name-file", "fra", "Team_1/pred_pt-BR.csv")]
+    twice = stored({"Team_1/pred_eng.csv": run["eng.csv"], "Team_1/PRED_ENG.CSV": run["eng.csv"]})
+    ignoring = replace(emotions, naming=replace(emotions.naming, case="ignore"))
+    assert "name-twice" in {one.code for one in check_upload(ignoring, twice, "runs.zip", "Team").report}
+
+
+def test_gold_needs_all_files_and_its_problems_name_them(emotions: Definition) -> None:
+    gold = tables(labels(0))
+    assert check_gold(emotions, "track-a", packed(gold)).counts == (80, 80)
+    gold["deu.csv"] = gold["deu.csv"].replace(b"\n3,", b"\n3,9")
+    found = check_gold(emotions, "track-a", packed(gold)).report.problems
+    assert {one.file for one in found} == {"deu.csv"}
+    assert all("9" not in (one.found or "") for one in found)
+    del gold["deu.csv"]
+    with pytest.raises(GoldError, match="deu"):
+        load_gold(emotions, "track-a", packed(gold))
+
+
+def test_paths_name_their_file() -> None:
+    files = load_files()
+    names = {"x/eng/a.csv": "eng", "pred_pt-BR.csv": "pt-BR", "engl.csv": None, "deu.csv": "deu", "pt.csv": "pt"}
+    assert {name: value_of(files, name) for name in names} == names
+    report = Report()
+    assert list(unpacked(packed({"b/pt-BR/r.csv": b"1", "eng.csv": b"2", ".hidden": b"3"}), files, report)) == [
+        "eng",
+        "pt-BR",
+    ]
+    assert report.ok
+
+
+def load_files() -> Files:
+    return Files(name="language", of=("eng", "deu", "pt", "pt-BR"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word"),
+    [
+        ("of: [eng, deu, pt-BR]", "of: [eng]", "2 to 50"),
+        ("of: [eng, deu, pt-BR]", "of: [eng, ENG]", "upper and lower case"),
+        ("name: language", "name: team", "another meaning"),
+        ("items: items/{language}.txt", "items: items/eng.txt", "needs {language}"),
+        ("gold/{language}/labels.csv", "gold/labels.csv", "needs {language}"),
+        ("pred_{language}.csv", "pred.csv", "names need {language}"),
+        ("slices: language,", "", "columns only for the files"),
+    ],
+)
+def test_errors_of_the_definition(folder: Path, before: str, after: str, word: str) -> None:
+    (folder / "task.yaml").write_text(TASK.replace(before, after))
+    with pytest.raises(DefinitionError, match="(?s).*" + word.replace("{", r"\{")):
+        load_definition(folder)
+
+
+def test_intervals_are_those_of_samples_stratified_by_file(emotions: Definition) -> None:
+    """Resampling written again with numpy alone: items are drawn from each file, as many as it has."""
+    truth, spec = labels(0), emotions.tracks[0].metrics[0]
+    run = flipped(truth, 0.2, 1)
+    gold = load_gold(emotions, "track-a", emotions.gold[0].file)
+    answers, _report = run_answers(emotions, "track-a", packed(tables(run)), gold)
+    assert isinstance(answers, Matrix)
+    comparison = compare(gold, answers)
+    assert contributions(comparison, spec) is not None
+    samples = field_of([comparison], spec).resampled(np.random.default_rng(7), 4000)[0]
+    rng = np.random.default_rng(11)
+    drawn = []
+    for _ in range(4000):
+        values = []
+        for language, size in SIZES.items():
+            rows = rng.integers(0, size, size)
+            values.append(f1(truth[language][rows], run[language][rows]))
+        drawn.append(np.mean(values))
+    assert compute(comparison, spec) == pytest.approx(np.mean([f1(truth[one], run[one]) for one in SIZES]), abs=1e-12)
+    assert samples.mean() == pytest.approx(np.mean(drawn), abs=0.002)
+    assert samples.std() == pytest.approx(np.std(drawn), rel=0.05)
+    quantiles = (0.025, 0.25, 0.75, 0.975)
+    assert np.quantile(samples, quantiles) == pytest.approx(np.quantile(drawn, quantiles), abs=0.006)
+    found = intervals({"run": comparison}, spec, seed=1, rounds=2000)["run"]
+    assert found is not None
+    assert found.low < found.value < found.high
+    assert found.high - found.low == pytest.approx(2 * 1.96 * np.std(drawn), rel=0.2)
+
+
+def test_every_sample_has_as_many_items_of_each_file(emotions: Definition) -> None:
+    gold = load_gold(emotions, "track-a", emotions.gold[0].file)
+    starts = np.array([item.partition("/")[0] for item in gold.answers.ids])
+    for rows in np.vstack(list(_draws(np.random.default_rng(0), gold.strata, 50))):
+        names, counts = np.unique(starts[rows], return_counts=True)
+        assert dict(zip(names.tolist(), counts.tolist(), strict=True)) == SIZES
+
+
+def test_a_combined_score_has_one_tie_group(emotions: Definition, folder: Path) -> None:
+    definition = with_missing(folder, "zero")
+    truth, spec = labels(0), definition.tracks[0].metrics[0]
+    gold = load_gold(definition, "track-a", definition.gold[0].file)
+    partial = tables(truth)
+    del partial["deu.csv"]
+    files = {
+        "good": tables(flipped(truth, 0.10, 1)),
+        "same": tables(flipped(truth, 0.10, 2)),
+        "partial": partial,
+        "poor": tables(flipped(truth, 0.45, 3)),
+    }
+    runs = {}
+    for name, run in files.items():
+        answers, report = run_answers(definition, "track-a", packed(run), gold)
+        assert answers is not None, report.problems
+        runs[name] = compare(gold, answers)
+    groups = {one.name: one.group for one in tie_groups(runs, spec, seed=1, rounds=2000)}
+    assert groups == {"good": 1, "same": 1, "partial": 2, "poor": 3}
+    values = {name: compute(run, spec) for name, run in runs.items()}
+    assert values["partial"] == pytest.approx(2 / 3)
+    samples = field_of(list(runs.values()), spec).resampled(np.random.default_rng(0), 200)
+    assert samples[2] == pytest.approx(2 / 3)  # what is missing is missing in every sample
