@@ -47,7 +47,7 @@ class Installation:
             "DJANGO_SETTINGS_MODULE": "portal.settings",
             "AGON_STATE": str(_made(self.state)),
             "AGON_URL": f"http://{HOST}:{self.port}",
-            "AGON_DEMO": "true",  # mails are written to files
+            "AGON_DEMO": "true",  # emails are written to files
             "DATABASE_URL": self.database.url,
             "REDIS_URL": f"redis://{HOST}:{broker_port}/0",
             "LOG_LEVEL": "WARNING",
@@ -145,7 +145,7 @@ def prepare(own: Installation, teams: int) -> list[Sender]:
     shared_task = import_shared_task(None, folder, database_now()).shared_task
     Run.objects.all().delete()  # deletes the baselines, which are not measured
     senders = [_sender(shared_task, number) for number in range(teams)]
-    OutgoingMail.objects.all().delete()  # mails about approved teams, with passwords, are not measured either
+    OutgoingMail.objects.all().delete()  # emails about approved teams, with passwords, are not measured either
     return senders
 
 

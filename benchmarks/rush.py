@@ -2,7 +2,7 @@
 
     python benchmarks/rush.py [--uploads 1500] [--teams 300] [--seconds 60] [--processes 2] [--json]
 
-This machine runs PostgreSQL with fsync, Valkey, granian, a scoring worker, one worker for bulk and mail, and the
+This machine runs PostgreSQL with fsync, Valkey, granian, a scoring worker, one worker for bulk and email, and the
 sender.
 
 `engine_ms` is the CPU time for checking and scoring such a run in one process that has opened the gold, before the

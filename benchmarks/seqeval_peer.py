@@ -1,4 +1,4 @@
-"""seqeval's entity F1 in its own environment: reads a file of [gold, run] tags and prints seconds and value as JSON."""
+"""seqeval's entity F1 in its own environment: reads a file of [gold, run] tags, prints CPU seconds and value."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from seqeval.metrics import f1_score
 gold, run = json.loads(Path(sys.argv[1]).read_bytes())
 seconds = []
 for _ in range(7):
-    start = time.perf_counter()
+    start = time.process_time()
     value = f1_score(gold, run)
-    seconds.append(time.perf_counter() - start)
+    seconds.append(time.process_time() - start)
 print(json.dumps({"seconds": median(seconds), "value": float(value)}))

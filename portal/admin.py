@@ -147,7 +147,7 @@ class MembershipInline(admin.TabularInline):
 class TeamAdmin(RecordAdmin):
     """Teams, read-only.
 
-    They are approved and declined on the organizers' page, which sends mails and writes audit entries.
+    They are approved and declined on the organizers' page, which sends emails and writes audit entries.
     """
 
     list_display = ("name", "shared_task", "state", "created_at")
@@ -169,7 +169,7 @@ class UserAdmin(UndeletableAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(UndeletableAdmin):
-    """Mail addresses. An address can be marked as verified for someone who does not receive the link."""
+    """Email addresses. An address can be marked as verified for someone who does not receive the link."""
 
     list_display = ("email", "user", "primary", "verified")
     search_fields = ("email", "user__name")

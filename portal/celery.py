@@ -77,7 +77,7 @@ def _log_by_the_request(task: Task, **_: Any) -> None:
 
 @celeryd_init.connect
 def _give_way(options: Mapping[str, Any], **_: Any) -> None:
-    """Set the process's niceness for shared machines: web comes first, then scores and mails, then everything else.
+    """Set the process's niceness for shared machines: web comes first, then scores and emails, then everything else.
 
     Linux may schedule by session (autogroups). Then niceness only has an effect within a session.
     """

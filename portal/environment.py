@@ -62,7 +62,7 @@ class Environment(environ.FileAwareEnv):
         return found
 
     def problem_if(self, is_wrong: bool, sentence: str) -> None:
-        """Add the sentence to the problems if the condition holds."""
+        """Add the problem if the condition is true."""
         if is_wrong:
             self._problems.append(sentence)
 

@@ -94,9 +94,9 @@ def send_mail(mail_id: str) -> None:
 
 @app.task(name="portal.remind")
 def remind() -> None:
-    """Add mails caused by dates, which the sweep sends.
+    """Add emails caused by dates, which the sweep sends.
 
-    Simultaneous runs add one mail; a late run adds all that are due.
+    Simultaneous runs add one email; a late run adds all that are due.
     """
     at = database_now()
     for due in notices(at):
@@ -129,7 +129,7 @@ def sweep() -> None:
 
 @app.task(name="portal.sweep_mails")
 def sweep_mails() -> None:
-    """Queue hints for mails, unless earlier ones are waiting: the queue would grow while a mail server times out."""
+    """Queue hints for emails, unless earlier ones are waiting: the queue would grow while a mail server times out."""
     if _is_empty(Lane.MAIL):
         publish_mails(outbox.due(database_now()))
 
@@ -269,7 +269,7 @@ def publish_packs(pack_ids: Iterable[UUID]) -> None:
 
 
 def publish_mails(mail_ids: Iterable[UUID]) -> None:
-    """Queue hints for mails that wait to be sent."""
+    """Queue hints for emails that wait to be sent."""
     _publisher.publish(send_mail, mail_ids)
 
 

@@ -18,7 +18,7 @@ def lacks_second_factor(user: Viewer) -> bool:
 
 
 def enrolls_by_mail(user: User) -> bool:
-    """Return whether setting up a second factor needs a mailed code, which is the case for the first one."""
+    """Return whether setting up a second factor needs an emailed code, which is the case for the first one."""
     return not user.has_second_factor
 
 
@@ -28,7 +28,7 @@ def may_create_tasks(user: User) -> bool:
 
 
 def changes_address_by_mail(user: User) -> bool:
-    """Return whether changing the mail address needs a mailed code.
+    """Return whether changing the email address needs an emailed code.
 
     Otherwise someone with a stolen password could have the codes sent to another address first.
     """

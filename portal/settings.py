@@ -40,8 +40,8 @@ env = Environment()
 # The running version: set when an image is built, or read from git in a clone.
 REVISION = env.str("AGON_REVISION", default="") or checked_out_revision(BASE_DIR)
 
-# The portal's URL, which is also used in mails. It is never taken from a request, whose Host header anyone can forge. A
-# portal with another host name than this machine's own is public, and then all settings must be given.
+# The portal's URL, which is also used in emails. It is never taken from a request, whose Host header anyone can forge.
+# A portal with another host name than this machine's own is public, and then all settings must be given.
 
 THIS_MACHINE = ["127.0.0.1", "localhost", "[::1]"]
 PUBLIC_URL = env.str("AGON_URL", default="http://127.0.0.1:8000").rstrip("/")
@@ -241,7 +241,7 @@ CACHES = {
     },
 }
 
-# Accounts are identified by a mail address, which must be verified. There are no user names.
+# Accounts are identified by an email address, which must be verified. There are no user names.
 
 AUTH_USER_MODEL = "portal.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
@@ -353,11 +353,11 @@ if GOLD_BUCKET:
 # Languages and time. Times are stored in UTC and shown in AoE and the reader's time zone.
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("es", "Español"), ("pt", "Português")]  # languages of mails; pages are in English
+LANGUAGES = [("en", "English"), ("es", "Español"), ("pt", "Português")]  # languages of emails; pages are in English
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 
-# Mail is sent over SMTP. The demo writes files instead.
+# Email is sent over SMTP. The demo writes files instead.
 
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="Agon <agon@localhost>")
 EMAIL_BACKEND = "portal.mail.demo.EmailBackend" if DEMO else "django.core.mail.backends.smtp.EmailBackend"

@@ -1,4 +1,4 @@
-"""Times, numbers and languages as text, for pages and mails."""
+"""Times, numbers and languages as text, for pages and emails."""
 
 from datetime import datetime, timedelta, tzinfo
 from datetime import timezone as fixed_zone

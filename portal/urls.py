@@ -14,7 +14,7 @@ from portal.web.views import errors
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    # allauth's own pages, which some people can reach only with a mailed code. They precede allauth's list and so
+    # allauth's own pages, which some people can reach only with an emailed code. They precede allauth's list and so
     # replace it.
     path("accounts/email/", mail_code_required(changes_address_by_mail)(email), name="account_email"),
     path("accounts/2fa/totp/activate/", mail_code_required(enrolls_by_mail)(activate_totp), name="mfa_activate_totp"),

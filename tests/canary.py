@@ -1,6 +1,6 @@
 """A secret word in the tests' gold files, and a search for it wherever gold could leak.
 
-Everything that leaves the worker is searched while the tests run: responses, log lines, mails, queue messages, all
+Everything that leaves the worker is searched while the tests run: responses, log lines, emails, queue messages, all
 values sent to the database (and so everything that a dump could contain) including its cache, output of commands and
 tests, what browsers receive, events for Sentry, and what a production installation leaves on its disk, such as the
 proxy's log. At the end, every file under AGON_STATE is searched. A test in which the word is found fails.

@@ -32,6 +32,8 @@ NO_DEBOOTSTRAP = "no bare Debian can be made here: that takes root and debootstr
 
 PROGRAM_FIXTURES = {"broker", "s3"}
 
+gc.disable()  # until the tests are collected: nothing of what is imported becomes garbage
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out tests that are slow or start programs")
@@ -49,6 +51,7 @@ def pytest_collection_finish() -> None:
     """Exclude current objects from garbage collection, which makes forks faster."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _starts_a_program(item: pytest.Item) -> bool:

@@ -174,13 +174,13 @@ class Program:
 
 
 class MailServer:
-    """An SMTP server that keeps its mails. `answers` has replies to RCPT TO and DATA; all else is accepted."""
+    """An SMTP server that keeps its emails. `answers` has replies to RCPT TO and DATA; all else is accepted."""
 
     def __init__(self) -> None:
         logging.getLogger("mail.log").setLevel("WARNING")  # otherwise aiosmtpd logs every line that it reads
         self.mails: list[EmailMessage] = []
         self.answers: dict[str, str] = {}  # command → reply
-        self.when_sent: Callable[[], None] = lambda: None  # called when the client says QUIT after a mail was accepted
+        self.when_sent: Callable[[], None] = lambda: None  # called when the client says QUIT after sending
         self._port = free_port()
         self.start()
 
@@ -201,7 +201,7 @@ class MailServer:
         self._controller.stop()
 
     def to(self, address: str) -> list[EmailMessage]:
-        """Return the mails to that address, oldest first."""
+        """Return the emails to that address, oldest first."""
         return [mail for mail in self.mails if mail["To"] == address]
 
     async def handle_QUIT(self, _server: SMTP, _session: Session, _envelope: Envelope) -> str:  # noqa: N802
@@ -231,7 +231,7 @@ def text_of(mail: EmailMessage) -> str:
 
 
 def code_in(mail: EmailMessage) -> str:
-    """Return the code in a mail."""
+    """Return the code in an email."""
     (code,) = re.findall(r"^\s*([A-Z]{4}-[A-Z]{4})\s*$", text_of(mail), re.MULTILINE)
     return str(code)
 

@@ -1,4 +1,4 @@
-"""Words that are not used in pages, mails, docs, comments and names. Each has a plain alternative."""
+"""Words that are not used in pages, emails, docs, comments and names. Each has a plain alternative."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Account settings, mail preferences and signing out other sessions."""
+"""Account settings, email preferences and signing out other sessions."""
 
 from typing import Annotated
 
@@ -27,7 +27,7 @@ def change_settings(
     mails_about_results: bool,
     mails_about_teams: bool,
 ) -> None:
-    """Change your name, affiliation, time zone, language and mail settings."""
+    """Change your name, affiliation, time zone, language and email settings."""
     User.objects.filter(pk=account.pk).update(
         name=name,
         affiliation=affiliation,
@@ -43,9 +43,9 @@ def change_settings(
 
 @action(who=ANYONE, repeatable=True)
 def stop_mails(act: Act, wish: Unsubscription) -> None:
-    """Stop mails of one kind to one person.
+    """Stop emails of one kind to one person.
 
-    No sign-in is needed: an `Unsubscription` can only come from the signed link in such a mail.
+    No sign-in is needed: an `Unsubscription` can only come from the signed link in such an email.
     """
     User.objects.filter(pk=wish.user_id).update(**{wish.field: False})
 

@@ -96,5 +96,5 @@ def _anonymize(user: User) -> None:
 
 
 def _placeholder(user: User) -> tuple[str, str]:
-    """Return a placeholder name and address for a deleted account. Mail to `.invalid` cannot be delivered."""
+    """Return a placeholder name and address for a deleted account. Email to `.invalid` cannot be delivered."""
     return f"Deleted account {user.pk}", f"deleted-{user.pk}@deleted.invalid"

@@ -16,7 +16,7 @@ DECIDED = Conflict.declare("team_state", _("%(team)s cannot be approved or decli
 
 @action(who=ORGANIZERS, says=_("approved the team"), errors=[DECIDED], locks=True)
 def approve_team(act: Act, team: Team) -> None:
-    """Approve a team. The captain gets a mail, with the data password if the task has one."""
+    """Approve a team. The captain gets an email, with the data password if the task has one."""
     _require_state(team, Team.State.PENDING, Team.State.DECLINED)
     _decide(act, team, Team.State.APPROVED, "", OutgoingMail.Kind.TEAM_APPROVED)
     act.record()
@@ -26,7 +26,7 @@ def approve_team(act: Act, team: Team) -> None:
 def decline_team(
     act: Act, team: Team, *, reason: Annotated[str, Field(min_length=1, max_length=2000, title="Reason")]
 ) -> None:
-    """Decline a team, or exclude an approved one. The captain gets a mail with the reason.
+    """Decline a team, or exclude an approved one. The captain gets an email with the reason.
 
     The team's runs leave all boards that are not released yet. Released boards keep them.
     """

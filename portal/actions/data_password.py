@@ -1,6 +1,6 @@
 """A team's data password: verifying it, and sending a new one to the captain.
 
-A password is created when its mail is sent (`portal.mail.letters.teams`). The database has only its hash.
+A password is created when its email is sent (`portal.mail.letters.teams`). The database has only its hash.
 """
 
 from typing import Annotated
@@ -76,7 +76,7 @@ def _count_guess(act: Act, team: Team) -> FailedAttempt:
 
 @action(who=CAPTAIN_OR_ORGANIZERS, says=_("renewed the data password"), errors=[TEAM_STATE, NO_PASSWORD], locks=True)
 def renew_password(act: Act, team: Team) -> None:
-    """Invalidate the team's data password immediately and mail a new one to the captain."""
+    """Invalidate the team's data password immediately and email a new one to the captain."""
     require_state(team, Team.State.APPROVED)
     captain = captain_of(team)
     if captain is None or not team.shared_task.has_password_data:
@@ -88,5 +88,5 @@ def renew_password(act: Act, team: Team) -> None:
         state=OutgoingMail.State.QUEUED,
         attempts=0,
     )
-    if not waiting.exists():  # otherwise a queued mail already brings a new one
+    if not waiting.exists():  # otherwise a queued email already brings a new one
         queue_mail(team, OutgoingMail.Kind.DATA_PASSWORD, captain, act.at)

@@ -1,6 +1,6 @@
 """Publishing, hiding and deleting tasks.
 
-A draft is published or deleted; a public task can be hidden and shown again.
+A draft is published or deleted. A public task can be hidden and shown again.
 """
 
 from functools import partial

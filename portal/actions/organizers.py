@@ -1,4 +1,4 @@
-"""Adding and removing a task's organizers, who are identified by their mail address."""
+"""Adding and removing a task's organizers, who are identified by their email address."""
 
 from typing import Annotated
 

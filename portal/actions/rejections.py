@@ -57,7 +57,7 @@ def lock_senders(user: User, team: Team) -> None:
 def count_rejected(user: User, team: Team, at: datetime) -> None:
     """Count an upload that was rejected because of its names or structure.
 
-    Uploads rejected by a worker have a row of their own.
+    Uploads that a worker rejects are counted by their own rows.
     """
     FailedAttempt.objects.add(user, team, FailedAttempt.Kind.UPLOAD, at)
 

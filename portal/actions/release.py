@@ -47,7 +47,7 @@ def take_back_release(act: Act, phase: Phase) -> Phase:
 
 @action(who=ORGANIZERS, says=_("restored a release"), errors=[NOT_TAKEN_BACK, STILL_OPEN], locks=True)
 def put_release_back(act: Act, phase: Phase) -> Phase:
-    """Make the scores public again with their earlier release date. No one gets the same mail twice."""
+    """Make the scores public again with their earlier release date. No one gets the same email twice."""
     if phase.taken_back is None or phase.released is not None:
         raise NOT_TAKEN_BACK(phase=phase.title)
     _require_closed(phase, act.at)

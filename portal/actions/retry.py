@@ -1,4 +1,4 @@
-"""Retrying what failed on our side: uploads, runs and gold files whose evaluation was given up, and mails.
+"""Retrying what failed on our side: uploads, runs and gold files whose evaluation was given up, and emails.
 
 What workers retry by themselves, and how often, is in `evaluation.record`.
 """
@@ -59,7 +59,7 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("sent mails again that had not been delivered"))
 def resend_mails(act: Act, shared_task: SharedTask) -> int:
-    """Send the failed mails again and return their number. Delivery is attempted for another two days."""
+    """Send the failed emails again and return their number. Delivery is attempted for another two days."""
     waiting = shared_task.mails.resend()
     if waiting:
         act.record(mails=len(waiting))

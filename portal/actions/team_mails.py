@@ -1,4 +1,4 @@
-"""Mails about a team: rows in the outbox, written in the action's transaction."""
+"""Emails about a team: rows in the outbox, written in the action's transaction."""
 
 from datetime import datetime
 from typing import Any
@@ -26,7 +26,7 @@ def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime
 
 
 def notify_organizers(team: Team, at: datetime) -> None:
-    """Mail every organizer that the team awaits approval. The sweep sends these mails."""
+    """Email every organizer that the team awaits approval. The sweep sends these emails."""
     for organizer in team.shared_task.organizers.filter(is_active=True).order_by("pk"):
         OutgoingMail.objects.notify(
             organizer,

@@ -47,7 +47,7 @@ def invite_by_mail(
         str, column(OutgoingMail, "address", required=True, title="Mail address"), passes(validate_email)
     ],
 ) -> OutgoingMail:
-    """Mail the team's invitation link to an address. The recipient needs no account yet."""
+    """Email the team's invitation link to an address. The recipient needs no account yet."""
     require_state(team, *ACTIVE)
     require_open_teams(team.shared_task, act.at)
     _require_few_invitations(act, team)

@@ -107,7 +107,8 @@ def validate_only(
 def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
     """Have a worker check the received file, within the validation limits.
 
-    The row is written first, so every file has a row. If its file is missing, the validation fails and says so.
+    The row is written first, so every file has a row. If the row's file is missing, the validation fails with that
+    reason.
     """
     at = given.at
     recent = Validation.objects.filter(user=given.user, received_at__gt=at - _AN_HOUR)

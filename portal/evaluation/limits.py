@@ -8,7 +8,7 @@ CHILD_FILES_OPEN = 64
 CHILD_NICENESS = 5  # added to the parent's niceness
 CHILD_ANSWER = 16 * 1024**2  # bytes of a child's answer
 
-SCORING_NICENESS = 10  # on shared machines, web and database come first, then scores and mails, then everything else
+SCORING_NICENESS = 10  # on shared machines, web and database come first, then scores and emails, then everything else
 OTHER_NICENESS = 19
 
 # A job is postponed if storage does not respond within this time. Also the CPU time of a child that checks and scores.
@@ -30,7 +30,7 @@ VALIDATION_PRIORITY = 9
 REGULAR_WAITING = 20  # regular work is queued only while a lane has fewer waiting messages of it
 HINT_SECONDS = 20  # time until the sweep queues another hint for the same work
 SWEEP_SECONDS = 5
-REMIND_SECONDS = 60  # interval between two searches for mails caused by dates
+REMIND_SECONDS = 60  # interval between two searches for emails caused by dates
 HEARTBEAT_SECONDS = 30  # interval of each lane's heartbeat
 PROBE_SECONDS = 5  # interval between two checks for what a worker lacks
 SWEEP_BATCH = 500

@@ -1,4 +1,4 @@
-"""Mails sent by workers: rows in the outbox, written in the transaction of the event."""
+"""Emails sent by workers: rows in the outbox, written in the transaction of the event."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,12 +10,12 @@ _UNFINISHED = {Run.State.RECEIVED, Run.State.SCORING}
 
 
 def notify_checked(submission: Submission, ok: bool, at: datetime) -> None:
-    """Mail the sender the result of the check: accepted or rejected."""
+    """Email the sender the result of the check: accepted or rejected."""
     _notify(submission, OutgoingMail.Kind.RUNS_ACCEPTED if ok else OutgoingMail.Kind.RUNS_REJECTED, at)
 
 
 def notify_failed(work: Submission | Run, at: datetime) -> None:
-    """Mail the sender that evaluation failed on our side, and how the upload's other runs ended.
+    """Email the sender that evaluation failed on our side, and how the upload's other runs ended.
 
     Sent once per upload.
     """
@@ -27,7 +27,7 @@ def notify_failed(work: Submission | Run, at: datetime) -> None:
 
 
 def alert(shared_task: SharedTask | None, occasion: str, lines: Sequence[str], at: datetime) -> None:
-    """Mail every administrator about a problem that needs them. Each occasion is mailed only once."""
+    """Email every administrator about a problem that needs them. Each occasion is emailed only once."""
     details = {"lines": list(lines[:ALERT_LINES]), "count": len(lines)}
     kind = OutgoingMail.Kind.ALERT
     for user in User.objects.filter(is_staff=True, is_active=True):
@@ -35,7 +35,7 @@ def alert(shared_task: SharedTask | None, occasion: str, lines: Sequence[str], a
 
 
 def notify_if_scored(run: Run, at: datetime) -> None:
-    """Mail the sender when the last run of an upload has been scored. Scoring again sends no mail.
+    """Email the sender when the last run of an upload has been scored. Scoring again sends no email.
 
     If two workers score the last two runs simultaneously, the lock makes sure that one of them sees both as scored.
     """

@@ -158,7 +158,7 @@ def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: Chil
 
 @transaction.atomic
 def _postpone(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
-    """Postpone the work, longer each time. Administrators get one mail per hour for each kind of error."""
+    """Postpone the work, longer each time. Administrators get one email per hour for each kind of error."""
     work.refresh_from_db(fields=["postponed"])
     wait = min(RETRY_SECONDS * 2 ** min(work.postponed, 10), POSTPONE_SECONDS)
     mine = type(work).objects.held(work, token)

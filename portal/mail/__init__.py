@@ -1,1 +1,1 @@
-"""Writing and sending mails."""
+"""Writing and sending emails."""

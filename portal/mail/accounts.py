@@ -1,4 +1,4 @@
-"""allauth's mails in the portal's style and the reader's language, and the page's message if one cannot be sent."""
+"""allauth's emails in the portal's style and the reader's language, and the page's message if one cannot be sent."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ log = structlog.get_logger("portal.mail")
 
 
 class AccountMails(DefaultAccountAdapter):
-    """An adapter that sends mails immediately because someone waits for them. Mails that fail go to the outbox."""
+    """An adapter that sends emails immediately because someone waits for them. Emails that fail go to the outbox."""
 
     def render_mail(
         self, template_prefix: str, email: str, context: dict[str, Any], headers: dict[str, str] | None = None
@@ -32,7 +32,7 @@ class AccountMails(DefaultAccountAdapter):
             return printed(letter, email, language, headers or {})
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send the mail or keep it for later. In both cases the page says what happened."""
+        """Send the email or keep it for later. In both cases the page says what happened."""
         try:
             self.send_now(template_prefix, email, context)
         except OSError as error:
@@ -48,7 +48,7 @@ class AccountMails(DefaultAccountAdapter):
                 messages.warning(current.request, words)
 
     def send_now(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail that would be useless later.
+        """Send an email that would be useless later.
 
         Raises:
             OSError: the mail server rejects it or cannot be reached.
@@ -61,7 +61,7 @@ class AccountMails(DefaultAccountAdapter):
 
 
 def _keep(name: str, email: str, context: dict[str, Any]) -> None:
-    """Add a row to the outbox unless the same mail is waiting already."""
+    """Add a row to the outbox unless the same email is waiting already."""
     user = _reader(email, context)
     details = details_of(name, context) | {"language": _language(user, current.request)}
     mail = OutgoingMail(kind=OutgoingMail.Kind.ACCOUNT, user=user, address=email, details=details)

@@ -1,4 +1,4 @@
-"""The parts of a mail's text, which are rendered both as plain text and as HTML."""
+"""The parts of an email's text, which are rendered both as plain text and as HTML."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PLAIN_WIDTH = 76  # characters per line of plain text
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a mail's text.
+    """A part of an email's text.
 
     `text`, `quote` and `secret` render `text`. `link` and `button` render `text` above `url`. `facts` (label, value)
     and `points` (heading, text) render `rows`.
@@ -44,7 +44,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A mail before it is rendered. `why` explains why its reader gets it.
+    """An email before it is rendered. `why` explains why its reader gets it.
 
     An attachment is a file name and JSON text.
     """
@@ -59,7 +59,7 @@ text = partial(Block, "text")
 quote = partial(Block, "quote")  # written by someone else, possibly long
 secret = partial(Block, "secret")  # a line to copy
 link = partial(Block, "link")
-button = partial(Block, "button")  # the next step; at most one per mail
+button = partial(Block, "button")  # the next step; at most one per email
 
 
 def facts(*rows: tuple[str, str]) -> Block:
@@ -71,7 +71,7 @@ def points(rows: Sequence[tuple[str, str]]) -> Block:
 
 
 def names_of(mail: OutgoingMail) -> dict[str, str]:
-    """Return the names in a mail's sentences: the task and, if the mail is about them, the team and the phase."""
+    """Return the names in an email's sentences: the task and, if the email is about them, the team and the phase."""
     found = {"task": mail.shared_task.title}
     found |= {"team": mail.team.name} if mail.team else {}
     return found | ({"phase": mail.phase.title} if mail.phase else {})

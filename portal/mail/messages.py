@@ -1,4 +1,4 @@
-"""Rendering mails in the active language, as messages with plain text and HTML."""
+"""Rendering emails in the active language, as messages with plain text and HTML."""
 
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ def message(mail: OutgoingMail, facts: MailFacts, at: datetime) -> EmailMultiAlt
 
     If it contains a password, the password is created here and its hash stored.
 
-    A mail that is sent twice has the same Message-ID, so mail programs may show it only once.
+    An email that is sent twice has the same Message-ID, so mail programs may show it only once.
     """
     stop = unsubscribe.address(mail.user, mail.wish) if mail.user and mail.wish else ""
     headers = {"Message-ID": f"<{mail.pk}@{urlsplit(settings.PUBLIC_URL).hostname}>"}
@@ -30,7 +30,7 @@ def message(mail: OutgoingMail, facts: MailFacts, at: datetime) -> EmailMultiAlt
 def printed(
     letter: Letter, address: str, language: str, headers: dict[str, str], stop: str = ""
 ) -> EmailMultiAlternatives:
-    """Return the mail as a message. `stop` is the link to unsubscribe, if there is one."""
+    """Return the email as a message. `stop` is the link to unsubscribe, if there is one."""
     context = {"letter": letter, "language": language, "stop": stop, "portal": settings.PUBLIC_URL}
     message = EmailMultiAlternatives(
         subject=" ".join(letter.subject.split()),  # a subject is a single line, even if a name contains line breaks

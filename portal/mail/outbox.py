@@ -1,6 +1,6 @@
 """The outbox: each row is claimed, rendered, sent and recorded. After a failure it is sent again, with growing delays.
 
-If a worker dies after sending and before recording, the mail is sent again when the lease ends. So a mail may arrive
+If a worker dies after sending and before recording, the email is sent again when the lease ends. So an email may arrive
 twice but is never lost. Both copies have the same Message-ID. If they contain a password, the later one is valid.
 """
 
@@ -18,7 +18,7 @@ from portal.models import MailFacts, OutgoingMail
 
 log = structlog.get_logger("portal.mail")
 
-ATTEMPTS = 197  # these take two days; then the mail is given up
+ATTEMPTS = 197  # these take two days; then the email is given up
 LEASE_SECONDS = 120  # longer than any mail server or job may take
 RETRY_SECONDS = 30  # after the first error; doubled each time
 MOST_RETRY_SECONDS = 900  # longest wait for a server that works again
@@ -29,7 +29,7 @@ FindFacts = Callable[[OutgoingMail, datetime], MailFacts | None]
 
 
 def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
-    """Send the mail unless it was sent, given up or claimed by another worker. If it has no facts, it is canceled."""
+    """Send the email unless it was sent, given up or claimed by another worker. If it has no facts, it is canceled."""
     waiting = OutgoingMail.objects.filter(pk=mail_id, state=OutgoingMail.State.QUEUED, attempts__lt=ATTEMPTS)
     token = waiting.claim(at, LEASE_SECONDS, attempts=F("attempts") + 1)
     if token is None:
@@ -51,9 +51,9 @@ def send(mail_id: UUID, at: datetime, find_facts: FindFacts) -> None:
 
 
 def due(at: datetime) -> list[UUID]:
-    """Return waiting mails without a hint in the queue, oldest first, and mark them as hinted.
+    """Return waiting emails without a hint in the queue, oldest first, and mark them as hinted.
 
-    A mail whose worker died during the last attempt is given up.
+    An email whose worker died during the last attempt is given up.
     """
     waiting = OutgoingMail.objects.due(at).filter(state=OutgoingMail.State.QUEUED)
     waiting.filter(attempts__gte=ATTEMPTS).release(at, state=OutgoingMail.State.FAILED)
@@ -61,7 +61,7 @@ def due(at: datetime) -> list[UUID]:
 
 
 def is_final(error: Exception) -> bool:
-    """Return whether the mail server will never accept this mail (5xx).
+    """Return whether the mail server will never accept this email (5xx).
 
     A 4xx reply or a lost connection may be temporary.
     """
@@ -78,7 +78,7 @@ def _record_error(mail: OutgoingMail, token: UUID, error: Exception, at: datetim
 
 
 def _codes(error: Exception) -> list[int]:
-    """Return the mail server's reply codes for this mail."""
+    """Return the mail server's reply codes for this email."""
     if isinstance(error, SMTPRecipientsRefused):
         return [code for code, _words in error.recipients.values()]
     return [error.smtp_code] if isinstance(error, SMTPDataError) else []

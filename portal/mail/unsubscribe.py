@@ -1,4 +1,4 @@
-"""Links that stop one kind of mail for one person without signing in. The signature authorizes the request."""
+"""Links that stop one kind of email for one person without signing in. The signature authorizes the request."""
 
 from dataclasses import dataclass
 
@@ -21,12 +21,12 @@ class Unsubscription:
 
 
 def address(user: User, field: str) -> str:
-    """Return the link for a mail."""
+    """Return the link for an email."""
     return f"{settings.PUBLIC_URL}{reverse('stop_mails', args=[token(user, field)])}"
 
 
 def token(user: User, field: str) -> str:
-    """Return a token without an expiry date, because people also unsubscribe from old mails."""
+    """Return a token without an expiry date, because people also unsubscribe from old emails."""
     return Signer(salt=_SIGNER).sign(f"{user.pk}:{field}")
 
 

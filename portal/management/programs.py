@@ -7,7 +7,7 @@ from portal.evaluation.lanes import Lane
 from portal.management.valkey import HOST
 
 _CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "portal"]
-WORKERS = {  # worker name → lanes; mail has its own worker, so that long jobs do not delay it
+WORKERS = {  # worker name → lanes; email has its own worker, so that long jobs do not delay it
     "scorer": [Lane.SCORING],
     "worker": [Lane.BULK],
     "mailer": [Lane.MAIL],

@@ -1,4 +1,4 @@
-"""User accounts, each identified by a mail address."""
+"""User accounts, each identified by an email address."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -62,8 +62,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     country = CountryField(_("country"), blank=True, blank_label="–")
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
     language = models.CharField(_("language"), max_length=16, choices=languages, default=settings.LANGUAGE_CODE)
-    # Mails that a person can turn off. Mails that are needed for a step (verification, approval, invitation) are always
-    # sent.
+    # Emails that a person can turn off. Emails that are needed for a step (verification, approval, invitation) are
+    # always sent.
     mails_about_runs = models.BooleanField(_("mails about runs"), default=True)
     mails_about_deadlines = models.BooleanField(_("mails about deadlines"), default=True)
     mails_about_results = models.BooleanField(_("mails about results"), default=True)

@@ -16,7 +16,7 @@ from portal.models.team import Team
 
 
 class EvaluationQuerySet(models.QuerySet["Evaluation"]):
-    """A queryset of evaluations. Pages, exports, feeds and mails read scores only through its `visible_to` methods.
+    """A queryset of evaluations. Pages, exports, feeds and emails read scores only through its `visible_to` methods.
 
     `visible_to` and `visible_in_steps` alone decide whether a score is shown.
     """

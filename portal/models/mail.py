@@ -1,4 +1,4 @@
-"""The outbox: mails to send and a record of sent ones. Each row becomes one message."""
+"""The outbox: emails to send and a record of sent ones. Each row becomes one message."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,16 @@ from portal.models.team import Team
 
 class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
     def notify(self, user: User, kind: str, occasion: str, at: datetime, **about: Any) -> None:
-        """Queue a mail to the person unless they turned such mails off. Each kind and occasion is mailed only once."""
+        """Queue an email to the person unless they turned such emails off.
+
+        Each kind and occasion is sent only once.
+        """
         mail = OutgoingMail(user=user, address=user.email, kind=kind, occasion=occasion, queued_at=at, **about)
         if mail.is_wished_for:
             OutgoingMail.objects.bulk_create([mail], ignore_conflicts=True)
 
     def resend(self) -> list[uuid.UUID]:
-        """Queue mails that were given up as if they were new, and return their keys."""
+        """Queue emails that were given up as if they were new, and return their keys."""
         failed = self.filter(state=OutgoingMail.State.FAILED)
         found = list(failed.values_list("pk", flat=True))
         failed.filter(pk__in=found).release(state=OutgoingMail.State.QUEUED, attempts=0, error="")
@@ -63,7 +66,7 @@ class OutgoingMail(Leased):
         FAILED = "failed", _("given up")
         CANCELED = "canceled", _("canceled")
 
-    # The field of `User` that turns off each kind. All other mails are needed for a step.
+    # The field of `User` that turns off each kind. All other emails are needed for a step.
     WISHES: Mapping[str, str] = {
         Kind.RUNS_ACCEPTED: "mails_about_runs",
         Kind.RUNS_REJECTED: "mails_about_runs",
@@ -75,11 +78,11 @@ class OutgoingMail(Leased):
         Kind.TEAM_WAITING: "mails_about_teams",
     }
 
-    CONFIRMATIONS = ("email_confirmation", "email_confirmation_signup")  # `details["letter"]` of mails about accounts
+    CONFIRMATIONS = ("email_confirmation", "email_confirmation_signup")  # `details["letter"]` of emails about accounts
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=20, choices=Kind)
-    # Mails about an account have no task.
+    # Emails about an account have no task.
     shared_task: "models.ForeignKey[SharedTask | None, SharedTask]" = models.ForeignKey(  # type: ignore[misc]
         SharedTask, on_delete=models.CASCADE, null=True, related_name="mails"
     )
@@ -88,7 +91,7 @@ class OutgoingMail(Leased):
     address = models.EmailField()  # address of the user or of an invited person
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, null=True, related_name="mails")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, null=True, related_name="mails")
-    occasion = models.CharField(max_length=120, blank=True)  # one mail per person, kind and occasion
+    occasion = models.CharField(max_length=120, blank=True)  # one email per person, kind and occasion
     details = models.JSONField(default=dict)  # other facts for the text, e.g. the reason; no secrets
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
@@ -117,12 +120,12 @@ class OutgoingMail(Leased):
 
     @property
     def asks_to_confirm(self) -> bool:
-        """Whether the mail has the link that confirms a mail address."""
+        """Whether the email has the link that confirms an email address."""
         return self.kind == self.Kind.ACCOUNT and self.details["letter"] in self.CONFIRMATIONS
 
     @property
     def wish(self) -> str:
-        """The field of `User` that turns such mails off. Empty if they cannot be turned off."""
+        """The field of `User` that turns such emails off. Empty if they cannot be turned off."""
         return self.WISHES.get(self.kind, "")
 
     @property
@@ -149,7 +152,7 @@ class MailedResult:
 
 @dataclass(frozen=True, slots=True)
 class MailFacts:
-    """The facts in a mail that are not in its row, as of sending."""
+    """The facts in an email that are not in its row, as of sending."""
 
     receipt: Mapping[str, Any] | None = None
     findings: Sequence[Finding] = ()

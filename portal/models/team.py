@@ -70,7 +70,7 @@ class Team(models.Model):
     reason = models.TextField(blank=True)  # why the team was declined; empty after an approval
     decided_at = models.DateTimeField(null=True)  # when it was last approved or declined
     withdrawn_at = models.DateTimeField(null=True)
-    data_password = models.CharField(max_length=128, blank=True)  # hash only; the password itself is in the mail
+    data_password = models.CharField(max_length=128, blank=True)  # hash only; the password itself is in the email
     data_password_at = models.DateTimeField(null=True)
     bibtex = models.TextField(blank=True)  # the team's paper, formatted by `portal.bibtex`
     paper = models.CharField(_("Link to the paper"), max_length=300, blank=True, validators=[web_address])

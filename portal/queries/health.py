@@ -125,7 +125,7 @@ class Backlog:
 
 
 def backlogs(at: datetime) -> list[Backlog]:
-    """Return the backlogs of uploads to check, runs to score and mails to send. Runs without gold are not waiting."""
+    """Return the backlogs of uploads to check, runs to score and emails to send. Runs without gold are not waiting."""
     submissions = Submission.objects.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
     runs = Run.objects.scorable().filter(state__in=(Run.State.RECEIVED, Run.State.SCORING), team__isnull=False)
     mails = OutgoingMail.objects.filter(state=OutgoingMail.State.QUEUED)

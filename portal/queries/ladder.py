@@ -1,6 +1,6 @@
 """Ladders: which runs made a step, and the scores that are shown for them while the phase is open.
 
-Boards (`leaderboard`) and runs (`runs`) use this module, and every page, file and mail with scores reads one of them.
+Boards (`leaderboard`) and runs (`runs`) use this module, and every page, file and email with scores reads one of them.
 Steps are computed from scores that the viewer must not see, so those scores never leave this module.
 """
 

@@ -1,4 +1,4 @@
-"""The facts in mails that are not in their rows. They are read when the mail is sent, and are visible to everyone."""
+"""The facts in emails that are not in their rows. They are read when the email is sent, and are visible to everyone."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -27,9 +27,9 @@ from portal.times_and_numbers import count, score
 from scoring.reports.messages import phrase
 from scoring.reports.problems import Problem, translate
 
-FINDINGS = 10  # shown in a mail; the page shows all
+FINDINGS = 10  # shown in an email; the page shows all
 
-# Required states of the team. In other states the mail would be incorrect.
+# Required states of the team. In other states the email would be incorrect.
 _STATES: Mapping[str, tuple[Team.State, ...]] = {
     OutgoingMail.Kind.TEAM_APPROVED: (Team.State.APPROVED,),
     OutgoingMail.Kind.DATA_PASSWORD: (Team.State.APPROVED,),
@@ -37,11 +37,11 @@ _STATES: Mapping[str, tuple[Team.State, ...]] = {
     OutgoingMail.Kind.TEAM_WAITING: (Team.State.PENDING,),
     OutgoingMail.Kind.INVITATION: (Team.State.PENDING, Team.State.APPROVED),
 }
-_EVERYBODY = AnonymousUser()  # mails may be forwarded, so they show only what everyone may see
+_EVERYBODY = AnonymousUser()  # emails may be forwarded, so they show only what everyone may see
 
 
 def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """Return the facts of that mail, or None if it is no longer due."""
+    """Return the facts of that email, or None if it is no longer due."""
     is_true = mail.team is None or mail.kind not in _STATES or mail.team.state in _STATES[mail.kind]
     if not (is_true and _has_reader(mail)):
         return None
@@ -50,12 +50,12 @@ def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _has_reader(mail: OutgoingMail) -> bool:
-    """Return whether the person still wants such mails and is still in the team, or still organizes the task.
+    """Return whether the person still wants such emails and is still in the team, or still organizes the task.
 
-    Mails about a hidden task go only to its organizers.
+    Emails about a hidden task go only to its organizers.
     """
     is_public = mail.shared_task_id is None or mail.shared_task.state == SharedTask.State.OPEN
-    if mail.user is None:  # an invitation, or a mail to someone without an account
+    if mail.user is None:  # an invitation, or an email to someone without an account
         return is_public
     if not mail.user.is_active or not mail.is_wished_for:
         return False
@@ -105,7 +105,7 @@ def _released(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """Return None if the person has signed, or if a newer version has its own mail."""
+    """Return None if the person has signed, or if a newer version has its own email."""
     agreement = mail.shared_task.definition.agreement
     is_asked = agreement is not None and agreement.version == mail.details["version"]
     has_signed = mail.user is not None and Signature.objects.current(mail.user, mail.shared_task) is not None
@@ -113,7 +113,7 @@ def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _account(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """Return the facts. None if the account has another address now or the address was confirmed by another mail."""
+    """Return the facts. None if the account has another address now or the address was confirmed by another email."""
     if mail.user is None:
         return MailFacts()
     address = EmailAddress.objects.filter(user=mail.user, email__iexact=mail.address).first()

@@ -1,4 +1,4 @@
-"""Mails caused by dates and new agreements. Each query returns those that were not queued yet."""
+"""Emails caused by dates and new agreements. Each query returns those that were not queued yet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from portal.models import Grace, Membership, OutgoingMail, Phase, Run, SharedTask, Signature, Team, User
 
-# The schedule may be down this long. People who join later get no mail about the release.
+# The schedule may be down this long. People who join later get no email about the release.
 RELEASE_IS_NEWS = timedelta(days=7)
-AGREEMENT_IS_NEWS = timedelta(days=30)  # after this time, people without a mail are asked at their next upload
+AGREEMENT_IS_NEWS = timedelta(days=30)  # after this time, people without an email are asked at their next upload
 _FIRST, _LAST = timedelta(hours=72), timedelta(hours=24)
 _ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 
@@ -20,7 +20,7 @@ Kind = OutgoingMail.Kind
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A mail that a person should get, as the arguments of `OutgoingMail.objects.notify`."""
+    """An email that a person should get, as the arguments of `OutgoingMail.objects.notify`."""
 
     user: User
     kind: OutgoingMail.Kind
@@ -38,7 +38,7 @@ def notices(at: datetime) -> Iterator[Notice]:
 def _deadlines(at: datetime) -> Iterator[Notice]:
     """Notify teams 72 and 24 hours before the deadline if they had the data by then and have no valid run.
 
-    The occasion includes the deadline, so moved deadlines and extra time get their own mails.
+    The occasion includes the deadline, so moved deadlines and extra time get their own emails.
     """
     graced = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at, until__lte=at + _FIRST))
     near = Q(closes__gt=at, closes__lte=at + _FIRST) | Q(graced)
@@ -114,5 +114,5 @@ def _to_members(
 
 
 def _not_mailed(user: str, kind: OutgoingMail.Kind, occasion: str) -> Q:
-    """Select rows without a mail for that occasion. `user` is the column that names the person."""
+    """Select rows without an email for that occasion. `user` is the column that names the person."""
     return Q(~Exists(OutgoingMail.objects.filter(user=OuterRef(user), kind=kind, occasion=occasion)))

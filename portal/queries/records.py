@@ -1,4 +1,4 @@
-"""Records for organizers: sent mails, the audit log and downloads."""
+"""Records for organizers: sent emails, the audit log and downloads."""
 
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
@@ -12,7 +12,7 @@ TEAM_DOWNLOADS = 20
 
 
 def mails(shared_task: SharedTask, page: str, kind: str = "", state: str = "") -> Page[OutgoingMail]:
-    """Return a page of a task's mails, newest first, optionally filtered by kind and state."""
+    """Return a page of a task's emails, newest first, optionally filtered by kind and state."""
     rows = OutgoingMail.objects.filter(shared_task=shared_task).select_related("team").order_by("-queued_at", "pk")
     wanted = {name: value for name, value in (("kind", kind), ("state", state)) if value}
     return Paginator(rows.filter(**wanted), PAGE_SIZE).get_page(page)

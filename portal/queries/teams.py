@@ -32,7 +32,7 @@ class TeamView:
     answers: list[tuple[str, str]]  # questions and answers
     rights: list[Right]
     is_closed: bool
-    invitations: list[OutgoingMail]  # mailed invitations, newest first
+    invitations: list[OutgoingMail]  # emailed invitations, newest first
     has_password: bool
 
     @property

@@ -63,7 +63,7 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
 def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:
     """Return the first free number of the track.
 
-    None stands for the very first number, and is returned if none is free.
+    Returns None, which stands for the very first number, if none is free.
     """
     return next((number for number in numbers if (track.slug, number) not in used), None)
 

@@ -26,7 +26,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class WaitingScores:
-    """A released board with new scores. `effect` is None until all `count` runs have one; `scored` of them do."""
+    """A released board with new scores.
+
+    `scored` of its `count` runs have a new score. `effect` is None until all of them do.
+    """
 
     board: Board
     scored: int

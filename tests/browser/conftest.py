@@ -47,7 +47,7 @@ class Portal:
         subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=self.environment, check=True)
 
     def mails_to(self, address: str) -> list[Path]:
-        """Return the mails to that address, oldest first."""
+        """Return the emails to that address, oldest first."""
         mails = sorted((self.state / "mail").glob("*.eml"), key=lambda path: path.stat().st_mtime)
         return [mail for mail in mails if f"To: {address}" in mail.read_text()]
 
@@ -61,8 +61,8 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "portal.settings",
         "AGON_STATE": str(state),
-        "AGON_URL": url,  # base of links in mails
-        "AGON_DEMO": "true",  # mails are written to files
+        "AGON_URL": url,  # base of links in emails
+        "AGON_DEMO": "true",  # emails are written to files
         "REDIS_URL": f"redis://{HOST}:{broker_port}/0",
     }
     own = Portal(url, state, folder / "tasks", environment)

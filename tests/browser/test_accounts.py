@@ -25,7 +25,7 @@ def confirm_password(page: Page) -> None:
 
 
 def enter_mailed_code(page: Page, portal: Portal, address: str) -> None:
-    """Enter the mailed code. The mail arrives before the page."""
+    """Enter the emailed code. The email arrives before the page."""
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by email")
     page.get_by_label("Code").fill(code_in(latest_mail(portal, address)))
     page.get_by_role("button", name="Continue").click()

@@ -1,4 +1,4 @@
-"""From sign-up and the mailed password to the data and a receipt, on desktop and phone."""
+"""From sign-up and the emailed password to the data and a receipt, on desktop and phone."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ def phone(browser: Browser, portal: Portal) -> Iterator[Page]:
 
 
 def mailed_password(portal: Portal, address: str) -> str:
-    """Return the password, which is alone on a line of the approval mail."""
+    """Return the password, which is alone on a line of the approval email."""
 
     def find() -> str | None:
         for path in portal.mails_to(address):

@@ -65,7 +65,7 @@ def decide(organizer: Page, team: str, *, reason: str = "") -> None:
 
 
 def mail_to(portal: Portal, address: str, subject: str) -> str:
-    """Return the plain text of that mail when it arrives."""
+    """Return the plain text of that email when it arrives."""
 
     def found() -> list[str]:
         mails = [message_from_bytes(path.read_bytes(), policy=default) for path in portal.mails_to(address)]

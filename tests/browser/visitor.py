@@ -18,7 +18,7 @@ PASSWORD = "a long winter in the north"
 
 
 def sign_up(page: Page, portal: Portal, name: str) -> None:
-    """Sign up, confirm the mail address by the link in the mail, and stay signed in."""
+    """Sign up, confirm the email address by the link in the email, and stay signed in."""
     address = f"{name.lower()}@example.org"
     page.goto("/accounts/signup/")
     page.get_by_label("Your name").fill(name)

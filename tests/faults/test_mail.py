@@ -1,4 +1,4 @@
-"""Mails are sent within seconds, no matter how long comparisons occupy the other workers."""
+"""Emails are sent within seconds, no matter how long comparisons occupy the other workers."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -132,7 +132,7 @@ def queue(broker: Broker) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def smtp(settings: Any) -> Iterator[MailServer]:
-    """A real mail server to which the portal sends its mails."""
+    """A real mail server to which the portal sends its emails."""
     server = MailServer()
     for name, value in server.settings.items():
         setattr(settings, name, value)

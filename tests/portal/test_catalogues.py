@@ -1,4 +1,4 @@
-"""Translations of mails: complete, compiled, and with the same placeholders."""
+"""Translations of emails: complete, compiled, and with the same placeholders."""
 
 import gettext
 import re

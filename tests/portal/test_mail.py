@@ -27,7 +27,7 @@ def organizer(gated):
 @remembered
 def approved(gated, organizer):
     team = register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers={"use": "research"})
-    OutgoingMail.objects.all().delete()  # deletes the organizer's mail
+    OutgoingMail.objects.all().delete()  # deletes the organizer's email
     approve_team(organizer, team, EVALUATION)
     return team
 
@@ -136,7 +136,7 @@ def test_a_team_that_was_shut_out_meanwhile_gets_no_password(approved, organizer
     decline_team(organizer, approved, EVALUATION, reason="<b>Who</b> are you?")
     deliver()
     assert not any(PASSWORD.search(body(message)) for message in smtp.mails)
-    (declined,) = smtp.mails  # the other mail is no longer true
+    (declined,) = smtp.mails  # the other email is no longer true
     assert "<b>Who</b> are you?" in body(declined)
     assert "&lt;b&gt;Who" in body(declined, "html")
     approved.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Mails about accounts: allauth's flows, the portal's style, the reader's language, and an unreachable mail server."""
+"""Emails about accounts: allauth's flows, the portal's style, the reader's language, and an unreachable mail server."""
 
 import json
 import re

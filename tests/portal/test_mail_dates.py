@@ -1,4 +1,4 @@
-"""Mails caused by dates and new agreements: to whom, only once, and even after downtime or a moved date."""
+"""Emails caused by dates and new agreements: to whom, only once, and even after downtime or a moved date."""
 
 import re
 from datetime import timedelta
@@ -149,7 +149,7 @@ def test_who_made_it_before_the_mail_went_out_gets_none(meltemi, closing, smtp):
 
 @pytest.fixture
 def ranked(meltemi):
-    """Meltemi has a scored run. Notus has no run, but a member who wants mails about results."""
+    """Meltemi has a scored run. Notus has no run, but a member who wants emails about results."""
     best = send_run(meltemi, PERFECT, 1, EVALUATION)
     send_run(meltemi, POOR, 2, EVALUATION)
     work_off(EVALUATION)
@@ -238,7 +238,7 @@ def test_who_signed_an_older_agreement_is_asked_again_once(resigned, smtp):
     (mail,) = [mail for mail in smtp.mails if "agreement" in mail["Subject"]]
     assert mail["Subject"] == "Gated: the data agreement has changed, please sign it again"
     assert "/tasks/gated/agreement/" in mail.get_body(("plain",)).get_content()
-    assert mail["List-Unsubscribe"] is None  # the mail is needed for a step, so it cannot be turned off
+    assert mail["List-Unsubscribe"] is None  # the email is needed for a step, so it cannot be turned off
 
 
 def test_who_has_signed_before_the_mail_went_out_is_not_asked(resigned, smtp):

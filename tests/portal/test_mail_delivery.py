@@ -1,4 +1,4 @@
-"""The outbox with a mail server that is down, busy or rejects mails, and with a worker killed at the worst time."""
+"""The outbox with a mail server that is down, busy or rejects emails, and with a worker killed at the worst time."""
 
 import ast
 import json
@@ -27,7 +27,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def row(meltemi):
-    """A waiting mail."""
+    """A waiting email."""
     user = captain(meltemi)
     task = meltemi.shared_task
     return OutgoingMail.objects.create(

@@ -1,4 +1,4 @@
-"""Rules for every kind of mail: two complete parts, the reader's language, and no score before its release."""
+"""Rules for every kind of email: two complete parts, the reader's language, and no score before its release."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Mails about uploads, from the upload through outbox and job to the message: both parts, headers and attachment."""
+"""Emails about uploads, from the upload through outbox and job to the message: both parts, headers and attachment."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def parts(mail):
 
 
 def about(smtp, words):
-    """Return the only mail whose subject ends with these words."""
+    """Return the only email whose subject ends with these words."""
     (mail,) = [mail for mail in smtp.mails if mail["Subject"].endswith(words)]
     return mail
 
@@ -73,7 +73,7 @@ def test_an_accepted_upload_brings_its_receipt(meltemi, smtp, settings):
     content = receipt.get_content()
     assert verify(content if isinstance(content, bytes) else content.encode()).ok
     assert json.loads(content)["sha256"] == submission.sha256
-    assert about(smtp, "Tiny: tiny_Meltemi.zip was scored")  # one mail for both runs
+    assert about(smtp, "Tiny: tiny_Meltemi.zip was scored")  # one email for both runs
     assert kinds() == ["runs_accepted", "runs_scored"]
 
 
@@ -108,7 +108,7 @@ def test_the_first_ten_of_many_problems_are_mailed(meltemi, smtp):
 
 
 def mail_after(smtp, team, values, number, at, phase="evaluation"):
-    """Return the mail about a scored run, without the run's own details."""
+    """Return the email about a scored run, without the run's own details."""
     run = send_run(team, values, number, at, phase)
     work_off(at)
     deliver(at)
@@ -126,7 +126,7 @@ def test_no_mail_before_the_release_depends_on_a_score(meltemi, smtp):
     assert "The scores stay hidden until the organizers release them" in texts[0][0]
 
 
-def test_nor_for_a_sender_who_organizes_the_task(meltemi, tiny, smtp):  # mails may be forwarded
+def test_nor_for_a_sender_who_organizes_the_task(meltemi, tiny, smtp):  # emails may be forwarded
     tiny.organizers.add(captain(meltemi))
     text, html = mail_after(smtp, meltemi, GOOD, 1, EVALUATION)
     assert not re.search(r"\b[01][.,]\d{2}", text + html.partition("</head>")[2])
@@ -185,7 +185,7 @@ def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
     assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"canceled"}
     send_run(meltemi, GOOD, 2, EVALUATION)
     work_off(EVALUATION)
-    assert OutgoingMail.objects.filter(state="queued").count() == 0  # nothing new, so no mail is queued
+    assert OutgoingMail.objects.filter(state="queued").count() == 0  # nothing new, so no email is queued
     sender.mails_about_runs = True
     sender.save()
     join_team(friend, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)

@@ -1,4 +1,4 @@
-"""Accounts: teams, permissions and the demo's mail."""
+"""Accounts: teams, permissions and the demo's email."""
 
 import pytest
 from django.conf import settings

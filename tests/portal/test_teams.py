@@ -40,7 +40,7 @@ def verbs(team):
 
 
 def mails(team):
-    """Return the mails to the team's members and its invitations."""
+    """Return the emails to the team's members and its invitations."""
     return list(team.mails.exclude(kind="team_waiting").order_by("queued_at", "pk").values_list("kind", "address"))
 
 

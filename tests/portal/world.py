@@ -238,13 +238,13 @@ def validated(validation: Validation, at: datetime) -> ValidationReport:
 
 
 def deliver(at: datetime = EVALUATION) -> None:
-    """Send all waiting mails like a worker."""
+    """Send all waiting emails like a worker."""
     for pk in outbox.due(at):
         outbox.send(pk, at, mail_facts)
 
 
 def remind(at: datetime) -> None:
-    """Queue and send the schedule's mails at a given time."""
+    """Queue and send the schedule's emails at a given time."""
     for due in notices(at):
         OutgoingMail.objects.notify(due.user, due.kind, due.occasion, at, **due.about)
 

@@ -154,7 +154,7 @@ def test_what_has_neither_a_row_nor_an_action_is_closed(world: World, role: str)
 def test_no_post_without_a_token(world: World) -> None:
     """Three kinds of URLs are excepted.
 
-    The link that stops mails is signed, and mail programs post to it (RFC 8058). An old URL only redirects to the new
+    The link that stops emails is signed, and mail programs post to it (RFC 8058). An old URL only redirects to the new
     one. The URLs of RFC 8628 use no session.
     """
     accepted = [name for name in OWN_NAMES if status(world, "captain", name, "POST", csrf=True) not in (403, 404, 405)]

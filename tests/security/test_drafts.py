@@ -1,4 +1,4 @@
-"""Drafts and hidden tasks are invisible at every URL and in every mail, except for their organizers."""
+"""Drafts and hidden tasks are invisible at every URL and in every email, except for their organizers."""
 
 import pytest
 from django.test import Client

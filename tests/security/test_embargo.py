@@ -1,7 +1,7 @@
 """No score reaches anyone too early: unmistakable scores are searched for at every URL, for every viewer.
 
 `SHOWS` lists where the scores of a released phase appear, and for whom. A new URL that shows scores fails until it has
-an entry, and one with arguments fails until `World.arguments` has them. Mails are searched, too.
+an entry, and one with arguments fails until `World.arguments` has them. Emails are searched, too.
 """
 
 import json
@@ -96,7 +96,7 @@ EVERYWHERE = frozenset((*NAMES, *API_NAMES, "admin", "mail"))
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A phase's score, or other content of its evaluations, that was found at a URL or in a mail."""
+    """A phase's score, or other content of its evaluations, that was found at a URL or in an email."""
 
     role: str
     name: str
@@ -218,7 +218,7 @@ def _phases_in(content: str) -> list[str]:
 
 
 def _mails_to(user: User, now: datetime) -> str:
-    """Return the current texts of all mails in the outbox to that person."""
+    """Return the current texts of all emails in the outbox to that person."""
     related = ("shared_task", "team__shared_task", "user", "phase", "submission__phase")
     mails = OutgoingMail.objects.filter(user=user).select_related(*related)
     found = ((mail, facts(mail, now)) for mail in mails)
@@ -345,7 +345,7 @@ CLOSED = {  # what a captain sees of hidden phases, and where, if one queryset l
 def test_nothing_but_the_gate_hides_them(
     world: World, people: dict[str, User | None], phases: dict[str, Phase], monkeypatch, gate: type, method: str
 ) -> None:
-    """Each queryset decides alone, and the search above notices one that lets everything through."""
+    """Each queryset decides independently, and the search above notices one that lets everything through."""
     monkeypatch.setattr(gate, method, lambda self, *_viewer_and_time: self.all())
     phase, places = CLOSED[gate, method]
     found = look(world, {"captain": people["captain"]}, RELEASE, only=places)

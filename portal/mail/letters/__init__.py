@@ -1,4 +1,4 @@
-"""The texts of mails, with one function per kind. `LETTERS` maps each kind to its function."""
+"""The texts of emails, with one function per kind. `LETTERS` maps each kind to its function."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Mails about an account, which allauth sends. `LETTERS` has a text for each of allauth's templates."""
+"""Emails about an account, which allauth sends. `LETTERS` has a text for each of allauth's templates."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -21,7 +21,7 @@ Context = Mapping[str, Any]  # allauth's template context
 
 
 def confirmation(context: Context) -> Letter:
-    """Ask the reader to confirm a new mail address."""
+    """Ask the reader to confirm a new email address."""
     return _letter(
         _("Agon: confirm your mail address"),
         text(_("Someone used this mail address for an account on Agon. We hope it was you.")),
@@ -71,7 +71,7 @@ def no_account(context: Context) -> Letter:
 def mail_code(context: Context) -> Letter:
     """Send a code, which is needed to set up the first second factor.
 
-    Organizers without a second factor also need it to change their mail address.
+    Organizers without a second factor also need it to change their email address.
     """
     return _letter(
         _("Agon: your code"),
@@ -133,13 +133,13 @@ _KEPT = ("ip", "user_agent", "from_email", "deleted_email", "to_email", "provide
 
 
 def details_of(name: str, context: Context) -> dict[str, str]:
-    """Return the details of a mail that is sent later, for its row in the outbox: no key, no code and no link."""
+    """Return the details of an email that is sent later, for its row in the outbox: no key, no code and no link."""
     kept = {key: str(context[key]) for key in _KEPT if context.get(key)}
     return kept | {"letter": name} | ({"timestamp": context["timestamp"].isoformat()} if "timestamp" in context else {})
 
 
 def late(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """Render a mail that could not be sent immediately. If it has a link with a key, the key is created now."""
+    """Render an email that could not be sent immediately. If it has a link with a key, the key is created now."""
     name, moment_of_change = mail.details["letter"], mail.details.get("timestamp")
     context = mail.details | {"user": mail.user}
     if moment_of_change:

@@ -1,4 +1,4 @@
-"""The mail to administrators about problems that only they can fix."""
+"""The email to administrators about problems that only they can fix."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from portal.models import MailFacts, OutgoingMail
 
 
 def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
-    """Report the problem by its technical name. The mail has no scores and no content of runs."""
+    """Report the problem by its technical name. The email has no scores and no content of runs."""
     has_task = mail.shared_task_id is not None
     where = page("task", mail.shared_task.slug) if has_task else page("home")
     names = {"task": mail.shared_task.title if has_task else "Agon", "count": mail.details.get("count", 0)}

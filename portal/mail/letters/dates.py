@@ -1,4 +1,4 @@
-"""Mails caused by dates: a deadline that approaches, and a board that is released."""
+"""Emails caused by dates: a deadline that approaches, and a board that is released."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Mails about an upload, to its sender."""
+"""Emails about an upload, to its sender."""
 
 import json
 from datetime import datetime
@@ -106,7 +106,7 @@ def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
 
 
 def _submission(mail: OutgoingMail) -> tuple[Submission, dict[str, str]]:
-    """Return the upload and the names in the mail's sentences."""
+    """Return the upload and the names in the email's sentences."""
     submission = mail.submission
     assert submission is not None
     return submission, {

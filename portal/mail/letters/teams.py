@@ -1,4 +1,4 @@
-"""Mails about teams, their data and agreements. Of all mails, only these may contain a secret: the data password."""
+"""Emails about teams, their data and agreements. Of all emails, only these may contain a secret: the data password."""
 
 import secrets
 from collections.abc import Sequence

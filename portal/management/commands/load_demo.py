@@ -30,7 +30,7 @@ NEWS = {
 }
 TEAM = "Meltemi"
 ADMIN, ORGANIZER, CAPTAIN, MEMBER = (f"{part}@agon.example" for part in ("admin", "organizer", "captain", "member"))
-ACCOUNTS = {  # mail address → name and role in the demo
+ACCOUNTS = {  # email address → name and role in the demo
     ADMIN: ("Ada Admin", "administrator"),
     ORGANIZER: ("Oana Organizer", "organizer of all five shared tasks, who may create others"),
     CAPTAIN: ("Cleo Captain", f"captain of the team {TEAM}"),
@@ -92,7 +92,7 @@ def _sign(user: User, shared_task: SharedTask, at: datetime) -> None:
 
 def _captain_of(team: str) -> User:
     user = _account(f"{team.lower()}@agon.example", f"{team}’s captain")
-    # no one reads these mails
+    # no one reads these emails
     User.objects.filter(pk=user.pk).update(mails_about_runs=False, mails_about_results=False)
     return user
 

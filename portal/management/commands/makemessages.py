@@ -1,4 +1,4 @@
-"""Django's makemessages, limited to mails. Only mails are translated; pages are in English."""
+"""Django's makemessages, limited to emails. Only emails are translated; pages are in English."""
 
 from typing import Any
 

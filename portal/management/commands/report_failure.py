@@ -1,4 +1,4 @@
-"""manage.py report_failure UNIT: mail administrators that a systemd unit or a service has failed."""
+"""manage.py report_failure UNIT: email administrators that a systemd unit or a service has failed."""
 
 from socket import gethostname
 from typing import Any

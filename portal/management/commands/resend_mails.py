@@ -1,4 +1,4 @@
-"""manage.py resend_mails [TASK]: send mails again that were given up."""
+"""manage.py resend_mails [TASK]: send emails again that were given up."""
 
 from typing import Any
 
