@@ -18,6 +18,8 @@ COMMANDS = {
     "completion": "print the script by which your shell completes commands",
     "whoami": "whose token it is, and your teams",
     "tasks": "list the shared tasks, what is open and the next deadline",
+    "team": "show, create, join or leave your team; invite a member",
+    "sign": "print a task's data agreement, and sign it",
     "files": "list the files of a task's data",
     "download": "download a task's rules and data",
     "submit": "submit a run, or a zip of several",
@@ -28,8 +30,10 @@ COMMANDS = {
     "organizers": "list, add or remove a task's organizers",
 }
 ALIASES = {"runs": ["submissions"]}
-_MODULES = dict.fromkeys(["login", "logout", "whoami"], "account") | dict.fromkeys(
-    ["tasks", "files", "download"], "data"
+_MODULES = (
+    dict.fromkeys(["login", "logout", "whoami"], "account")
+    | dict.fromkeys(["tasks", "files", "download"], "data")
+    | {"sign": "team"}
 )
 _WITHOUT_VALUE = ("--json", "--wait")  # their value is given with `=` only
 

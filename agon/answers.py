@@ -80,10 +80,20 @@ class Track(Answer, frozen=True, kw_only=True):
     metrics: list[Metric]
 
 
+class Question(Answer, frozen=True, kw_only=True):
+    """A question of the organizers to new teams."""
+
+    key: str
+    label: str
+    required: bool
+    choices: list[str]
+
+
 class Task(TaskSummary, frozen=True, kw_only=True):
     """A shared task; `current_phase` is the open phase that closes first."""
 
     tracks: list[Track]
+    questions: list[Question]
     current_phase: str | None
     has_agreement: bool
     your_team: str | None
@@ -93,7 +103,29 @@ class Agreement(Answer, frozen=True, kw_only=True):
     """A task's data agreement."""
 
     version: str
+    text: str
+    sha256: str
     is_signed: bool
+
+
+class Member(Answer, frozen=True, kw_only=True):
+    """A member of a team."""
+
+    name: str
+    is_captain: bool
+
+
+class Team(Answer, frozen=True, kw_only=True):
+    """A team as its members see it; `reason` says why it was declined."""
+
+    name: str
+    state: str
+    affiliation: str
+    reason: str
+    answers: dict[str, str]
+    members: list[Member]
+    invitation_code: str | None
+    created_at: datetime
 
 
 class Limit(Answer, frozen=True, kw_only=True):

@@ -40,18 +40,21 @@ class _Token(msgspec.Struct, frozen=True):
 def sign_in(
     address: str,
     scope: str,
+    task: str,
     show: Callable[[Codes], None],
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
     """Get a new access token once a person has allowed it in a browser; `show` gets the codes first.
 
+    With a `task`, the token is for that one only.
+
     Raises:
         NotSignedIn: it was denied, or the code has expired.
     """
     connection = Connection(address, None)
     name = f"agon login, {platform.node() or 'unknown computer'}"[:_LONGEST_NAME]
-    codes = _post(connection, Codes, CODE_PATH, client_id=_CLIENT, scope=scope, name=name)
+    codes = _post(connection, Codes, CODE_PATH, client_id=_CLIENT, scope=scope, task=task, name=name)
     show(codes)
     end, interval = clock() + codes.expires_in, max(codes.interval, 1)
     while clock() < end:

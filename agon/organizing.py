@@ -1,6 +1,5 @@
 """A portal for organizers: all functions for their tasks, with typed answers."""
 
-import json
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -128,11 +127,6 @@ class OrganizersPortal(Portal):
         if task in {one.slug for one in self.tasks()}:
             raise NotAllowed(f"There is a task {task} already, and you don’t organize it. Use another slug.")
         return False
-
-    def _change(self, path: str, content: dict[str, object] | None = None) -> None:
-        headers = {"Content-Type": "application/json"}
-        body = None if content is None else json.dumps(content).encode()
-        self._connection.ask("POST", path, body=body, headers=headers)
 
     def _send_file(self, kind: type[Sent], address: str, path: str | Path) -> Sent:
         try:

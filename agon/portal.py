@@ -2,9 +2,10 @@
 
 import hashlib
 import io
+import json
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TypeVar
 from uuid import uuid4
@@ -25,6 +26,7 @@ from agon.answers import (
     Submission,
     Task,
     TaskSummary,
+    Team,
     Validation,
 )
 from agon.connection import Connection
@@ -66,9 +68,36 @@ class Portal:
         """The phases in order, with what is left of your limits."""
         return self._connection.read(list[Phase], f"/tasks/{task}/phases")
 
-    def has_signed(self, task: str) -> bool:
-        """Whether you have signed the current version of the task's data agreement."""
-        return self._connection.read(Agreement, f"/tasks/{task}/agreement").is_signed
+    def team(self, task: str) -> Team:
+        """Your team in the task."""
+        return self._connection.read(Team, f"/tasks/{task}/team")
+
+    def create_team(
+        self, task: str, name: str, *, affiliation: str = "", answers: Mapping[str, str] | None = None
+    ) -> Team:
+        """Create a team with you as its captain; `answers` are those to the organizers' questions, by key."""
+        given = {"name": name, "affiliation": affiliation, "answers": dict(answers or {})}
+        return self._connection.send(Team, f"/tasks/{task}/team", given)
+
+    def join_team(self, task: str, code: str) -> Team:
+        """Join the team with that invitation code."""
+        return self._connection.send(Team, f"/tasks/{task}/team/join", {"code": code})
+
+    def invite(self, task: str, address: str) -> None:
+        """Mail an invitation to your team to an email address."""
+        self._change(f"/tasks/{task}/team/invite", {"address": address})
+
+    def leave_team(self, task: str) -> None:
+        """Leave your team. A team without members is withdrawn for good."""
+        self._change(f"/tasks/{task}/team/leave")
+
+    def agreement(self, task: str) -> Agreement:
+        """The task's data agreement, and whether you have signed its current version."""
+        return self._connection.read(Agreement, f"/tasks/{task}/agreement")
+
+    def sign_agreement(self, task: str, agreement: Agreement, name: str) -> None:
+        """Sign exactly the text that you have read with your full name."""
+        self._change(f"/tasks/{task}/agreement", {"typed_name": name, "sha256": agreement.sha256})
 
     def datasets(self, task: str) -> list[Dataset]:
         """The files of the task's data, and what keeps you from each."""
@@ -191,6 +220,11 @@ class Portal:
         if found is None:
             raise NotAllowed(f"No phase of {task} is open now.", "phase_closed")
         return found
+
+    def _change(self, path: str, content: dict[str, object] | None = None) -> None:
+        headers = {"Content-Type": "application/json"}
+        body = None if content is None else json.dumps(content).encode()
+        self._connection.ask("POST", path, body=body, headers=headers)
 
     def _upload(self, kind: type[Kind], address: str, path: str | Path, slot: str, progress: Progress | None) -> Kind:
         path = Path(path)

@@ -30,7 +30,7 @@ NO_SHARED = "../shared, with real data that may not be published here, is absent
 NO_DEBOOTSTRAP = "no bare Debian can be made here: that takes root and debootstrap"
 
 
-PROGRAM_FIXTURES = {"broker", "s3"}
+PROGRAM_FIXTURES = {"broker", "demo", "s3"}
 
 gc.disable()  # until the tests are collected: nothing of what is imported becomes garbage
 

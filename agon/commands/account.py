@@ -20,6 +20,7 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
     if command == "login":
         parser.add_argument("address", nargs="?", metavar="URL", help="the portal (default: AGON_URL)")
         parser.add_argument("--scope", choices=SCOPES, default="submit", help="what you may do here (default: submit)")
+        parser.add_argument("-t", "--task", dest="slug", default="", metavar="TASK", help="a token for this task only")
         parser.add_argument(
             "--with-token", action="store_true", help="use an access token that you have: typed, or from standard input"
         )
@@ -31,9 +32,12 @@ def login(options: argparse.Namespace) -> int:
     """Get a token that a person allows in a browser, or that is given; verify and store it."""
     address = credentials.portal_address(options.address or options.portal)
     if sys.stdin.isatty() and not options.with_token:
-        token = sign_in(address, options.scope, lambda codes: _show(codes, opens=not options.no_browser))
+        token = sign_in(
+            address, options.scope, options.slug, lambda codes: _show(codes, opens=not options.no_browser)
+        )
     elif sys.stdin.isatty():
-        note(f"Create a token with the scope “{options.scope}”: {address}/settings/tokens/")
+        only = f" for the task {options.slug}" if options.slug else ""
+        note(f"Create a token with the scope “{options.scope}”{only}: {address}/settings/tokens/")
         token = getpass("Token (not shown): ", sys.stderr).strip()
     else:
         token = sys.stdin.readline().strip()

@@ -16,7 +16,7 @@ from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.input import column
 from portal.actions.roles import ANYONE, NO_SECOND_FACTOR, OWN_ACCOUNT
-from portal.models import AccessToken, DeviceLogin, User
+from portal.models import AccessToken, DeviceLogin, SharedTask, User
 from portal.models.device_login import CODE_LENGTH, LETTERS, LIFETIME, digest
 
 MOST_WAITING = 50  # maximum number of waiting logins per network address
@@ -33,6 +33,10 @@ TOO_MANY_CODES = LimitReached.declare("too_many_codes", _("You tried too many co
 PENDING = Conflict.declare("authorization_pending", _("Allow the login in your browser."))
 SLOW_DOWN = LimitReached.declare("slow_down", _("Too many requests. Wait 5 more seconds between two requests."))
 EXPIRED = NotAllowed.declare("expired_token", _("The code has expired or was used. Run “agon login” again."))
+NO_SUCH_TASK = Conflict.declare(
+    "no_such_task",
+    _("You can see no task %(task)s, so a token can’t be limited to it. Run “agon login” again with another task."),
+)
 DENIED = NotAllowed.declare("access_denied", _("The login was denied in the browser."))
 
 Code = Annotated[str, Field(min_length=1, max_length=20, title=_("Code"))]
@@ -45,8 +49,12 @@ def start_device_login(
     *,
     name: Annotated[str, column(DeviceLogin, "name", required=True)],
     scope: AccessToken.Scope = AccessToken.Scope.SUBMIT,
+    task: Annotated[str, column(DeviceLogin, "task")] = "",
 ) -> tuple[DeviceLogin, str]:
-    """Request a token with that scope. Return the login and its device code, which is not stored."""
+    """Request a token with that scope, for one task or all. Return the login and its device code, which is not stored.
+
+    Only people who can see the task learn whether it exists, once they allow the login.
+    """
     DeviceLogin.objects.filter(expires_at__lte=act.at).delete()
     if DeviceLogin.objects.filter(address=login.address).count() >= MOST_WAITING:
         raise TOO_MANY_LOGINS()
@@ -57,6 +65,7 @@ def start_device_login(
         name=name,
         address=login.address,
         scope=scope,
+        task=task,
         created_at=act.at,
         expires_at=act.at + LIFETIME,
         next_poll_at=act.at,
@@ -67,7 +76,7 @@ def start_device_login(
 @action(
     who=OWN_ACCOUNT,
     says=_("allowed a login on the command line"),
-    errors=[UNKNOWN_CODE, NO_SECOND_FACTOR, TOO_MANY_TOKENS],
+    errors=[UNKNOWN_CODE, NO_SUCH_TASK, NO_SECOND_FACTOR, TOO_MANY_TOKENS],
     locks=True,
 )
 def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
@@ -77,9 +86,18 @@ def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
     if login is None:
         raise UNKNOWN_CODE()
     require_token(account, login.scope, act.at)
+    _only_task(account, login)
     _decide(account, login, DeviceLogin.State.ALLOWED)
-    act.record(name=login.name, scope=login.scope)
+    act.record(name=login.name, scope=login.scope, task=login.task)
     return login
+
+
+def _only_task(account: User, login: DeviceLogin) -> SharedTask | None:
+    """The task that the token is limited to, if the login asks for one."""
+    shared_task = login.task_for(account)
+    if login.task and shared_task is None:
+        raise NO_SUCH_TASK(task=login.task)
+    return shared_task
 
 
 @action(who=OWN_ACCOUNT, says=_("denied a login on the command line"), errors=[UNKNOWN_CODE])
@@ -89,7 +107,7 @@ def deny_device_login(act: Act, account: User, *, code: Code) -> None:
     if login is None:
         raise UNKNOWN_CODE()
     _decide(account, login, DeviceLogin.State.DENIED)
-    act.record(name=login.name, scope=login.scope)
+    act.record(name=login.name, scope=login.scope, task=login.task)
 
 
 def _decide(account: User, login: DeviceLogin, state: DeviceLogin.State) -> None:
@@ -101,7 +119,7 @@ def _decide(account: User, login: DeviceLogin, state: DeviceLogin.State) -> None
 
 @action(
     who=ANYONE,
-    errors=[PENDING, SLOW_DOWN, EXPIRED, DENIED, NO_SECOND_FACTOR, TOO_MANY_TOKENS],
+    errors=[PENDING, SLOW_DOWN, EXPIRED, DENIED, NO_SUCH_TASK, NO_SECOND_FACTOR, TOO_MANY_TOKENS],
     atomic=False,
 )
 def collect_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
@@ -120,4 +138,7 @@ def collect_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
         if not used:
             raise EXPIRED()
         require_token(account, login.scope, act.at)
-        return issue_token(account, act.at, name=login.name, scope=login.scope, shared_task=None, days=TOKEN_DAYS)
+        shared_task = _only_task(account, login)
+        return issue_token(
+            account, act.at, name=login.name, scope=login.scope, shared_task=shared_task, days=TOKEN_DAYS
+        )

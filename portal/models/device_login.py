@@ -11,6 +11,8 @@ from django.conf import settings
 from django.db import models
 
 from portal.models.access_token import AccessToken
+from portal.models.account import User
+from portal.models.task import SharedTask
 
 LIFETIME = timedelta(minutes=10)
 INTERVAL = 5  # minimum seconds between two polls; each early poll adds as many
@@ -49,6 +51,7 @@ class DeviceLogin(models.Model):
     name = models.CharField(max_length=80)  # name of the computer, given by itself
     address = models.GenericIPAddressField(null=True)  # network address of the request
     scope = models.CharField(max_length=8, choices=AccessToken.Scope)
+    task = models.SlugField(max_length=50, blank=True)  # as requested; who allows it must be able to see the task
     state = models.CharField(max_length=7, choices=State, default=State.WAITING)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="device_logins"
@@ -70,6 +73,10 @@ class DeviceLogin(models.Model):
     def shown_code(self) -> str:
         half = CODE_LENGTH // 2
         return f"{self.code[:half]}-{self.code[half:]}"
+
+    def task_for(self, user: User) -> SharedTask | None:
+        """The only task that the token is for, if that person can see it."""
+        return SharedTask.objects.visible_to(user).filter(slug=self.task).first() if self.task else None
 
     def poll(self, at: datetime) -> bool:
         """Count a poll. Return False if it comes too early; then the interval grows."""

@@ -18,6 +18,7 @@ from agon.__main__ import main
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.pushed_folder import check_push
 from portal.models import GoldUpload, SharedTask, Submission, TaskPush, Team, Validation
+from tests.agon.demo import Demo
 from tests.portal.conftest import tiny_folder
 from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock, at
@@ -33,6 +34,17 @@ datasets:
   - {slug: later, title: Later, file: data/later.tsv, access: registered, released: "2024-05-24 10:00 UTC"}
 """
 SAMPLE = "id\ttext\n" + "".join(f"{number}\ttext {number}\n" for number in range(20_000))
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """The running demo, started once for all tests; its data is shared."""
+    demo = Demo(tmp_path_factory.mktemp("demo"))
+    try:
+        demo.start()
+        yield demo
+    finally:
+        demo.stop()
 
 
 @pytest.fixture

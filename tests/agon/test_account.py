@@ -139,7 +139,7 @@ def decided(action: Any) -> Callable[[DeviceLogin], None]:
 
 def test_a_login_that_is_allowed_in_the_browser(token: str, portal: str, at: Clock) -> None:
     browser, shown = Browser(decided(allow_device_login), at), []
-    given = sign_in(portal, "read", shown.append, browser.sleep, browser.clock)
+    given = sign_in(portal, "read", "", shown.append, browser.sleep, browser.clock)
     assert browser.slept == [5, 5]
     assert shown[0].verification_uri_complete.endswith(f"/device/?code={shown[0].user_code}")
     me = client.Portal(portal, given).me()
@@ -147,13 +147,18 @@ def test_a_login_that_is_allowed_in_the_browser(token: str, portal: str, at: Clo
     assert me.token.name.startswith("agon login, ")
 
 
+def test_a_login_for_one_task(token: str, portal: str, at: Clock) -> None:
+    given = sign_in(portal, "submit", "tiny", str, Browser(decided(allow_device_login), at).sleep, lambda: 0)
+    assert client.Portal(portal, given).me().token.task == "tiny"
+
+
 def test_a_login_that_is_denied_or_forgotten(token: str, portal: str, at: Clock) -> None:
     browser = Browser(decided(deny_device_login), at)
     with pytest.raises(NotSignedIn, match="denied"):
-        sign_in(portal, "read", str, browser.sleep, browser.clock)
+        sign_in(portal, "read", "", str, browser.sleep, browser.clock)
     browser = Browser(str, at)
     with pytest.raises(NotSignedIn, match="Run “agon login” again"):
-        sign_in(portal, "read", str, browser.sleep, browser.clock)
+        sign_in(portal, "read", "", str, browser.sleep, browser.clock)
     assert len(browser.slept) == 120
     assert not AccessToken.objects.exclude(name="CI").exists()
 
@@ -170,7 +175,7 @@ def test_a_portal_that_wants_fewer_polls() -> None:
 
     slept: list[float] = []
     with server(answer) as address:
-        assert sign_in(address, "read", str, slept.append, lambda: 0) == "agon_x"
+        assert sign_in(address, "read", "", str, slept.append, lambda: 0) == "agon_x"
     assert slept == [2, 7, 12]
 
 
@@ -180,7 +185,7 @@ def test_a_portal_without_this_login(agon: Typed) -> None:
         request.end_headers()
 
     with server(answer) as address, pytest.raises(AgonError, match="status 404"):
-        sign_in(address, "read", str)
+        sign_in(address, "read", "", str)
 
 
 def test_the_terminal_shows_code_and_link_and_no_token(token: str, portal: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agon import credentials
+from agon.answers import Agreement
 from portal.actions.teams import join_team
 from portal.api.schemas import TaskAnswer
 from portal.models import AccessToken, SharedTask, Team
@@ -111,7 +112,8 @@ def test_no_team_and_no_signature(
     user = person(token_name)
     if token_name == "unsigned":
         join_team(user, task, EVALUATION, code=Team.objects.get().invitation_code)
-        monkeypatch.setattr("agon.portal.Portal.has_signed", lambda _portal, _task: False)
+        unsigned = Agreement(version="1", text="", sha256="", is_signed=False)
+        monkeypatch.setattr("agon.portal.Portal.agreement", lambda _portal, _task: unsigned)
         monkeypatch.setattr("portal.api.schemas.TaskAnswer.seen", _with_agreement(TaskAnswer.seen))
     monkeypatch.setenv("AGON_TOKEN", token_of(user))
     AccessToken.objects.update(expires_at=datetime.now(UTC) + timedelta(days=30))

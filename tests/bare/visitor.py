@@ -19,8 +19,12 @@ class Visitor:
         return self._open(path).read().decode()
 
     def sign_in(self, email: str, password: str) -> None:
-        fields = {"login": email, "password": password, "csrfmiddlewaretoken": self._token("/accounts/login/")}
-        self._open("/accounts/login/", urlencode(fields).encode())
+        self.post("/accounts/login/", login=email, password=password)
+
+    def post(self, path: str, **fields: str) -> str:
+        """Send the form on that page with these fields; return the page that follows."""
+        content = urlencode(fields | {"csrfmiddlewaretoken": self._token(path)}).encode()
+        return self._open(path, content).read().decode()
 
     def upload(self, shared_task: str, phase: str, name: str, body: bytes) -> str:
         """Upload a run file and return the address of the submission's page."""

@@ -17,7 +17,7 @@ from portal.actions.device_login import (
     start_device_login,
 )
 from portal.actions.errors import ActionError
-from portal.models import AccessToken, AuditEntry, DeviceLogin, User
+from portal.models import AccessToken, AuditEntry, DeviceLogin, SharedTask, User
 from portal.models.access_token import is_well_formed
 from portal.queries.personal_data import personal_data
 from tests.portal.web.conftest import at as at
@@ -31,9 +31,11 @@ def after(seconds: float) -> datetime:
     return EVALUATION + timedelta(seconds=seconds)
 
 
-def start(scope: str = "submit", at: datetime = EVALUATION, address: str = "192.0.2.1") -> DeviceLogin:
-    asking = DeviceLogin(address=address)
-    login, _text = start_device_login(AnonymousUser(), asking, at, name="laptop", scope=AccessToken.Scope(scope))
+def start(
+    scope: str = "submit", at: datetime = EVALUATION, address: str = "192.0.2.1", task: str = ""
+) -> DeviceLogin:
+    given = {"name": "laptop", "scope": AccessToken.Scope(scope), "task": task}
+    login, _text = start_device_login(AnonymousUser(), DeviceLogin(address=address), at, **given)
     return login
 
 
@@ -121,6 +123,22 @@ def test_a_second_factor_is_needed_to_organize(gated: Any) -> None:
     organizer.authenticator_set.all().delete()
     assert code(collect, login, after(0)) == "no_second_factor"
     assert not AccessToken.objects.exists()
+
+
+def test_a_token_can_be_for_one_task_that_its_owner_sees(gated: SharedTask) -> None:
+    ana, login = person("Ana"), start(task=gated.slug)
+    allow(ana, login)
+    token, _text = collect(login, after(0))
+    assert token.shared_task == gated
+    hidden = start(task=gated.slug, at=after(1))
+    nothing = start(task="nothing", at=after(1))
+    SharedTask.objects.update(state=SharedTask.State.HIDDEN)
+    assert code(allow, ana, nothing, after(2)) == code(allow, ana, hidden, after(2)) == "no_such_task"
+    SharedTask.objects.update(state=SharedTask.State.OPEN)
+    allow(ana, hidden, after(3))
+    SharedTask.objects.update(state=SharedTask.State.HIDDEN)
+    assert code(collect, hidden, after(4)) == "no_such_task"
+    assert AccessToken.objects.count() == 1
 
 
 @pytest.mark.parametrize("end", ["password", "deactivated", "deleted"])
@@ -215,6 +233,7 @@ def test_the_addresses_speak_the_standard(browser: Client, at: Any) -> None:
         ({"name": ""}, "invalid_request"),
         ({"name": "a\x00b"}, "invalid_request"),
         ({"name": "x" * 81}, "invalid_request"),
+        ({"task": "x" * 51}, "invalid_request"),
     ],
 )
 def test_a_request_that_is_not_valid(browser: Client, given: dict[str, str], error: str) -> None:
@@ -238,6 +257,20 @@ def test_nothing_is_allowed_by_opening_the_link_or_from_another_site(browser: Cl
     browser.handler.enforce_csrf_checks = True
     assert browser.post("/device/", given).status_code == 403
     assert DeviceLogin.objects.get().state == "waiting"
+
+
+def test_the_page_names_the_only_task(browser: Client, gated: SharedTask) -> None:
+    codes = ask(task=gated.slug).json()
+    assert f"{gated.title} only" in browser.get("/device/", {"code": codes["user_code"]}).content.decode()
+    browser.post("/device/", {"code": codes["user_code"], "allow": ""})
+    assert poll(codes["device_code"])[0] == 200
+    assert AccessToken.objects.get().shared_task == gated
+    other = ask(task="nothing").json()["user_code"]
+    page = browser.get("/device/", {"code": other}).content.decode()
+    assert "You can see no task nothing" in page
+    assert "Allow access" not in page
+    assert browser.post("/device/", {"code": other, "allow": ""}).status_code == 409
+    assert "All tasks" in browser.get("/device/", {"code": ask().json()["user_code"]}).content.decode()
 
 
 def test_allowing_asks_for_the_password_again(browser: Client) -> None:

@@ -55,7 +55,7 @@ def device_code(request: HttpRequest) -> JsonResponse:
     if request.POST.get("client_id") != CLIENT:
         return _error("invalid_client", _("Give client_id=agon."))
     at, login = database_now(), DeviceLogin(address=client_address(request))
-    given: dict[str, Any] = {name: request.POST[name] for name in ("name", "scope") if name in request.POST}
+    given: dict[str, Any] = {name: request.POST[name] for name in ("name", "scope", "task") if name in request.POST}
     try:
         login, text = start_device_login(AnonymousUser(), login, at, **given)
     except ActionError as error:
@@ -118,6 +118,9 @@ def device(request: SignedInRequest) -> HttpResponse:
         context["lacks_second_factor"] = login is not None and needs_second_factor(request.user, login.scope)
         if login is None:
             form.add_error("code", UNKNOWN_CODE().message)
+        else:
+            context["task"] = task = login.task_for(request.user)
+            context["lacks_task"] = bool(login.task) and task is None
     return render(request, "settings/device.html", context, status=form.status)
 
 

@@ -1,0 +1,132 @@
+"""`team` and `sign`: what you need before you may have a task's data and submit runs."""
+
+import argparse
+from collections.abc import Iterable
+
+from agon.answers import Team
+from agon.commands import ask, chosen_task, declare, note, portal_of, print_json, say, show, task_argument, task_option
+from agon.errors import WrongUsage
+
+ACTIONS = {
+    "show": "your team, its members and its invitation code",
+    "create": "create a team; you become its captain",
+    "join": "join a team by its invitation code",
+    "invite": "mail an invitation to your team",
+    "leave": "leave your team",
+}
+
+
+def add_options(parser: argparse.ArgumentParser, command: str) -> None:
+    """Add the commands' own options."""
+    if command == "sign":
+        task_argument(parser)
+        parser.add_argument("--name", metavar="NAME", help="sign it with your full name")
+        parser.add_argument("--yes", action="store_true", help="don't ask: you have read the agreement")
+        declare(parser, sign)
+        return
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    for action, purpose in ACTIONS.items():
+        own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+        task_option(own)
+        if action == "create":
+            own.add_argument("name", metavar="NAME")
+            own.add_argument("--affiliation", default="", metavar="AFFILIATION")
+            own.add_argument(
+                "--answer",
+                action="append",
+                default=[],
+                metavar="KEY=TEXT",
+                help="answer a question of the organizers; repeat it for each question",
+            )
+        if action == "join":
+            own.add_argument("code", metavar="CODE", help="the invitation code; “agon team show” prints it")
+        if action == "invite":
+            own.add_argument("address", metavar="ADDRESS", help="an email address")
+        if action == "leave":
+            own.add_argument("--yes", action="store_true", help="don't ask")
+        declare(own, globals()[f"_{action}"])
+
+
+def _show(options: argparse.Namespace) -> int:
+    team = portal_of(options).team(chosen_task(options.slug))
+    show(options, team, lambda: _text(team))
+    return 0
+
+
+def _text(team: Team) -> str:
+    members = ", ".join(f"{one.name} (captain)" if one.is_captain else one.name for one in team.members)
+    lines = [f"{team.name}: {team.state}.", f"Members: {members}."]
+    lines += [f"Reason: {team.reason}"] if team.reason else []
+    lines += [f"Invitation code: {team.invitation_code}"] if team.invitation_code else []
+    return "\n".join(lines)
+
+
+def _create(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    answers = _answers(options.answer)
+    known = {one.key: one.label for one in portal.task(task).questions}
+    if unknown := answers.keys() - known.keys():
+        there = "".join(f"\n  {key}: {label}" for key, label in known.items()) or " none"
+        raise WrongUsage(f"The organizers ask no question {min(unknown)}. Their questions:{there}")
+    team = portal.create_team(task, options.name, affiliation=options.affiliation, answers=answers)
+    show(options, team, lambda: _text(team))
+    if team.state == "pending" and not options.quiet:
+        note("The organizers decide whether your team takes part. You get an email.")
+    return 0
+
+
+def _answers(given: Iterable[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in given]
+    if bad := [key for key, separator, _text in pairs if not separator]:
+        raise WrongUsage(f"{bad[0]}: give an answer as KEY=TEXT.")
+    return {key: text for key, _separator, text in pairs}
+
+
+def _join(options: argparse.Namespace) -> int:
+    team = portal_of(options).join_team(chosen_task(options.slug), options.code)
+    show(options, team, lambda: _text(team))
+    return 0
+
+
+def _invite(options: argparse.Namespace) -> int:
+    task = chosen_task(options.slug)
+    portal_of(options).invite(task, options.address)
+    if options.json is None:
+        say(f"{options.address} gets an invitation.")
+    else:
+        print_json({"ok": True, "task": task, "address": options.address}, options.json)
+    return 0
+
+
+def _leave(options: argparse.Namespace) -> int:
+    portal, task = portal_of(options), chosen_task(options.slug)
+    name = portal.team(task).name
+    if not (options.yes or ask(f"Leave {name}? A team without members is withdrawn for good.")):
+        note("Nothing was changed.")
+        return 1
+    portal.leave_team(task)
+    if options.json is None:
+        say(f"You have left {name}.")
+    else:
+        print_json({"ok": True, "task": task, "team": name}, options.json)
+    return 0
+
+
+def sign(options: argparse.Namespace) -> int:
+    """Print the data agreement; sign it if requested."""
+    portal, task = portal_of(options), chosen_task(options.slug)
+    found = portal.agreement(task)
+    if options.name is None or found.is_signed:
+        signed = f"You have signed version {found.version}."
+        how = f"Sign version {found.version} with “agon sign {task} --name NAME”."
+        show(options, found, lambda: f"{found.text.strip()}\n\n{signed if found.is_signed else how}")
+        return 0
+    if not options.yes:
+        note(found.text)
+        if not ask(f"Sign version {found.version} as {options.name}?"):
+            note("Nothing was signed.")
+            return 1
+    portal.sign_agreement(task, found, options.name)
+    found = portal.agreement(task)
+    show(options, found, lambda: f"You have signed version {found.version} of the agreement.")
+    return 0

@@ -1,0 +1,126 @@
+"""The demo as people start it, and people at terminals and browsers next to it."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from portal.management.commands.load_demo import PASSWORD
+from portal.management.valkey import HOST, free_port
+from tests.bare.visitor import Visitor
+from tests.conftest import ROOT
+from tests.services import PATIENCE, Program, wait_until
+
+_OURS = ("AGON_", "DATABASE_URL", "REDIS_URL", "DJANGO_")  # variables that would lead to another portal
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment of the tests without any portal's settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+
+
+class Demo:
+    """`manage.py demo` with its web server, its Celery workers and its broker, on a free port."""
+
+    def __init__(self, folder: Path) -> None:
+        port = free_port()
+        self.address, self._state, self._log = f"http://{HOST}:{port}", folder / "state", folder / "log"
+        self._state.mkdir()
+        self._log.touch()
+        environment = clean_environment() | {"AGON_STATE": str(self._state), "PORT": str(port), "PYTHONUNBUFFERED": "1"}
+        self._program = Program([sys.executable, "manage.py", "demo"], environment, self._log)
+
+    def start(self) -> None:
+        self._program.start()
+        wait_until(self._is_ready, "the demo is ready")
+
+    def stop(self) -> None:
+        self._program.stop()
+
+    def _is_ready(self) -> bool:
+        process = self._program.process
+        assert process is not None
+        assert process.poll() is None, self._log.read_text()
+        return "Agon is ready" in self._log.read_text()
+
+    def mails_to(self, address: str) -> list[str]:
+        """The mails to that address, oldest first."""
+        return [file.read_text() for file in sorted((self._state / "mail").glob(f"*_{address}_*.html"))]
+
+
+class Person:
+    """Someone with an account of the demo, a browser, and a terminal in a folder of their own."""
+
+    def __init__(self, demo: Demo, email: str, folder: Path) -> None:
+        self.folder, self._demo = folder, demo
+        folder.mkdir()
+        self.browser = Visitor(demo.address)
+        self.browser.sign_in(email, PASSWORD)
+        self.browser.post("/accounts/reauthenticate/", password=PASSWORD)  # allowing a login asks for it
+        own = {"HOME": folder, "XDG_CONFIG_HOME": folder / ".config", "XDG_CACHE_HOME": folder / ".cache"}
+        self._environment = clean_environment() | {name: str(value) for name, value in own.items()}
+        self._environment |= {"PYTHONPATH": str(ROOT), "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
+        self.err = ""
+
+    def agon(self, *words: object, expect: int = 0, typed: str = "") -> str:
+        """Run `agon` with the expected exit code; return its standard output."""
+        done = subprocess.run(
+            self._command(*words),
+            cwd=self.folder,
+            env=self._environment,
+            input=typed,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        self.err = done.stderr
+        assert done.returncode == expect, (words, done.returncode, done.stdout, done.stderr)
+        return done.stdout
+
+    def json(self, *words: object, expect: int = 0) -> Any:
+        """Run a command whose only output is JSON; return it."""
+        return json.loads(self.agon(*words, "--json", expect=expect))
+
+    def login(self, *words: str) -> str:
+        """Sign in with `agon login`, and allow it in the browser; return the page on which it is allowed."""
+        leader, follower = pty.openpty()
+        terminal = {"stdin": follower, "stdout": follower, "stderr": follower}
+        command = self._command("login", self._demo.address, "--no-browser", *words)
+        program = subprocess.Popen(
+            command, cwd=self.folder, env=self._environment, start_new_session=True, **terminal
+        )
+        os.close(follower)
+        try:
+            found = _read_until(leader, rb"in your browser: (\S+)\s")
+            link = found[1].decode().removeprefix(self._demo.address)
+            page = self.browser.get(link)
+            (code,) = re.findall(r'name="code" value="([^"]+)"', page)
+            assert "Allowed." in self.browser.post(link, code=code, allow="")
+            _read_until(leader, rb"Signed in to (\S+) as")
+            assert program.wait(PATIENCE) == 0
+        finally:
+            program.kill()
+            program.wait()
+            os.close(leader)
+        return page
+
+    def _command(self, *words: object) -> list[str]:
+        return [sys.executable, "-m", "agon", *map(str, words)]
+
+
+def _read_until(terminal: int, pattern: bytes) -> re.Match[bytes]:
+    """Read what a program shows at its terminal until it matches."""
+    shown, end = b"", time.monotonic() + PATIENCE
+    while not (found := re.search(pattern, shown)):
+        ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
+        assert ready, shown
+        shown += os.read(terminal, 4096)
+    return found
