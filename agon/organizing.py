@@ -66,9 +66,10 @@ class OrganizersPortal(Portal):
         where = f"/tasks/{task}/organize/gold-uploads/{upload}/apply"
         return self._connection.send(GoldVersion, where, {"note": note})
 
-    def return_to_gold(self, task: str, gold: int, note: str) -> GoldVersion:
-        """Use an earlier version again. `gold` is its id."""
-        return self._connection.send(GoldVersion, f"/tasks/{task}/organize/gold/{gold}/return", {"note": note})
+    def preview_former_gold(self, task: str, gold: int, *, wait: float = WAIT) -> GoldUpload:
+        """Have an earlier version previewed; `apply_gold` uses it again. `gold` is its id."""
+        sent = self._connection.send(GoldUpload, f"/tasks/{task}/organize/gold/{gold}/preview")
+        return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
 
     def release(self, task: str, phase: str, when: datetime | None = None) -> None:
         """Make the scores of a phase public, now or at a later time."""

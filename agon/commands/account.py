@@ -32,9 +32,7 @@ def login(options: argparse.Namespace) -> int:
     """Get a token that a person allows in a browser, or that is given; verify and store it."""
     address = credentials.portal_address(options.address or options.portal)
     if sys.stdin.isatty() and not options.with_token:
-        token = sign_in(
-            address, options.scope, options.slug, lambda codes: _show(codes, opens=not options.no_browser)
-        )
+        token = sign_in(address, options.scope, options.slug, lambda codes: _show(codes, opens=not options.no_browser))
     elif sys.stdin.isatty():
         only = f" for the task {options.slug}" if options.slug else ""
         note(f"Create a token with the scope “{options.scope}”{only}: {address}/settings/tokens/")

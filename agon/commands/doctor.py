@@ -108,9 +108,17 @@ def _default_task(portal: Portal) -> Finding:
         return Finding(check="default task", ok=False, detail=f"AGON_TASK is {name}. {task.detail}")
     page = f"{portal.address}/tasks/{name}"
     if not task.your_team:
-        return Finding(check="default task", ok=False, detail=f"{name}. Create a team or join one (“agon team --help”): {page}/team/")
+        return Finding(
+            check="default task",
+            ok=False,
+            detail=f"{name}. Create a team or join one (“agon team --help”): {page}/team/",
+        )
     if task.has_agreement and not portal.agreement(name).is_signed:
-        return Finding(check="default task", ok=False, detail=f"{name}. Sign the data agreement (“agon sign --help”): {page}/agreement/")
+        return Finding(
+            check="default task",
+            ok=False,
+            detail=f"{name}. Sign the data agreement (“agon sign --help”): {page}/agreement/",
+        )
     return Finding(check="default task", ok=True, detail=f"{name}. Your team is {task.your_team}.")
 
 

@@ -272,26 +272,25 @@ def _return_to_gold(portal: OrganizersPortal, task: str, line: Gold, options: ar
     if former is None:
         versions = ", ".join(str(one.version) for one in line.former) or "none"
         raise WrongUsage(f"{line.track} {line.split} has no earlier version {options.return_to}; there is {versions}.")
-    _require_note(options)
-    question = (
-        f"Score all runs of {line.track} by version {former.version} again? Public leaderboards show your sentence."
-    )
-    if not (options.yes or ask(question)):
-        note("Nothing was changed.")
-        return 1
-    gold = portal.return_to_gold(task, former.id, options.note)
-    show(options, gold, lambda: f"Version {former.version} of {line.track} is in use again, as version {gold.version}.")
-    return 0
+    if not options.dry_run:
+        _require_note(options)
+    upload = portal.preview_former_gold(task, former.id, wait=options.timeout)
+    return _previewed(portal, task, upload, options)
 
 
 def _upload_gold(portal: OrganizersPortal, task: str, line: Gold, options: argparse.Namespace) -> int:
     if line.newest and not options.dry_run:
         _require_note(options)
     upload = portal.upload_gold(task, line.track, line.split, options.file, wait=options.timeout)
+    return _previewed(portal, task, upload, options)
+
+
+def _previewed(portal: OrganizersPortal, task: str, upload: GoldUpload, options: argparse.Namespace) -> int:
+    """Show the preview and apply it, if it may be applied."""
     if upload.state == "rejected":
-        raise RunInvalid(f"{options.file} was rejected; nothing was changed.", "gold_rejected", upload.problems)
+        raise RunInvalid("The gold standard was rejected; nothing was changed.", "gold_rejected", upload.problems)
     if upload.state in ("failed", "conflict"):
-        raise AgonError("The portal could not check the gold file. Upload it again later.", "gold_failed")
+        raise AgonError("The portal could not check the gold standard. Try again later.", "gold_failed")
     if upload.state == "ready":
         note(_preview(upload))
         if options.dry_run:

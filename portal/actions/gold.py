@@ -1,4 +1,4 @@
-"""Uploading gold standards, which a worker checks, and returning to an earlier one."""
+"""Gold standards uploaded by organizers, or earlier versions: a worker checks and previews them."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -29,11 +29,11 @@ Note = Annotated[str, column(BoardChange, "note", required=True, title="Reason")
 
 NO_SUCH_SPLIT = Invalid.declare("no_such_split", _("%(track)s has no items for %(split)s."))
 NOT_READY = Conflict.declare(
-    "not_ready", _("There is no preview to apply. Upload the gold file, then wait for its preview.")
+    "not_ready", _("There is no preview to apply. Request one, then wait until it is computed.")
 )
 STALE = Conflict.declare(
     "stale_preview",
-    _("Gold, rules or runs have changed since this preview was computed. Upload the gold file again."),
+    _("Gold, rules or runs have changed since this preview was computed. Request a new preview."),
 )
 IN_USE = Conflict.declare("in_use", _("This version is already in use."))
 
@@ -51,7 +51,7 @@ def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces) -> 
     return upload
 
 
-def _lost_the_race(_act: Act, _target: GoldUpload | GoldStandard, **_input: str) -> GoldStandard:
+def _lost_the_race(_act: Act, _target: GoldUpload, **_input: str) -> GoldStandard:
     """Return the error: another version was added at the same time."""
     raise STALE()
 
@@ -68,30 +68,27 @@ def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
     if not upload.sealed_sha256 or upload.basis != upload.basis_at(act.at):
         raise STALE()
     track, split = upload.track, upload.split
-    gold = adopt(track, split, upload.sealed_sha256, act.at, act.user, upload.counts, note=note)
+    same = GoldStandard.objects.filter(track=track, split=split, sealed_sha256=upload.sealed_sha256)
+    former = same.order_by("version").first()
+    detail = {"returned_to": former.version} if former else {}
+    gold = adopt(track, split, upload.sealed_sha256, act.at, act.user, upload.counts, note=note, **detail)
     GoldUpload.objects.filter(pk=upload.pk).update(state=GoldUpload.State.ACCEPTED, gold=gold)
-    _score_all(track, split)
+    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
     return gold
 
 
-@action(who=ORGANIZERS, errors=[IN_USE, STALE], on_race=_lost_the_race)
-def return_to_gold(act: Act, gold: GoldStandard, *, note: Note) -> GoldStandard:
-    """Make an earlier gold standard the newest version again. All runs are scored with it.
+@action(who=ORGANIZERS, says=_("requested a preview of an earlier gold standard"), errors=[IN_USE])
+def preview_former_gold(act: Act, gold: GoldStandard) -> GoldUpload:
+    """Have an earlier gold standard previewed like a correction; `apply_gold` then makes it the newest version again.
 
-    Public leaderboards show `note`, as after `apply_gold`.
+    It may have been valid under earlier rules only, so a worker checks it, too.
     """
-    track = gold.track
-    newest = GoldStandard.objects.newest(track, gold.split)
+    newest = GoldStandard.objects.newest(gold.track, gold.split)
     if newest is None or newest.sealed_sha256 == gold.sealed_sha256:
         raise IN_USE()
-    sealed, counts, before = gold.sealed_sha256, gold.counts, gold.version
-    renewed = adopt(track, gold.split, sealed, act.at, act.user, counts, note=note, returned_to=before)
-    _score_all(track, gold.split)
-    return renewed
-
-
-def _score_all(track: Track, split: str) -> None:
-    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
+    upload = leave_for_worker(gold.track, gold.split, gold.sealed_sha256, act.at, act.user)
+    act.record(version=gold.version, **audit_words(upload))
+    return upload
 
 
 def leave_for_worker(

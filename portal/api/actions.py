@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from ninja import Body, Status
 from pydantic import create_model
 
@@ -40,8 +41,16 @@ from portal.api.access import find_phase, find_push_of_task, find_run, find_task
 from portal.api.door import ApiRequest
 from portal.api.problems import WRONG_MEDIA, Problem
 from portal.api.routes import PROBLEMS, router
-from portal.api.schemas import AnnouncementAnswer, GoldVersionAnswer, PushAnswer, RunAnswer, TeamAnswer
-from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team
+from portal.api.schemas import (
+    AnnouncementAnswer,
+    GoldUploadAnswer,
+    GoldVersionAnswer,
+    PushAnswer,
+    RunAnswer,
+    TeamAnswer,
+)
+from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team, User
+from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, run_view
 from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import client_address
@@ -134,6 +143,12 @@ def _find_gold_upload(request: ApiRequest, task: str, upload: UUID) -> GoldUploa
 
 def _gold_version(_request: ApiRequest, gold: GoldStandard) -> GoldVersionAnswer:
     return GoldVersionAnswer.of(gold)
+
+
+def _gold_upload(request: ApiRequest, upload: GoldUpload) -> GoldUploadAnswer:
+    assert isinstance(request.user, User)
+    request.location = reverse("api:gold_upload", args=[upload.shared_task.slug, upload.pk])
+    return GoldUploadAnswer.of(find_preview(upload.shared_task, upload.pk, request.user, request.at))
 
 
 def _key(number: int) -> int:
@@ -313,12 +328,12 @@ ROUTES = (
     ),
     Route(
         "POST",
-        f"{TASK}/organize/gold/{{int:gold}}/return",
-        gold.return_to_gold,
+        f"{TASK}/organize/gold/{{int:gold}}/preview",
+        gold.preview_former_gold,
         _find_gold,
         "Organizers",
-        answer=_gold_version,
-        example={"note": "The corrected gold had the labels of two items swapped."},
+        answer=_gold_upload,
+        status=HTTPStatus.ACCEPTED,
     ),
     Route(
         "POST",

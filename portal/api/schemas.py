@@ -758,7 +758,7 @@ class GoldUploadAnswer(BaseModel):
     split: str
     state: str
     is_finished: bool = Field(description="Nothing more happens by itself")
-    is_stale: bool = Field(description="Gold, rules or runs have changed since: upload the file again")
+    is_stale: bool = Field(description="Gold, rules or runs have changed since: request a new preview")
     version: int | None = Field(description="Of the gold standard that it became, or is the same as")
     problems: Problems
     listed_items: int | None

@@ -10,6 +10,9 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            model_name="devicelogin", name="task", field=models.SlugField(blank=True, default=""), preserve_default=False
+            model_name="devicelogin",
+            name="task",
+            field=models.SlugField(blank=True, default=""),
+            preserve_default=False,
         ),
     ]

@@ -1,5 +1,7 @@
 """The demo as people start it, and people at terminals and browsers next to it."""
 
+import email
+import email.policy
 import json
 import os
 import pty
@@ -10,13 +12,12 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from portal.management.commands.load_demo import PASSWORD
 from portal.management.valkey import HOST, free_port
 from tests.bare.visitor import Visitor
 from tests.conftest import ROOT
-from tests.services import PATIENCE, Program, wait_until
+from tests.services import PATIENCE, Program, text_of, wait_until
 
 _OURS = ("AGON_", "DATABASE_URL", "REDIS_URL", "DJANGO_")  # variables that would lead to another portal
 
@@ -51,8 +52,9 @@ class Demo:
         return "Agon is ready" in self._log.read_text()
 
     def mails_to(self, address: str) -> list[str]:
-        """The mails to that address, oldest first."""
-        return [file.read_text() for file in sorted((self._state / "mail").glob(f"*_{address}_*.html"))]
+        """The texts of the mails to that address, oldest first."""
+        files = sorted((self._state / "mail").glob(f"*_{address}_*.eml"))
+        return [text_of(email.message_from_bytes(file.read_bytes(), policy=email.policy.default)) for file in files]
 
 
 class Person:
@@ -94,9 +96,7 @@ class Person:
         leader, follower = pty.openpty()
         terminal = {"stdin": follower, "stdout": follower, "stderr": follower}
         command = self._command("login", self._demo.address, "--no-browser", *words)
-        program = subprocess.Popen(
-            command, cwd=self.folder, env=self._environment, start_new_session=True, **terminal
-        )
+        program = subprocess.Popen(command, cwd=self.folder, env=self._environment, start_new_session=True, **terminal)
         os.close(follower)
         try:
             found = _read_until(leader, rb"in your browser: (\S+)\s")

@@ -41,9 +41,10 @@ def test_a_task_from_its_folder_to_its_exports(demo: Demo, organizer: Person, ca
     captain.login()
     _take_part(organizer, captain, slug)
     password = _data_password(demo, slug)
-    captain.agon("download", slug, typed=f"{password}\n")
+    saved = captain.agon("download", slug, typed=f"{password}\n").split()
+    (data,) = [captain.folder / name for name in saved if name.endswith(".tsv")]
     gold = organizer.folder / slug / "gold/test.csv"
-    runs = _run_files(captain.folder, (captain.folder / "test.tsv").read_text(), gold.read_text())
+    runs = _run_files(captain.folder, data.read_text(), gold.read_text())
     faulty = _check_and_submit(captain, slug, runs)
     _submit_by_page(captain, slug, runs, faulty)
 
@@ -135,7 +136,7 @@ def _data_password(demo: Demo, slug: str) -> str:
 
     def found() -> list[str]:
         mails = [mail for mail in demo.mails_to(CAPTAIN) if f"/tasks/{slug}/" in mail]
-        return [word for mail in mails for word in re.findall(r"<code[^>]*>([^<]+)</code>", mail)]
+        return re.findall(r"password for the data:\s+(\S+)", "\n".join(mails))
 
     wait_until(found, "the mail with the data password")
     return found()[-1]

@@ -168,7 +168,14 @@ def test_a_gold_fix_is_previewed_applied_and_taken_back(
     assert agon.json("leaderboard", "tiny/one", "--phase", "evaluation")["gold_version"] == 2
     assert agon("task", "gold", "tiny", "one").splitlines()[1].split()[:3] == ["one", "test", "2"]
     agon("task", "gold", "tiny", "one", "--return-to", "9", "-m", "Back.", "--yes", expect=2)
-    agon("task", "gold", "tiny", "one", "--return-to", "1", "-m", "Back.", "--yes")
+    back = ("task", "gold", "tiny", "one", "--return-to", "1", "--timeout", "60")
+    agon(*back, expect=2)
+    assert "-m SENTENCE" in agon.err
+    assert agon.json(*back, "--dry-run")["state"] == "ready"
+    assert "0.7500" in agon.err
+    assert "1.0000" in agon.err
+    assert rank_and_value(agon) == ["1", "0.7500"]
+    assert "has gold version 3" in agon(*back, "-m", "Back.", "--yes")
     work_off(RELEASE)
     shown()
     assert rank_and_value(agon) == ["1", "1.0000"]

@@ -153,7 +153,7 @@ WHO_MAY = {
     "rescore": ORGANIZERS_OR_SERVER,
     "resend_mails": ORGANIZERS_OR_SERVER,
     "retry_failed": ORGANIZERS_OR_SERVER,
-    "return_to_gold": ORGANIZERS,
+    "preview_former_gold": ORGANIZERS,
     "revoke_grace": ORGANIZERS,
     "revoke_token": OWN_ACCOUNT,
     "show_task": ORGANIZERS,

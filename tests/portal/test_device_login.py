@@ -31,9 +31,7 @@ def after(seconds: float) -> datetime:
     return EVALUATION + timedelta(seconds=seconds)
 
 
-def start(
-    scope: str = "submit", at: datetime = EVALUATION, address: str = "192.0.2.1", task: str = ""
-) -> DeviceLogin:
+def start(scope: str = "submit", at: datetime = EVALUATION, address: str = "192.0.2.1", task: str = "") -> DeviceLogin:
     given = {"name": "laptop", "scope": AccessToken.Scope(scope), "task": task}
     login, _text = start_device_login(AnonymousUser(), DeviceLogin(address=address), at, **given)
     return login

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from nacl.public import PrivateKey
 
 from portal.actions.errors import Conflict, Invalid, NotAllowed
-from portal.actions.gold import return_to_gold, upload_gold
+from portal.actions.gold import preview_former_gold, upload_gold
 from portal.actions.import_gold import add_gold_standard
 from portal.actions.import_shared_task import import_shared_task
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
@@ -152,15 +152,15 @@ def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, melte
     before = [row.scores for row in board(tiny, POST).rows]
     uploaded(tiny, organizer, OTHER)
     work_off(EVALUATION)
-    renewed = return_to_gold(organizer, first, EVALUATION, note=NOTE)
+    renewed = applied(preview_former_gold(organizer, first, EVALUATION), EVALUATION).gold
     assert (renewed.version, open_gold(renewed.sealed_sha256)) == (3, open_gold(first.sealed_sha256))
     work_off(EVALUATION)
     assert (board(tiny, POST).gold_version, [row.scores for row in board(tiny, POST).rows]) == (3, before)
     assert AuditEntry.objects.get(subject="gold one test version 3").detail["returned_to"] == 1
     with pytest.raises(Conflict):
-        return_to_gold(organizer, first, EVALUATION, note=NOTE)
+        preview_former_gold(organizer, first, EVALUATION)
     with pytest.raises(NotAllowed):
-        return_to_gold(person("Rival"), first, EVALUATION, note=NOTE)
+        preview_former_gold(person("Rival"), first, EVALUATION)
 
 
 INVALID = {
@@ -196,7 +196,8 @@ def test_gold_that_lists_some_items_is_accepted_where_the_folder_says_so(tiny, t
     import_shared_task(None, tiny_folder, EVALUATION)
     assert uploaded(tiny, organizer, run_file(["YES", "NO"])).state == "accepted"
     assert newest(tiny).counts == (2, 4)
-    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION, note=NOTE)
+    first = GoldStandard.objects.get(track__slug="one", version=1)
+    applied(preview_former_gold(organizer, first, EVALUATION), EVALUATION)
     assert newest(tiny).counts == (4, 4)
 
 

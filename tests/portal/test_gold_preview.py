@@ -9,7 +9,7 @@ from django.http import Http404
 
 from portal import jobs
 from portal.actions.errors import Conflict, NotAllowed
-from portal.actions.gold import apply_gold, return_to_gold, upload_gold
+from portal.actions.gold import apply_gold, preview_former_gold, upload_gold
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.runs import withdraw_run
 from portal.evaluation import preview as previewing
@@ -35,6 +35,7 @@ from tests.portal.world import (
     board,
     captain,
     gold_path,
+    judged,
     organizer_of,
     person,
     ranked,
@@ -166,12 +167,29 @@ def test_an_earlier_gold_comes_back_with_its_own_sentence(field, organizer):
     apply_gold(organizer, previewed(field, organizer), POST, note=NOTE)
     work_off(POST)
     refreshed(POST)
-    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), POST, note="We were wrong.")
+    before = board(field, POST)
+    upload = judged(preview_former_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), POST), POST)
+    found = look(upload, organizer)
+    assert board(field, POST) == before  # nothing is public yet
+    (evaluation,) = [one for one in found.boards if one.phase.slug == "evaluation"]
+    values = {one.run.team.name: one.values for one in evaluation.runs if one.run.team}
+    assert values == {"Perfect": (0.75, 1.0), "Good": (1.0, 0.75), "Poor": (0.5, 0.25)}
+    assert found.changes["changed"] == {"count": 1, "items": ["c"]}
+    apply_gold(organizer, upload, POST, note="We were wrong.")
     work_off(POST)
     refreshed(POST)
     shown = board(field, POST)
     assert (shown.gold_version, accuracies(shown)) == (3, {"Perfect": 1.0, "Good": 0.75, "Poor": 0.25})
     assert [change.note for change in shown.changes] == ["We were wrong.", NOTE]
+
+
+def test_an_earlier_gold_is_kept_whatever_becomes_of_its_preview(field, organizer):
+    apply_gold(organizer, previewed(field, organizer), POST, note=NOTE)
+    first = GoldStandard.objects.get(track__slug="one", version=1)
+    judged(preview_former_gold(organizer, first, POST), POST)
+    apply_gold(organizer, previewed(field, organizer, run_file(POOR)), POST + timedelta(seconds=1), note=NOTE)
+    drop_unused_gold()
+    assert gold_path(first.sealed_sha256).exists()
 
 
 def test_the_job_shows_what_was_applied(field, organizer, monkeypatch):
@@ -302,23 +320,3 @@ def test_of_two_who_apply_at_once_one_wins(field, organizer):
     found = at_once([apply(first), apply(second), apply(first)])
     assert sum(isinstance(one, GoldStandard) for one in found) == 1
     assert GoldStandard.objects.filter(track__slug="one").count() == 2
-
-
-@pytest.mark.django_db(transaction=True)
-def test_of_one_who_applies_and_one_who_returns_both_win_only_in_turn(field, organizer):
-    apply_gold(organizer, previewed(field, organizer), POST, note=NOTE)
-    former = GoldStandard.objects.get(track__slug="one", version=1)
-    upload = previewed(field, organizer, run_file(POOR))
-    found = at_once(
-        [
-            lambda: apply_gold(organizer, GoldUpload.objects.get(pk=upload.pk), POST, note=NOTE),
-            lambda: return_to_gold(organizer, GoldStandard.objects.get(pk=former.pk), POST, note="Back."),
-        ]
-    )
-    made = [one for one in found if isinstance(one, GoldStandard)]
-    versions = list(
-        GoldStandard.objects.filter(track__slug="one").order_by("version").values_list("version", flat=True)
-    )
-    assert versions == list(range(1, len(made) + 3))
-    if len(made) == 2:  # after the preview, which would otherwise be outdated
-        assert found[0].version < found[1].version

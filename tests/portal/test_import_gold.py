@@ -6,7 +6,7 @@ import pytest
 from django.apps import apps
 
 from portal.actions.errors import Conflict
-from portal.actions.gold import return_to_gold, upload_gold
+from portal.actions.gold import preview_former_gold, upload_gold
 from portal.actions.import_shared_task import import_shared_task
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.models import GoldStandard, GoldUpload
@@ -14,7 +14,7 @@ from portal.queries.organize import to_do
 from portal.sealing import as_text, public_key, seal
 from portal.storage import open_gold
 from tests.portal.remembered import remembered
-from tests.portal.world import EVALUATION, NOTE, POST, applied, person, run_file, set_up_second_factor
+from tests.portal.world import EVALUATION, POST, applied, person, run_file, set_up_second_factor
 
 FIXED = run_file(["YES", "YES", "NO", "NO"])
 OTHER = run_file(["NO", "NO", "NO", "NO"])
@@ -101,9 +101,8 @@ def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
     path.write_bytes(before)
     with pytest.raises(Conflict):
         import_shared_task(None, tiny_folder, POST)
-    return_to_gold(
-        organizer, GoldStandard.objects.get(track__slug="one", version=3), EVALUATION, note=NOTE
-    )  # the imported version
+    imported = GoldStandard.objects.get(track__slug="one", version=3)
+    applied(preview_former_gold(organizer, imported, EVALUATION), EVALUATION)
     assert import_shared_task(None, tiny_folder, POST).changes == ["gold one test: version 6, 4 of 4 items have gold"]
     path.unlink()
     upload(fixed, organizer, FIXED)
@@ -135,7 +134,8 @@ def test_a_worker_imports_only_what_changed_in_the_folder(tiny, tiny_folder, key
 
 
 def test_a_portal_of_before_knows_which_versions_imports_brought(fixed, organizer):
-    return_to_gold(organizer, GoldStandard.objects.get(track__slug="one", version=1), EVALUATION, note=NOTE)
+    first = GoldStandard.objects.get(track__slug="one", version=1)
+    applied(preview_former_gold(organizer, first, EVALUATION), EVALUATION)
     GoldStandard.objects.update(is_imported=False)
     importlib.import_module("portal.migrations.0009_gold_is_imported").mark_imported(apps, None)
     marked = GoldStandard.objects.filter(track__slug="one").order_by("version").values_list("is_imported", flat=True)

@@ -156,7 +156,7 @@ CALLS: dict[tuple[str, str], Call] = {
     ("put_back", "put_release_back"): Call(_phase),
     ("release_scores", "release_scores"): Call(_phase),
     ("replace_dataset", "replace_dataset"): Call(_task),
-    ("return_to_gold", "return_to_gold"): Call(lambda world, _who: world.gold),
+    ("preview_former_gold", "preview_former_gold"): Call(lambda world, _who: world.gold),
     ("revoke_grace", "revoke_grace"): Call(_phase),
     ("revoke_token", "revoke_token"): Call(lambda world, _who: world.token),
     ("settings", "change_settings"): Call(_own_account),

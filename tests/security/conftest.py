@@ -120,7 +120,7 @@ class World:
             "put_back": task | {"phase": "evaluation"},
             "export": task | {"name": "teams.csv"},
             "gold_preview": task | {"pk": self.gold_upload.pk},
-            "return_to_gold": task | {"pk": self.gold.pk},
+            "preview_former_gold": task | {"pk": self.gold.pk},
             "end_session": {"pk": self.session.pk},
             "error": {"code": "not_found"},
             "revoke_token": {"pk": self.token.pk},

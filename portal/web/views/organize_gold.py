@@ -8,12 +8,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.actions.gold import GOLD_BYTES, apply_gold, return_to_gold, upload_gold
+from portal.actions.errors import Conflict
+from portal.actions.gold import GOLD_BYTES, apply_gold, preview_former_gold, upload_gold
 from portal.models import GoldStandard, GoldUpload
 from portal.queries.effects import of_another_gold
 from portal.queries.gold import GoldLine, gold_lines
@@ -88,30 +88,15 @@ def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def return_to(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """The effects of going back to an earlier gold standard; a post that names the one in use does it."""
+@require_POST
+def preview_former(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Request a preview of an earlier version; its page applies it."""
     context = organizer_context(request, slug, "gold")
     former = get_object_or_404(GoldStandard, pk=pk, track__shared_task=context["page"].shared_task)
-    lines = gold_lines(context["page"].shared_task)
-    line = _line_of(former, lines)
-    assert line.newest is not None
-    is_seen = request.POST.get("newest") == str(line.newest.version)
-    context["form"] = form = NoteForm(request.POST if is_seen else None)
-
-    def return_(given: dict[str, Any]) -> None:
-        return_to_gold(request.user, former, context["at"], note=given["note"])
-
-    if is_seen and form.carry_out(return_):
-        messages.success(request, _("Version %(version)d of the gold is in use again.") % {"version": former.version})
+    _line_of(former, gold_lines(context["page"].shared_task))
+    try:
+        upload = preview_former_gold(request.user, former, context["at"])
+    except Conflict as conflict:  # another organizer was faster
+        messages.warning(request, conflict.message)
         return redirect("organize_gold", slug)
-    context |= {
-        "title": _("Score %(track)s by version %(version)d of its gold again")
-        % {"track": line.track.title, "version": former.version},
-        "effects": of_another_gold(line, context["at"]),
-        "fields": {"newest": line.newest.version},
-        "back": reverse("organize_gold", args=[slug]),
-    }
-    is_late = request.method == "POST" and not is_seen
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_late else form.status
-    return render(request, "organize/confirm.html", context, status=status)
+    return redirect("gold_preview", slug, upload.pk)

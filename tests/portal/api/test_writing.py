@@ -23,6 +23,7 @@ from tests.portal.world import (
     GOOD,
     PERFECT,
     captain,
+    judged,
     organizer_of,
     person,
     run_file,
@@ -366,9 +367,17 @@ def test_a_correction_of_the_gold_is_previewed_then_applied_and_taken_back(tiny,
     assert organizer(place).json()["version"] == 2
     line = organizer("/tasks/tiny/organize/gold").json()[0]
     assert (line["newest"]["version"], line["upload"], line["upload_state"]) == (2, str(upload.pk), "accepted")
-    back = f"/tasks/tiny/organize/gold/{line['former'][0]['id']}/return"
-    assert organizer(back, "POST", {"note": "We were wrong."}).json()["version"] == 3
-    assert problem(organizer(back, "POST", {"note": "Again."})) == (409, "in_use")
+    work_off(EVALUATION)
+    back = organizer(f"/tasks/tiny/organize/gold/{line['former'][0]['id']}/preview", "POST")
+    assert (back.status_code, back.json()["state"]) == (202, "received")
+    place = back["Location"].partition("/api/v1")[2]
+    judged(GoldUpload.objects.get(pk=back.json()["id"]), EVALUATION)
+    (board,) = [one for one in organizer(place).json()["boards"] if one["phase"] == "evaluation"]
+    (own,) = [one for one in board["runs"] if one["team"]]
+    assert (own["before"]["scores"]["accuracy"], own["after"]["scores"]["accuracy"]) == (0.75, 1.0)
+    assert organizer(f"{place}/apply", "POST", {"note": "We were wrong."}).json()["version"] == 3
+    in_use = f"/tasks/tiny/organize/gold/{line['former'][0]['id']}/preview"
+    assert problem(organizer(in_use, "POST")) == (409, "in_use")
 
 
 def test_a_dataset_gets_another_file(organizer, gated):

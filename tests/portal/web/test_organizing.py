@@ -16,8 +16,21 @@ from portal.actions.phases import move_phase
 from portal.actions.teams import register_team
 from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.preview import preview_gold
-from portal.models import AuditEntry, GoldStandard, GoldUpload, Grace, Phase, Run, SharedTask, Submission, Team, User
+from portal.models import (
+    AuditEntry,
+    Board,
+    GoldStandard,
+    GoldUpload,
+    Grace,
+    Phase,
+    Run,
+    SharedTask,
+    Submission,
+    Team,
+    User,
+)
 from portal.models.clock import database_now
+from portal.queries.waiting_scores import show_announced
 from portal.storage import open_gold, sealed_gold
 from portal.times_and_numbers import AOE
 from portal.web.views import organize_gold
@@ -29,6 +42,7 @@ from tests.portal.world import (
     PERFECT,
     applied,
     captain,
+    judged,
     new_team,
     organizer_of,
     run_file,
@@ -113,13 +127,13 @@ def test_gold_of_a_split_that_the_track_no_longer_has_is_not_found(
 ) -> None:
     page = organizer.post(f"{PAGE}gold/", gold_file(run_file(GOOD)))["Location"]
     older = f"{PAGE}gold/{GoldStandard.objects.get(track__slug='one', split='test').pk}/"
-    assert [organizer.get(at).status_code for at in (page, older)] == [200, 200]
+    assert (organizer.get(page).status_code, organizer.post(older).status_code) == (200, 302)
     yaml = tiny_folder / "task.yaml"
     yaml.write_text(yaml.read_text().replace("items: {test: data/items.txt, later", "items: {later", 1))
     edit(tiny_folder, "  - {track: one, split: test, file: gold/one.json}\n", "")
     import_shared_task(None, tiny_folder, EVALUATION)
-    for at in (page, older):
-        assert [organizer.get(at).status_code, organizer.post(at, {"note": NOTE}).status_code] == [404, 404]
+    assert [organizer.get(page).status_code, organizer.post(page, {"note": NOTE}).status_code] == [404, 404]
+    assert organizer.post(older).status_code == 404
 
 
 def test_errors_of_gold_name_the_line_and_no_label(organizer: Client, tiny: SharedTask) -> None:
@@ -275,11 +289,19 @@ def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Cl
     former = tiny.tracks.get(slug="one").gold_standards.get(version=1)
     back = f"{PAGE}gold/{former.pk}/"
     assert back in organizer.get(f"{PAGE}gold/").content.decode()
-    assert "shows your sentence to everyone" in organizer.get(back).content.decode()
-    assert organizer.post(back, {"newest": "1", "note": NOTE}).status_code == 422
-    assert organizer.post(back, {"newest": "2", "note": ""}).status_code == 422
-    assert organizer.post(back, {"newest": "2", "note": NOTE}).status_code == 302
+    work_off(EVALUATION)
+    for one in Board.objects.to_announce(database_now()):
+        show_announced(one.pk, database_now())
+    page = organizer.post(back)["Location"]
+    judged(GoldUpload.objects.latest("received_at"), database_now())
+    text = organizer.get(page).content.decode()
+    assert "0.7500 → <strong>1.0000</strong>" in " ".join(text.split())
+    assert "shows your sentence to everyone" in text
+    assert former.track.gold_standards.count() == 2
+    organizer.post(page, {"note": NOTE})
     assert former.track.gold_standards.count() == 3
+    assert organizer.post(back)["Location"] == f"{PAGE}gold/"
+    assert "already in use" in organizer.get(f"{PAGE}gold/").content.decode()
 
 
 def test_the_log_can_be_filtered(organizer: Client, phase: Phase) -> None:
