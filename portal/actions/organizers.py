@@ -3,16 +3,24 @@
 from typing import Annotated
 
 from django.core.validators import validate_email
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid
+from portal.actions.action import GONE, Act, action
+from portal.actions.errors import Conflict, Invalid, LimitReached
 from portal.actions.input import column, passes
 from portal.actions.roles import ORGANIZERS
-from portal.models import SharedTask, User
+from portal.actions.waiting import until_fewer
+from portal.models import AuditEntry, FailedAttempt, SharedTask, User
+from portal.models.failed_attempt import AN_HOUR
+
+ADDRESSES_AN_HOUR = 20  # of a person in all tasks: each shows whether an address has an account
 
 NO_ACCOUNT = Invalid.declare(
     "no_account", _("No account has the address %(address)s. Ask that person to sign up first, then add them.")
+)
+TOO_MANY_ADDRESSES = LimitReached.declare(
+    "too_many_addresses", _("You can enter %(limit)d addresses an hour. Wait a while, then try again.")
 )
 IS_ORGANIZER = Conflict.declare("is_organizer", _("%(address)s organizes this task already."))
 NO_SUCH_ORGANIZER = Invalid.declare("no_such_organizer", _("%(address)s does not organize this task."))
@@ -23,17 +31,44 @@ LAST_ORGANIZER = Conflict.declare(
 Address = Annotated[str, column(User, "email", required=True, title="Mail address"), passes(validate_email)]
 
 
-@action(who=ORGANIZERS, says=_("added an organizer"), errors=[NO_ACCOUNT, IS_ORGANIZER], locks=True)
+@action(
+    who=ORGANIZERS,
+    says=_("added an organizer"),
+    errors=[NO_ACCOUNT, TOO_MANY_ADDRESSES, IS_ORGANIZER, GONE],
+    atomic=False,
+)
 def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> User:
-    """Make another person an organizer of the task. Organizers need a second factor."""
+    """Make another person an organizer of the task. Organizers need a second factor.
+
+    An address is counted before it is looked up, so that simultaneous requests count each other.
+    """
+    counted = _count_address(act)
     user = User.objects.filter(email__iexact=address, is_active=True).first()
     if user is None:
         raise NO_ACCOUNT(address=address)
-    if shared_task.organizers.filter(pk=user.pk).exists():
-        raise IS_ORGANIZER(address=address)
-    shared_task.organizers.add(user)
-    act.record(account=user.pk)
+    with transaction.atomic():
+        locked = SharedTask.objects.select_for_update(no_key=True).filter(pk=shared_task.pk).first()
+        if locked is None:
+            raise GONE()
+        ORGANIZERS.check(act.viewer, locked)
+        if locked.organizers.filter(pk=user.pk).exists():
+            raise IS_ORGANIZER(address=address)
+        locked.organizers.add(user)
+        counted.delete()  # the audit entry counts instead
+        act.record(account=user.pk)
     return user
+
+
+def _count_address(act: Act) -> FailedAttempt:
+    counted = FailedAttempt.objects.add(act.user, None, FailedAttempt.Kind.ORGANIZER, act.at)
+    since = act.at - AN_HOUR
+    others = FailedAttempt.objects.filter(user=act.user, kind=FailedAttempt.Kind.ORGANIZER, at__gt=since)
+    added = AuditEntry.objects.filter(actor=act.user, verb=add_organizer.name, at__gt=since)
+    times = [*others.exclude(pk=counted.pk).values_list("at", flat=True), *added.values_list("at", flat=True)]
+    if seconds := until_fewer(times, ADDRESSES_AN_HOUR, AN_HOUR, act.at):
+        counted.delete()
+        raise TOO_MANY_ADDRESSES(limit=ADDRESSES_AN_HOUR, seconds=seconds)
+    return counted
 
 
 @action(who=ORGANIZERS, says=_("removed an organizer"), errors=[NO_SUCH_ORGANIZER, LAST_ORGANIZER], locks=True)

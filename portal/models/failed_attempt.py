@@ -19,7 +19,7 @@ FIRST_GUESSES = 3
 
 
 class FailedAttemptQuerySet(models.QuerySet["FailedAttempt"]):
-    def add(self, user: User, team: Team, kind: str, at: datetime) -> "FailedAttempt":
+    def add(self, user: User, team: Team | None, kind: str, at: datetime) -> "FailedAttempt":
         """Add an attempt, and delete rows of that person that are too old for every limit."""
         self.filter(user=user, at__lte=at - KEPT).delete()
         return self.create(user=user, team=team, kind=kind, at=at)
@@ -44,9 +44,10 @@ class FailedAttempt(models.Model):
     class Kind(models.TextChoices):
         UPLOAD = "upload"
         DATA_PASSWORD = "data_password"
+        ORGANIZER = "organizer"  # an address to make an organizer, without an account or not
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="+")  # None: for no team
     kind = models.CharField(max_length=13, choices=Kind)
     at = models.DateTimeField()
 

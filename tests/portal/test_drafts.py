@@ -1,12 +1,13 @@
 """Publishing, hiding and deleting tasks, and changing who organizes them."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from portal.actions.drafts import delete_draft, hide_task, open_task, show_task
 from portal.actions.errors import ActionError
-from portal.actions.organizers import add_organizer, remove_organizer
+from portal.actions.organizers import ADDRESSES_AN_HOUR, add_organizer, remove_organizer
 from portal.actions.teams import register_team
 from portal.models import AuditEntry, GoldStandard, Run, SharedTask, Team, User
 from portal.objects.interface import gold_objects
@@ -95,3 +96,26 @@ def test_organizers_are_added_and_removed_by_address(tiny: SharedTask, organizer
     with pytest.raises(ActionError, match="no_such_organizer"):
         remove_organizer(other, tiny, EVALUATION, address="none@example.org")
     assert list(tiny.organizers.all()) == [other]
+
+
+def test_who_enters_many_addresses_has_to_wait(tiny: SharedTask, gated: SharedTask, organizer: User) -> None:
+    gated.organizers.add(organizer)
+    otto = person("Otto")
+
+    def add(task: SharedTask, address: str, minutes: int = 0) -> str:
+        try:
+            add_organizer(organizer, task, EVALUATION + timedelta(minutes=minutes), address=address)
+        except ActionError as error:
+            return f"{error.code} {error.params.get('seconds', '')}".strip()
+        return "added"
+
+    assert add(tiny, otto.email) == "added"
+    assert add(tiny, otto.email, 1) == "is_organizer"
+    for number in range(ADDRESSES_AN_HOUR - 2):
+        assert add((tiny, gated)[number % 2], f"none{number}@example.org", 2) == "no_account"
+    assert add(tiny, "none@example.org", 10) == add(gated, otto.email, 10) == "too_many_addresses 3000"
+    assert not gated.organizers.filter(pk=otto.pk).exists()
+    set_up_second_factor(otto)
+    with pytest.raises(ActionError, match="no_account"):  # another person's limit is their own
+        add_organizer(otto, tiny, EVALUATION, address="none@example.org")
+    assert add(gated, otto.email, 60) == "added"
