@@ -45,8 +45,8 @@ def test_a_task_from_its_folder_to_its_exports(demo: Demo, organizer: Person, ca
     (data,) = [captain.folder / name for name in saved if name.endswith(".tsv")]
     gold = organizer.folder / slug / "gold/test.csv"
     runs = _run_files(captain.folder, data.read_text(), gold.read_text())
-    faulty = _check_and_submit(captain, slug, runs)
-    _submit_by_page(captain, slug, runs, faulty)
+    invalid = _check_and_submit(captain, slug, runs)
+    _submit_by_page(captain, slug, runs, invalid)
 
     captain.agon("runs", "select", NAME.format(1), "-t", slug)
     assert "Levante" not in captain.agon("leaderboard", f"{slug}/task1")
@@ -165,14 +165,14 @@ def _run_files(folder: Path, data: str, gold: str) -> dict[str, bytes]:
 
 
 def _check_and_submit(captain: Person, slug: str, runs: dict[str, bytes]) -> list[dict[str, Any]]:
-    """Check and submit each run; return the problems of the faulty one, the same from all commands and the page."""
-    good, faulty, other = runs
+    """Check and submit each run; return the problems of the invalid one, the same from all commands and the page."""
+    good, invalid, other = runs
     check = ("check", "--task", slug, "--team", "Levante")
     assert captain.agon(*check, good) == f"{good}: valid.\n"
-    problems: list[dict[str, Any]] = captain.json(*check, faulty, expect=1)["problems"]
+    problems: list[dict[str, Any]] = captain.json(*check, invalid, expect=1)["problems"]
     assert problems
-    validated = captain.json("submit", faulty, "-t", slug, "--dry-run", expect=3)
-    sent = captain.json("submit", faulty, "-t", slug, "--wait", "--yes", expect=3)
+    validated = captain.json("submit", invalid, "-t", slug, "--dry-run", expect=3)
+    sent = captain.json("submit", invalid, "-t", slug, "--wait", "--yes", expect=3)
     page = json.loads(captain.browser.get(f"/tasks/{slug}/submissions/{sent['id']}/report.json"))
     assert problems == validated["problems"] == sent["problems"] == page["problems"]
     for name in (good, other):
@@ -181,9 +181,9 @@ def _check_and_submit(captain: Person, slug: str, runs: dict[str, bytes]) -> lis
 
 
 def _submit_by_page(captain: Person, slug: str, runs: dict[str, bytes], problems: list[dict[str, Any]]) -> None:
-    """Upload the faulty run and a valid one on the page: the report and the receipt are those of the command."""
-    _good, faulty, other = runs
-    boundary = captain.browser.upload(slug, "evaluation", faulty, b"comment_id\n")
+    """Upload the invalid run and a valid one on the page: the report and the receipt are those of the command."""
+    _good, invalid, other = runs
+    boundary = captain.browser.upload(slug, "evaluation", invalid, b"comment_id\n")
     rejected = json.loads(captain.browser.get(f"{boundary}report.json"))
     assert rejected["problems"] != problems
     name = NAME.format(4)
