@@ -248,7 +248,7 @@ def _gold(options: argparse.Namespace) -> int:
             f"{options.track} has no split {options.split}; it has {', '.join(one.split for one in lines)}."
         )
     if options.return_to is not None:
-        return _return_to_gold(portal, task, line, options)
+        return _preview_former_gold(portal, task, line, options)
     return _upload_gold(portal, task, line, options)
 
 
@@ -267,7 +267,7 @@ def _gold_text(lines: Sequence[Gold]) -> str:
     return table(["track", "split", "version", "since", "earlier", "last file"], rows)
 
 
-def _return_to_gold(portal: OrganizersPortal, task: str, line: Gold, options: argparse.Namespace) -> int:
+def _preview_former_gold(portal: OrganizersPortal, task: str, line: Gold, options: argparse.Namespace) -> int:
     former = next((one for one in line.former if one.version == options.return_to), None)
     if former is None:
         versions = ", ".join(str(one.version) for one in line.former) or "none"
