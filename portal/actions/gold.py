@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
@@ -70,7 +70,7 @@ def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
     track, split = upload.track, upload.split
     same = GoldStandard.objects.filter(track=track, split=split, sealed_sha256=upload.sealed_sha256)
     former = same.order_by("version").first()
-    detail = {"returned_to": former.version} if former else {}
+    detail: dict[str, Any] = {"returned_to": former.version} if former else {}
     gold = adopt(track, split, upload.sealed_sha256, act.at, act.user, upload.counts, note=note, **detail)
     GoldUpload.objects.filter(pk=upload.pk).update(state=GoldUpload.State.ACCEPTED, gold=gold)
     transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))

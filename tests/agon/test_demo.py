@@ -18,7 +18,7 @@ from portal.management.commands.load_demo import CAPTAIN, MEMBER, ORGANIZER
 from tests.agon.demo import Demo, Person
 from tests.services import wait_until
 
-NAME = "task1_Levante_{}.csv"
+NAME = "Levante_task1_{}.csv"
 NOTE = "The label of the first sentence was wrong."
 
 

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("portal", "0026_canceled_mails"),
+        ("portal", "0027_runs_of_several_files"),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("portal", "0027_login_for_a_task"),
+        ("portal", "0028_login_for_a_task"),
     ]
 
     operations = [
