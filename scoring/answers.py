@@ -114,7 +114,7 @@ class Entities:
 
     `begins` and `ends` (exclusive) count from 0: the tokens of a sentence, whose number is in `lengths`, or without
     `lengths` the characters of a text. `kinds` are indexes in `types`. An item's entities are sorted by begin, end and
-    kind, each once. Those of tokens do not overlap. `texts` has each item's text, if it is known.
+    kind, each once. Those of tokens do not overlap. `texts` has each item's text, if these are known.
     """
 
     ids: list[str]
@@ -124,7 +124,7 @@ class Entities:
     ends: NDArray[np.int64]
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64] | None
-    texts: list[str] | None = None  # with tokens, these separated by single spaces
+    texts: Mapping[str, str] | None = None  # by id; with tokens, these separated by spaces
 
     def __repr__(self) -> str:
         return f"Entities({len(self.ids)} items, {len(self.begins)} entities)"
@@ -140,7 +140,9 @@ class Entities:
             self.ends[at],
             starts,
             lengths=None if self.lengths is None else self.lengths[rows],
-            texts=None if self.texts is None else [self.texts[row] for row in rows.tolist()],
+            texts=None
+            if self.texts is None
+            else {name: self.texts.get(self.ids[row], "") for name, row in zip(ids, rows.tolist(), strict=True)},
         )
 
     def of_item(self, row: int) -> list[tuple[str, int, int]]:
@@ -221,7 +223,7 @@ def joined(parts: Mapping[str, Answers]) -> Answers:
         np.concatenate([part.ends for part in entities]),
         _joined_starts(entities),
         lengths=_joined_lengths(entities),
-        texts=_joined_texts(entities),
+        texts=_joined_texts(dict(zip(parts, entities, strict=True))),
     )
 
 
@@ -247,9 +249,11 @@ def _joined_lengths(parts: Sequence[Entities]) -> NDArray[np.int64] | None:
     return np.concatenate(lengths) if len(lengths) == len(parts) else None
 
 
-def _joined_texts(parts: Sequence[Entities]) -> list[str] | None:
-    texts = [part.texts for part in parts if part.texts is not None]
-    return [text for own in texts for text in own] if len(texts) == len(parts) else None
+def _joined_texts(parts: Mapping[str, Entities]) -> dict[str, str] | None:
+    texts = {value: part.texts for value, part in parts.items() if part.texts is not None}
+    if len(texts) < len(parts):
+        return None
+    return {f"{value}/{item}": text for value, own in texts.items() for item, text in own.items()}
 
 
 def _joined_starts(parts: Sequence[Spans | Entities | Ranking]) -> NDArray[np.int64]:

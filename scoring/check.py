@@ -153,7 +153,7 @@ def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Ans
 def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, int] | None:
     """The length of each text; None if they cannot be read, which only loses warnings."""
     try:
-        return items.text_lengths(id_columns(track), in_tokens=answer_kind(track) == "entities")
+        return items.text_lengths(id_columns(track), in_tokens=track.format.kind == "conll")
     except TextsError as error:
         report.warning("texts-unreadable", found=str(error))
         return None

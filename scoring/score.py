@@ -1,7 +1,7 @@
 """Scoring a run: read it and the gold, match them by the gold's items, compute the track's metrics."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,9 @@ from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.gold.views import ViewError, viewed
 from scoring.items.index import ItemIndex
 from scoring.items.slices import slice_columns
-from scoring.items.texts import TextsError
+from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.limits import LISTED
-from scoring.metrics import Comparison, LoadedGold, compare, compute, get, plain
+from scoring.metrics import Comparison, LoadedGold, compare, compute, get, needs_texts, plain
 from scoring.metrics.distinct import distinct
 from scoring.reports.problems import Problem, Report
 
@@ -182,10 +182,30 @@ def load_gold(
         raise GoldError(report)
     if declared is not None and declared.view is not None:
         answers = _viewed(answers, declared.view, rules)
+    if isinstance(answers, Entities) and answers.texts is None:
+        answers = _with_texts(answers, rules, split)
     standard = LoadedGold(answers, rules.hierarchy, _declared_values(rules), slice_columns(rules, split))
     _require_slices(standard, rules)
     known = None if items is None else find_items(rules, items, split, Report())  # the run's report lists the problem
     return standard if known is None else _for_items(definition, track, split, standard, known)
+
+
+def _with_texts(answers: Entities, track: Track, split: str) -> Entities:
+    """The answers with the items' texts, if a metric needs them; GoldError if they cannot be read."""
+    needing = dict.fromkeys(spec.key for spec in plain(track.metrics) if needs_texts(spec))
+    if not needing:
+        return answers
+    try:
+        if split not in track.texts:
+            raise TextsError("there is no table of this split")
+        texts = read_texts(track.texts[split], id_columns(track))
+        if missing := [item for item in answers.ids if item not in texts]:
+            raise TextsError(f"{track.texts[split].name} has no text for {missing[0]}")
+        return replace(answers, texts=texts)
+    except TextsError as error:
+        report = Report()
+        report.error("gold-texts", found=str(error), expected=", ".join(needing))
+        raise GoldError(report) from None
 
 
 def _require_slices(gold: LoadedGold, track: Track) -> None:
@@ -248,7 +268,7 @@ def _for_items(definition: Definition, track: str, split: str, standard: LoadedG
 
 def _with_items(gold: LoadedGold, track: Track, items: Iterable[str] | Path | None, split: str) -> LoadedGold:
     """A gold of spans with all of the items; other gold is unchanged."""
-    if items is None or not isinstance(gold.answers, Spans):
+    if items is None or not isinstance(gold.answers, Spans | Entities):
         return gold
     known = find_items(track, items, split, Report())  # the run's report lists the problem
     return gold if known is None else gold.covering(known.ids)

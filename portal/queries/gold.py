@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from portal.models import GoldStandard, GoldUpload, SharedTask, Track
-from scoring.formats import answer_kind
+from scoring.formats import FORMATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class GoldLine:
         if self.newest is None or self.newest.counts is None or len({*self.newest.counts}) == 1:
             return ""
         rules = self.track.definition
-        if answer_kind(rules) == "spans":
+        if FORMATS[rules.format.kind].leaves_out_empty:
             return _("; the others have no spans")
         if rules.items_outside_gold == "count":
             return _("; answers to the others count against precision")

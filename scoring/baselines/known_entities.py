@@ -15,7 +15,8 @@ Found = tuple[str, int, int]  # type, begin and end
 def most_frequent_types(train: Entities) -> dict[str, str]:
     """The text of each entity in training, with its most frequent type; the first of equally frequent ones."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for row, text in enumerate(train.texts or ()):
+    for row, item in enumerate(train.ids):
+        text = (train.texts or {})[item]
         parts: Sequence[str] = text if train.lengths is None else text.split()
         for kind, begin, end in train.of_item(row):
             form = parts[begin:end]
@@ -41,7 +42,7 @@ def found_again(material: Material, known: Mapping[str, str]) -> Entities:
         ends=np.array([end for _, _, end in flat], np.int64),
         starts=np.cumsum([0, *map(len, rows)], dtype=np.int64),
         lengths=lengths,
-        texts=texts,
+        texts=dict(zip(material.ids, texts, strict=True)),
     )
 
 

@@ -14,6 +14,7 @@ from scoring.baselines.known_entities import found_again, most_frequent_types
 from scoring.baselines.material import Material, UnavailableError, UnsuitedError, labels_of
 from scoring.extras import install_command
 from scoring.formats import answer_kind
+from scoring.metrics.loaded_gold import LoadedGold
 
 Recipe = Callable[[Material], Answers]
 
@@ -27,6 +28,8 @@ def _gold(material: Material) -> Answers:
     if isinstance(gold, Spans):
         starts = np.concatenate([gold.starts, np.full(len(rest), gold.starts[-1])])
         return Spans([*gold.ids, *rest], gold.begins, gold.ends, starts)
+    if isinstance(gold, Entities) and gold.lengths is None:
+        return LoadedGold(gold).covering(material.ids).answers
     if isinstance(gold, Ranking | Entities):
         if rest:
             raise UnavailableError("the gold standard has nothing for some items")
@@ -78,7 +81,7 @@ def _known_forms(material: Material) -> Answers:
     if not isinstance(train, Entities):
         raise UnavailableError("it needs --train")
     if train.texts is None:
-        train = replace(train, texts=material.texts_of(train.ids))
+        train = replace(train, texts=dict(zip(train.ids, material.texts_of(train.ids), strict=True)))
     return found_again(material, most_frequent_types(train))
 
 

@@ -109,10 +109,16 @@ def _errors_of_files(definition: Definition, track: Track, place: int) -> Iterat
 
 
 def _errors_of_texts(track: Track, place: int, sound: Sound) -> Iterator[Error]:
-    if all(sound("tracks", place, key) for key in ("format", "items", "texts")) and answer_kind(track) == "entities":
-        for split in track.items.keys() - track.texts.keys():
-            sentence = f"{track.format.kind} runs are checked against the tokens of the sentences of {split}: name them"
-            yield ("tracks", place, "texts"), f"{sentence} as texts", None
+    if not all(sound("tracks", place, key) for key in ("format", "items", "texts", "metrics")):
+        return
+    if track.format.kind == "conll":
+        reason = "conll runs are checked against the tokens of the sentences"
+    elif needing := [spec.key for spec in registry.plain(track.metrics) if registry.needs_texts(spec)]:
+        reason = f"{needing[0]} needs the texts of the items"
+    else:
+        return
+    for split in track.items.keys() - track.texts.keys():
+        yield ("tracks", place, "texts"), f"{reason} of {split}: name them as texts", None
 
 
 def _too_many(definition: Definition) -> Iterator[Error]:

@@ -206,7 +206,8 @@ class Track:
         FILES_BY_SPLIT,
         "Table with the columns of the ids and `text`. Spans given as pairs or rows that end after their text are "
         "errors; listed offsets after it are warnings. Required with `conll`: "
-        "the column `id` and the tokens of each sentence, separated by spaces: runs must have as many.",
+        "the column `id` and the tokens of each sentence, separated by spaces: runs must have as many. "
+        "Metrics of surface forms require it, too.",
         default={},
     )
     slices: Mapping[str, Slicing] = declare(

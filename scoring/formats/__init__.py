@@ -14,7 +14,7 @@ from scoring.formats.json_labels import JSON_LABELS
 from scoring.formats.json_soft import JSON_SOFT
 from scoring.formats.reading import Reading, collector_paused
 from scoring.formats.several import read_several
-from scoring.formats.spans import SPANS
+from scoring.formats.spans import SPANS, TYPED_SPANS
 from scoring.formats.table import TABLE
 from scoring.formats.table_labels import TABLE_LABELS
 from scoring.formats.table_soft import TABLE_SOFT
@@ -32,6 +32,7 @@ FORMATS: dict[str, Format] = {
         TABLE_LABELS,
         TABLE_SOFT,
         SPANS,
+        TYPED_SPANS,
         CONLL,
         TREC_RUN,
         TREC_QRELS,

@@ -79,7 +79,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     check_ids(ids, reading)
     if len(reading.report.errors) > errors_before:
         return None
-    return found if words is None else replace(found, texts=_texts(words, lengths))
+    return found if words is None else replace(found, texts=dict(zip(ids, _texts(words, lengths), strict=True)))
 
 
 def _texts(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
@@ -216,7 +216,7 @@ def write(answers: Entities, spec: FormatSpec) -> str:
     is_long, parts = spec.options["scheme"] == "BIOES", []
     lengths = [] if answers.lengths is None else answers.lengths.tolist()
     for row, (item, length) in enumerate(zip(answers.ids, lengths, strict=True)):
-        words = [TOKEN] * length if answers.texts is None else answers.texts[row].split()
+        words = [TOKEN] * length if answers.texts is None else answers.texts[item].split()
         tags = ["O"] * length
         for at in range(answers.starts[row], answers.starts[row + 1]):
             name, begin, end = answers.types[kinds[at]], begins[at], ends[at]

@@ -10,10 +10,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Spans
+from scoring.answers import Entities, Spans
 from scoring.formats.json_text import in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
-from scoring.limits import MARKED_CHARACTERS, SPAN_CHARACTERS
+from scoring.limits import MARKED_CHARACTERS, SHOWN, SPAN_CHARACTERS
+from scoring.reports.nearest import nearest
 from scoring.reports.problems import Severity
 
 FURTHEST = 2**31 - 1  # no text is longer
@@ -26,27 +27,47 @@ WHOLE = re.compile(r"[0-9]{1,10}")
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """How a cell or a JSON value lists marked text: offset by offset, or as pairs of start and end."""
+    """How a cell or a JSON value lists marked text: offset by offset, or as pairs of start and end.
+
+    With `types` each pair has a type as well: `[3, 5, "PER"]`, or an object with the `keys` of start, end and type.
+    """
 
     as_pairs: bool
     end_included: bool = False
+    types: tuple[str, ...] = ()
+    keys: tuple[str, str, str] | None = None
 
     @property
     def type(self) -> Any:
+        if self.types:
+            return list[tuple[int, int, str]]
         return list[tuple[int, int]] if self.as_pairs else list[int]
 
     @property
     def expected(self) -> str:
+        if self.keys:
+            start, end, kind = self.keys
+            example = f'[{{"{start}": 10, "{end}": 13, "{kind}": "{self.types[0]}"}}]'
+            return f"objects with start, end and type, as {example}, or []"
+        if self.types:
+            return f'lists of start, end and type, as [[10, 13, "{self.types[0]}"]], or []'
         if self.as_pairs:
             return "pairs of start and end, as [[10, 13]], or []"
         return "whole numbers between brackets, as [10, 11, 12], or []"
+
+    def _converted(self, value: Any) -> list[Any]:
+        """The list in a JSON value; MsgspecError if it is no such list."""
+        if self.keys and isinstance(value, list):
+            value = [[one[key] for key in self.keys if key in one] if isinstance(one, dict) else one for one in value]
+        found: list[Any] = msgspec.convert(value, self.type)
+        return found
 
     def of_value(
         self, value: object, place: str, row: int, path: Callable[[int], str], problems: Problems
     ) -> list[Any]:
         """The list in a JSON value; empty, with the error kept, if it is no such list."""
         try:
-            found: list[Any] = msgspec.convert(value, self.type)
+            found = self._converted(value)
         except msgspec.MsgspecError:
             if not problems.has_counted(NO_LIST):
                 self._report(in_json(value), shown(place), problems, item=shown(place), path=path(row))
@@ -93,7 +114,8 @@ def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
 class SpanMarks:
     """Spans in the order of the file, and the number for each item; `ends` are exclusive.
 
-    `repeated` are rows with a repeated offset. `lines` and `path` say where items are, in files that have them.
+    `kinds` are indexes of types, -1 for unknown ones, of which `unknown` has the first of each row. `repeated` are rows
+    with a repeated offset. `lines` and `path` say where items are, in files that have them.
     """
 
     ids: list[str]
@@ -102,6 +124,8 @@ class SpanMarks:
     lengths: NDArray[np.int64]
     as_pairs: bool
     repeated: Mapping[int, int] = field(default_factory=dict)
+    kinds: NDArray[np.intp] | None = None
+    unknown: Mapping[int, str] = field(default_factory=dict)
     lines: Sequence[int] | None = None
     path: Callable[[int], str] | None = None
 
@@ -117,11 +141,33 @@ class SpanMarks:
         """Marks from a list per item, as in `Offsets.of_cell`. Positions beyond any text become BEYOND."""
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         count = int(lengths.sum())
+        if offsets.types:
+            return cls._of_triples(ids, lists, lengths, offsets, lines, path)
         if not offsets.as_pairs:
             flat = _numbers(chain.from_iterable(lists), lists, count)
             return cls(ids, *_spans_of_offsets(flat, lengths), lines=lines, path=path)
         pairs = _numbers(chain.from_iterable(chain.from_iterable(lists)), chain.from_iterable(lists), 2 * count)
         return cls(ids, pairs[::2], pairs[1::2] + offsets.end_included, lengths, True, lines=lines, path=path)
+
+    @classmethod
+    def _of_triples(
+        cls,
+        ids: list[str],
+        lists: Sequence[Sequence[Any]],
+        lengths: NDArray[np.int64],
+        offsets: Offsets,
+        lines: Sequence[int] | None,
+        path: Callable[[int], str] | None,
+    ) -> "SpanMarks":
+        flat, known = list(chain.from_iterable(lists)), {name: place for place, name in enumerate(offsets.types)}
+        pairs = [one[:2] for one in flat]
+        places = _numbers(chain.from_iterable(pairs), pairs, 2 * len(flat))
+        kinds = np.fromiter((known.get(one[2], -1) for one in flat), np.intp, len(flat))
+        owners = np.repeat(np.arange(len(lengths)), lengths)
+        found = np.array([one[2] for one in flat], object)
+        unknown = {row: str(name) for row, name in _firsts(found, kinds < 0, owners).items()}
+        ends = places[1::2] + offsets.end_included
+        return cls(ids, places[::2], ends, lengths, True, kinds=kinds, unknown=unknown, lines=lines, path=path)
 
     @classmethod
     def of_cells(
@@ -159,6 +205,39 @@ class SpanMarks:
         if reading.text_lengths is not None:
             self._judge_ends(ends, owners, reading.text_lengths, problems)
         return Spans(self.ids, begins, ends, np.searchsorted(owners, np.arange(len(self.lengths) + 1)))
+
+    def as_entities(self, types: tuple[str, ...], reading: Reading, problems: Problems) -> Entities | None:
+        """The sorted, unique entities; None if one is no span. Everything invalid is reported."""
+        owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        self._report_types(types, reading, problems)
+        if self.kinds is None or not self._judge(owners, problems):
+            return None
+        known = self.kinds >= 0
+        order = np.lexsort((self.kinds[known], self.ends[known], self.begins[known], owners[known]))
+        fields = (owners, self.begins, self.ends, self.kinds)
+        rows = np.column_stack([field[known][order] for field in fields])
+        new = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))[: len(rows)]
+        owners, begins, ends, kinds = rows[new].T
+        self._report("offset-twice", "warning", _firsts(rows[:, 1], ~new, rows[:, 0]), problems)
+        if reading.text_lengths is not None:
+            self._judge_ends(ends, owners, reading.text_lengths, problems)
+        starts = np.searchsorted(owners, np.arange(len(self.lengths) + 1))
+        return Entities(self.ids, types, kinds, begins, ends, starts, lengths=None)
+
+    def _report_types(self, types: Sequence[str], reading: Reading, problems: Problems) -> None:
+        for row, name in self.unknown.items():
+            if not problems.has_counted("label-outside-domain"):
+                problems.add(
+                    "label-outside-domain",
+                    f"{self.place(row)}: {shown(name)}",
+                    severity=reading.strict,
+                    line=self.lines[row] if self.lines else None,
+                    path=self.path(row) if self.path else None,
+                    item=shown(self.ids[row]),
+                    found=shown(name),
+                    expected=", ".join(types),
+                    suggestion=nearest(name[:SHOWN], list(types)),
+                )
 
     def _judge(self, owners: NDArray[np.int64], problems: Problems) -> bool:
         """Whether every span can exist in some text."""
@@ -225,7 +304,7 @@ def _spans_of_offsets(
     return begins - BEYOND, ends - BEYOND, np.bincount(owners, minlength=len(lengths)), False, repeated
 
 
-def _firsts(values: NDArray[np.int64], which: NDArray[np.bool_], owners: NDArray[np.int64]) -> dict[int, int]:
+def _firsts(values: NDArray[Any], which: NDArray[np.bool_], owners: NDArray[np.int64]) -> dict[int, Any]:
     """The first of the chosen values of each row that has one; `owners` are their rows, sorted."""
     chosen = owners[which]
     first = np.append(True, chosen[1:] != chosen[:-1])[: len(chosen)]

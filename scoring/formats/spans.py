@@ -3,18 +3,22 @@
 They are lists of offsets (`[10, 11, 12]`), lists of start–end pairs (`[[10, 13]]`) or, in a table, one row per span
 with start and end, both empty for an item without spans. Ends are exclusive, unless `end` says otherwise. Plain lines
 have no quotes: the official scorer of Toxic Spans 2021 reads a quoted list differently.
+
+Typed spans are written in the same ways: as triples (`[[10, 13, "PER"]]`), as JSON objects, or one row per span. They
+may overlap.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 from scoring import limits
-from scoring.answers import Spans
+from scoring.answers import Entities, Spans
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
-from scoring.definition.kinds import WORD, one_of
+from scoring.definition.kinds import WORD, WORDS, one_of
 from scoring.formats.delimited import split_plain
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
@@ -51,6 +55,38 @@ OPTIONS = (
 )
 
 
+TRIPLES = 'How spans are written: as lists of start, end and type, `[[3, 5, "PER"]]`'
+FIELDS = "or with `spans: objects`, the"
+TYPED_OPTIONS = (
+    Key("classes", WORDS, "The types of spans."),
+    OPTIONS[0],
+    *_where([Key("spans", one_of("triples"), f"{TRIPLES}.", "triples")], "plain"),
+    *_where([Key("spans", one_of("triples", "rows"), f"{TRIPLES}, or one row per span.", "triples")], "table"),
+    *_where(
+        [Key("spans", one_of("triples", "objects"), f"{TRIPLES}, or as objects with a key for each.", "triples")],
+        "json",
+    ),
+    Key("end", one_of("exclusive", "inclusive"), "Whether the end is part of the span.", "exclusive"),
+    *_where(RECORD_OPTIONS, "json"),
+    *_where(
+        [
+            Key("start", WORD, f"With `spans: rows`, the column of the first character, {FIELDS} key.", "start"),
+            Key("stop", WORD, f"With `spans: rows`, the column of the end, {FIELDS} key.", "stop"),
+            Key("type", WORD, f"With `spans: rows`, the column of the type, {FIELDS} key.", "type"),
+        ],
+        "table",
+        "json",
+    ),
+    *_where([Key("value", WORD, "With `spans: triples`, their column.", "spans"), *LAYOUT_OPTIONS], "table"),
+)
+
+
+def size_of_typed(spec: FormatSpec) -> Size:
+    """The greatest size of a run of typed spans, for each of its items."""
+    spans = limits.SPANS_AN_ITEM
+    return Size(entries=spans, cells=8 * spans, bytes=limits.SPANS_BYTES_AN_ITEM)
+
+
 def size(spec: FormatSpec) -> Size:
     """The greatest size of a run, for each of its items."""
     entries = limits.SPANS_AN_ITEM if spec.options["spans"] == "rows" else limits.ENTRIES_AN_ITEM
@@ -59,25 +95,48 @@ def size(spec: FormatSpec) -> Size:
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
     """Read spans, sorted and unique per item. Negative offsets are kept with a warning: they are always wrong."""
-    errors_before = len(reading.report.errors)
+    errors_before, problems = len(reading.report.errors), Problems(reading.report)
+    marks = _read_marks(data, spec, reading, problems)
+    answers = None if marks is None else marks.as_spans(reading, problems)
+    return answers if _is_sound(marks, reading, problems, errors_before) else None
+
+
+def read_typed(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
+    """Read typed spans, sorted and unique per item."""
+    errors_before, problems = len(reading.report.errors), Problems(reading.report)
+    marks = _read_marks(data, spec, reading, problems)
+    answers = None if marks is None else marks.as_entities(tuple(spec.options["classes"]), reading, problems)
+    return answers if _is_sound(marks, reading, problems, errors_before) else None
+
+
+def _is_sound(marks: SpanMarks | None, reading: Reading, problems: Problems, errors_before: int) -> bool:
+    """Report all problems; whether there is no error."""
+    problems.report()
+    if marks is not None:
+        check_ids(marks.ids, reading)
+    return len(reading.report.errors) == errors_before
+
+
+def _read_marks(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     if are_too_many(data.count(b","), reading.most_cells, reading.report):
         return None
-    problems = Problems(reading.report)
     read_file = {"plain": _read_plain, "table": _read_cells, "json": _read_json}[spec.options["file"]]
     if spec.options["spans"] == "rows":
         read_file = _read_rows
-    marks = read_file(data, spec, reading, problems)
-    if marks is None:
-        problems.report()
-        return None
-    answers = marks.as_spans(reading, problems)
-    problems.report()
-    check_ids(marks.ids, reading)
-    return None if len(reading.report.errors) > errors_before else answers
+    return read_file(data, spec, reading, problems)
 
 
 def _offsets(spec: FormatSpec) -> Offsets:
-    return Offsets(spec.options["spans"] != "offsets", spec.options["end"] == "inclusive")
+    options = spec.options
+    keys = _columns(spec) if options["spans"] == "objects" else None
+    return Offsets(
+        options["spans"] != "offsets", options["end"] == "inclusive", tuple(options.get("classes", ())), keys
+    )
+
+
+def _columns(spec: FormatSpec) -> tuple[str, str, str]:
+    """The columns or keys of start, end and type."""
+    return spec.options["start"], spec.options["stop"], spec.options["type"]
 
 
 def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
@@ -112,7 +171,7 @@ def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
 
 def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     """One row per span: rows of the same item belong together; one with empty cells is an item without spans."""
-    names = (spec.options["start"], spec.options["stop"])
+    names = _columns(spec) if "classes" in spec.options else (spec.options["start"], spec.options["stop"])
     table = read_table(data, spec.options, names, reading)
     if table is None:
         return None
@@ -121,26 +180,29 @@ def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
 
 
 def _pairs_by_item(
-    table: TableRows, names: tuple[str, str], problems: Problems
-) -> tuple[dict[str, list[tuple[int, int]]], dict[str, int]]:
-    pairs: dict[str, list[tuple[int, int]]] = {}
+    table: TableRows, names: Sequence[str], problems: Problems
+) -> tuple[dict[str, list[tuple[Any, ...]]], dict[str, int]]:
+    """Each item's spans as start, end and, with a third column in `names`, type; the first line of each item."""
+    pairs: dict[str, list[tuple[Any, ...]]] = {}
     lines: dict[str, int] = {}
-    starts, stops = (table.column(name) for name in names)
-    for item, line, start, stop in zip(table.ids, table.rows.lines, starts, stops, strict=True):
+    starts, stops, *further = (table.column(name) for name in names)
+    types = zip(*further, strict=True) if further else repeat(())
+    for item, line, start, stop, kind in zip(table.ids, table.rows.lines, starts, stops, types, strict=False):
         pair = pairs_of_rows(start, stop)
         if pair is None and not problems.has_counted("span-not-pair"):
             found = f"{shown_cell(start)}, {shown_cell(stop)}"
             place = f"line {line}: {found}"
             expected = "two whole numbers, or two empty cells"
             problems.add("span-not-pair", place, line=line, item=shown(item), found=found, expected=expected)
-        pairs.setdefault(item, []).extend(pair or [])
+        pairs.setdefault(item, []).extend((*one, *kind) for one in pair or [])
         lines.setdefault(item, line)
     return pairs, lines
 
 
 def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     offsets = _offsets(spec)
-    records = read_records(data, shape_of(spec, offsets.type), reading, strings_in=lambda values: 0)
+    shape = shape_of(spec, None if offsets.keys else offsets.type)
+    records = read_records(data, shape, reading, strings_in=lambda values: sum(map(len, values)) * bool(offsets.types))
     if records is None:
         return None
     found = records.values
@@ -164,15 +226,36 @@ def write(answers: Spans, spec: FormatSpec) -> str:
         else [[begin, end - (options["end"] == "inclusive")] for begin, end in answers.pairs(row)]
         for row in range(len(answers.ids))
     ]
+    return _written(answers.ids, lists, (options.get("start"), options.get("stop")), spec)
+
+
+def write_typed(answers: Entities, spec: FormatSpec) -> str:
+    """Write typed spans in the track's format."""
+    inclusive, keys = spec.options["end"] == "inclusive", _offsets(spec).keys
+    rows = (answers.of_item(row) for row in range(len(answers.ids)))
+    lists: list[list[Any]] = [[[begin, end - inclusive, kind] for kind, begin, end in row] for row in rows]
+    if keys:
+        lists = [[dict(zip(keys, one, strict=True)) for one in own] for own in lists]
+    names = _columns(spec) if spec.options["file"] == "table" else ()
+    return _written(answers.ids, lists, names, spec)
+
+
+def _written(ids: list[str], lists: list[list[Any]], columns: Sequence[Any], spec: FormatSpec) -> str:
+    options = spec.options
     if options["file"] == "json":
-        return write_records(answers.ids, lists, spec)
+        return write_records(ids, lists, spec)
     if options["file"] == "plain":
-        return "".join(f"{item}\t{json.dumps(own)}\n" for item, own in zip(answers.ids, lists, strict=True))
+        return "".join(f"{item}\t{_json(own)}\n" for item, own in zip(ids, lists, strict=True))
     if options["spans"] != "rows":
-        return write_table(answers.ids, {options["value"]: list(map(json.dumps, lists))}, options)
-    rows = [(item, *pair) for item, own in zip(answers.ids, lists, strict=True) for pair in own or [("", "")]]
-    ids, starts, stops = zip(*rows, strict=True)
-    return write_table(ids, {options["start"]: starts, options["stop"]: stops}, options)
+        return write_table(ids, {options["value"]: list(map(_json, lists))}, options)
+    empty = [("",) * len(columns)]
+    rows = [(item, *one) for item, own in zip(ids, lists, strict=True) for one in own or empty]
+    ids, *cells = (list(cells) for cells in zip(*rows, strict=True))
+    return write_table(ids, dict(zip(columns, cells, strict=True)), options)
+
+
+def _json(own: list[Any]) -> str:
+    return json.dumps(own, ensure_ascii=False)
 
 
 def suffix(options: Mapping[str, Any]) -> str:
@@ -193,4 +276,18 @@ SPANS = Format(
     write,
     suffix,
     size,
+    leaves_out_empty=True,
+)
+
+TYPED_SPANS = Format(
+    "typed-spans",
+    "entities",
+    "Characters marked in a text, each span with a type. Spans may overlap. A span has at most 1,048,576 characters.",
+    "classes: [PER, LOC], file: table, spans: rows, id: id, stop: end",
+    TYPED_OPTIONS,
+    read_typed,
+    write_typed,
+    suffix,
+    size_of_typed,
+    leaves_out_empty=True,
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoring.definition import Definition
-from scoring.formats import answer_kind
+from scoring.formats import FORMATS
 from scoring.limits import LISTED
 
 
@@ -42,4 +42,4 @@ def incomplete(covered: Coverage) -> dict[str, Any]:
 def may_leave_out(definition: Definition, track: str, split: str) -> bool:
     """Whether a gold file may leave items out: if declared, and on span tracks, where these have no spans."""
     is_declared = any(gold.covers == "listed" for gold in definition.gold if (gold.track, gold.split) == (track, split))
-    return is_declared or answer_kind(definition.track(track)) == "spans"
+    return is_declared or FORMATS[definition.track(track).format.kind].leaves_out_empty

@@ -3,7 +3,7 @@
 from scoring.metrics.comparison import Comparison, compare
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Contributions, Metric, MetricInfo
-from scoring.metrics.registry import METRICS, compute, contributions, describe, find, get, plain, validate
+from scoring.metrics.registry import METRICS, compute, contributions, describe, find, get, needs_texts, plain, validate
 
 __all__ = [
     "METRICS",
@@ -18,6 +18,7 @@ __all__ = [
     "describe",
     "find",
     "get",
+    "needs_texts",
     "plain",
     "validate",
 ]

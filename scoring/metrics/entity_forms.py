@@ -26,7 +26,8 @@ def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
     answers = gold.entities
     if answers.texts is None:
         raise ValueError("surface forms need the items' texts")
-    return answers.texts if answers.lengths is None else [text.split() for text in answers.texts]
+    texts = [answers.texts.get(item, "") for item in answers.ids]
+    return texts if answers.lengths is None else [text.split() for text in texts]
 
 
 def _forms(

@@ -101,9 +101,9 @@ class LoadedGold(Remembering):
 
     def covering(self, items: Sequence[str]) -> "LoadedGold":
         """The gold with all of `items`: those missing in a gold of spans have none; other gold is unchanged."""
-        if not isinstance(self.answers, Spans):
-            return self
         spans = self.answers
+        if not isinstance(spans, Spans | Entities) or (isinstance(spans, Entities) and spans.lengths is not None):
+            return self
         further = [item for item in items if item not in self.index]
         if not further:
             return self

@@ -82,6 +82,12 @@ def find(name: str) -> Metric | None:
     return METRICS.get(name) or _announced(name)
 
 
+def needs_texts(spec: MetricSpec) -> bool:
+    """Whether a metric needs the texts of the items; not for an unknown one."""
+    metric = find(spec.name)
+    return metric is not None and metric.needs_texts
+
+
 @cache
 def _announced(name: str) -> Metric | None:
     from importlib.metadata import entry_points  # noqa: PLC0415 - takes a third of the time that the engine may start in

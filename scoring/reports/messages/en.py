@@ -78,6 +78,7 @@ MESSAGES = {
     'unicodedata.normalize("{expected}", id) does.',
     "optional-items-missing": "Only some of the optional items are there; missing: {places}. Give all of them or none.",
     "slices-unreadable": "The slices {expected} cannot be read: {found}.",
+    "gold-texts": "The metrics {expected} need the items' texts, which cannot be read: {found}.",
     "gold-view": "The view in task.yaml does not fit the gold file: {found}.",
     "gold-incomplete": "The gold has {found} of {expected} items and leaves out {places}. Add them; if they should "
     "not be scored, write covers: listed in task.yaml.",
@@ -200,6 +201,8 @@ PHRASES = (
     "spaces",
     "whole numbers between brackets, as [10, 11, 12], or []",
     "pairs of start and end, as [[10, 13]], or []",
+    "lists of start, end and type, as {}, or []",
+    "objects with start, end and type, as {}, or []",
     "two whole numbers, or two empty cells",
     "a team's name ({})",
     "a path relative to the folder",

@@ -97,6 +97,32 @@ tracks:
   - {slug: ranking, format: {kind: trec-run, depth: 3}, items: items.txt, metrics: ["ndcg"], rank_by: ndcg}
   - {slug: outputs, format: {kind: text-lines, ids: first}, items: items.txt, metrics: [wer], rank_by: wer}
   - {slug: records, format: {kind: json-texts, lines: true}, items: items.txt, metrics: [wer], rank_by: wer}
+  - slug: typed
+    format: {kind: typed-spans, classes: [P, L]}
+    items: items.txt
+    texts: texts.csv
+    metrics: [entity_f1, entity_f1_surface]
+    rank_by: entity_f1
+  - slug: typed-cells
+    format: {kind: typed-spans, classes: [P, L], file: table, id: id, end: inclusive}
+    items: items.txt
+    metrics: [entity_f1]
+    rank_by: entity_f1
+  - slug: typed-rows
+    format: {kind: typed-spans, classes: [P, L], file: table, spans: rows, id: id, stop: end, type: t}
+    items: items.txt
+    metrics: [entity_f1]
+    rank_by: entity_f1
+  - slug: typed-json
+    format: {kind: typed-spans, classes: [P, L], file: json, lines: true}
+    items: items.txt
+    metrics: [entity_f1]
+    rank_by: entity_f1
+  - slug: typed-objects
+    format: {kind: typed-spans, classes: [P, L], file: json, spans: objects, stop: end, type: label}
+    items: items.txt
+    metrics: [entity_f1]
+    rank_by: entity_f1
 naming: {run: "{track}_{team}"}
 phases:
   - {slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best}
@@ -122,6 +148,17 @@ RIGHT = {
     "outputs": 'a\tOne "x".\nc\t\nb\tñu\ttoo\n'.encode(),
     "records": '{"id": "a", "value": "One \\"x\\"."}\n{"id": "c", "value": ""}\n'
     '{"id": "b", "value": "ñu\\ttoo"}\n'.encode(),
+    "typed": b'a\t[[3, 5, "P"], [0, 9, "L"], [3, 5, "L"]]\nb\t[]\nc\t[[0, 1, "P"]]\n',
+    "typed-cells": b'id,spans\na,"[[3, 4, ""P""], [0, 8, ""L""], [3, 4, ""L""]]"\nb,[]\nc,"[[0, 0, ""P""]]"\n',
+    "typed-rows": b"t,start,end,id\nP,3,5,a\n,,,b\nL,3,5,a\nP,0,1,c\nL,0,9,a\n",
+    "typed-json": b'{"id": "a", "value": [[3, 5, "P"], [0, 9, "L"], [3, 5, "L"]]}\n{"id": "b", "value": []}\n'
+    b'{"id": "c", "value": [[0, 1, "P"]]}\n',
+    "typed-objects": json.dumps(
+        [
+            {"id": item, "value": [{"start": begin, "end": end, "label": kind} for begin, end, kind in own]}
+            for item, own in {"a": [(3, 5, "P"), (0, 9, "L"), (3, 5, "L")], "b": [], "c": [(0, 1, "P")]}.items()
+        ]
+    ).encode(),
     "ranking": b"a Q0 d1 1 9.5 me\nb Q0 d1 1 2 me\na Q0 d2 2 -1e2 me\nc Q0 d3 1 0 me\n",
 }
 COLUMNS = {"map": ("hate", "target"), "numbers": ("mood",), "kinds": ("stars", "price")}
@@ -166,7 +203,11 @@ def test_right_files_mean_what_they_say(task: Definition, track: str, mark: byte
     elif isinstance(answers, Spans):
         parts = [answers.offsets(row) for row in range(len(answers.ids))]
         assert dict(zip(answers.ids, parts, strict=True)) == {"a": [3, 4, 8], "b": [], "c": [0]}
+    elif isinstance(answers, Entities) and answers.lengths is None:
+        found_rows = {item: answers.of_item(row) for row, item in enumerate(answers.ids)}
+        assert found_rows == {"a": [("L", 0, 9), ("P", 3, 5), ("L", 3, 5)], "b": [], "c": [("P", 0, 1)]}
     elif isinstance(answers, Entities):
+        assert answers.lengths is not None
         found = zip(answers.kinds.tolist(), answers.begins.tolist(), answers.ends.tolist(), strict=True)
         assert list(found) == [(1, 1, 3), (0, 0, 1), (1, 1, 2)]
         assert (answers.starts.tolist(), answers.lengths.tolist()) == ([0, 1, 1, 3], [3, 1, 2])
@@ -249,6 +290,17 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("bioes", b"de E-L", b"de I-L", "tag-out-of-order", 3),
         ("bioes", b"de E-L", b"de O", "tag-out-of-order", 3),
         ("bioes", b"S-P", b"E-P", "tag-out-of-order", 10),
+        ("typed", b'3, 5, "P"', b'5, 3, "P"', "span-empty", 1),
+        ("typed", b'"P"', b'"p"', "label-outside-domain", 1),
+        ("typed", b'3, 5, "P"', b"3, 5", "span-not-offsets", 1),
+        ("typed", b"[0, 1,", b"[0, 2,", "offset-outside-text", 3),
+        ("typed-cells", b'""P""]]"\n', b'""X""]]"\n', "label-outside-domain", 4),
+        ("typed-rows", b"P,3,5", b"X,3,5", "label-outside-domain", 2),
+        ("typed-rows", b"P,3,5", b"P,3,", "span-not-pair", 2),
+        ("typed-json", b'"P"', b"1", "span-not-offsets", None),
+        ("typed-json", b'"P"', b'"X"', "label-outside-domain", None),
+        ("typed-objects", b'"label": "P"', b'"type": "P"', "span-not-offsets", None),
+        ("typed-objects", b'"label": "P"', b'"label": "X"', "label-outside-domain", None),
         ("ranking", b"c Q0", b"e Q0", "unknown-ids", None),
         ("ranking", b"b Q0 d1 1 2 me", b"a Q0 d4 3 -101 me\na Q0 d5 4 -102 me", "too-many-documents", None),
     ],

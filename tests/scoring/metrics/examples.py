@@ -57,7 +57,9 @@ def read_entities(given: Mapping[str, str], types: Sequence[str] = ()) -> Entiti
     names = tuple(dict.fromkeys([*types, *(name for row in rows for name, _ in row)]))
     places = np.array([list(map(int, place.split("-"))) for row in rows for _, place in row], np.int64).reshape(-1, 2)
     kinds = np.array([names.index(name) for row in rows for name, _ in row], np.intp)
-    return Entities(list(given), names, kinds, *places.T, _starts(rows), np.full(len(rows), 10), [TEXT] * len(rows))
+    return Entities(
+        list(given), names, kinds, *places.T, _starts(rows), np.full(len(rows), 10), dict.fromkeys(given, TEXT)
+    )
 
 
 def _labels(rows: list[list[str]], ids: list[str]) -> Matrix:

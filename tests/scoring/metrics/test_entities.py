@@ -19,7 +19,7 @@ from scoring.definition import Definition, FormatSpec
 from scoring.formats import FORMATS
 from scoring.formats.reading import Reading
 from scoring.reports.problems import Report
-from scoring.score import load_gold, score_answers
+from scoring.score import GoldError, load_gold, score_answers
 from scoring.significance import intervals, tie_groups
 from tests.scoring.metrics.answers import value
 from tests.scoring.metrics.conftest import Evaluate
@@ -126,19 +126,21 @@ def test_overlap_and_coverage_as_counted_token_by_token() -> None:
 def test_a_surface_form_counts_once_and_is_right_where_it_is_found_in_its_place() -> None:
     gold = read([["B-PER", "O", "B-LOC"], ["B-PER"]])
     run = read([["O", "O", "B-LOC"], ["B-PER"]])
-    gold, run = (replace(side, texts=["Ana in Rio", "Ana"]) for side in (gold, run))
+    gold, run = (replace(side, texts={"1": "Ana in Rio", "2": "Ana"}) for side in (gold, run))
     assert value("entity_recall_surface", gold, run) == 1
     moved = replace(run, texts=None)
     assert value("entity_f1_surface", gold, moved) == 1  # the texts of the gold decide
     assert value("entity_f1_surface:PER", gold, run) == 1
-    gold = replace(gold, texts=["Ana in Rio", "Eva"])
+    gold = replace(gold, texts={"1": "Ana in Rio", "2": "Eva"})
     assert value("entity_recall_surface", gold, run) == 2 / 3
     with pytest.raises(ValueError, match="need the items' texts"):
         value("entity_f1_surface", replace(gold, texts=None), run)
 
 
 def test_the_text_of_a_form_is_of_characters_where_entities_are() -> None:
-    gold = replace(read_entities({"1": "PER 0-2", "2": "PER 3-5"}, TYPES), lengths=None, texts=["Al x", "by Al"])
+    gold = replace(
+        read_entities({"1": "PER 0-2", "2": "PER 3-5"}, TYPES), lengths=None, texts={"1": "Al x", "2": "by Al"}
+    )
     assert value("entity_recall_surface", gold, read_entities({"2": "PER 3-5"}, TYPES)) == 1
 
 
@@ -229,6 +231,48 @@ def test_a_check_compares_tokens_with_the_texts(task: Definition) -> None:
     assert [(one.code, one.severity, one.item, one.expected) for one in found] == [("tokens-differ", "error", "2", "3")]
 
 
+@pytest.fixture
+def marked(tmp_path: Path) -> Definition:
+    """The same task with entities of characters."""
+    text = TASK.replace("{kind: conll, classes: [PER, LOC]}", "{kind: typed-spans, classes: [PER, LOC]}")
+    text = text.replace("[entity_f1,", "[entity_f1, entity_f1_surface, entity_f1_covered,")
+    (tmp_path / "task.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "items.txt").write_text("1\n2\n3\n4\n", encoding="utf-8")
+    texts = "id\ttext\n1\tAna lives\n2\tin San Jose\n3\tAna\n4\tEva\n"
+    (tmp_path / "texts.tsv").write_text(texts, encoding="utf-8")
+    return load_definition(tmp_path)
+
+
+MARKED = b'1\t[[0, 3, "PER"]]\n2\t[[3, 11, "LOC"], [3, 6, "PER"]]\n3\t[[0, 3, "PER"]]\n'
+
+
+def test_items_that_a_gold_of_typed_spans_leaves_out_have_none(marked: Definition) -> None:
+    run = MARKED.replace(b"[3, 6,", b"[7, 11,").replace(b"3\t[[0, 3", b"3\t[[0, 2") + b'4\t[[0, 3, "LOC"]]\n'
+    result = score(marked, "one", run, load_gold(marked, "one", MARKED, items=["1", "2", "3", "4"]))
+    assert list(result.report) == []
+    assert result.items == 4
+    assert result.scores["entity_f1"] == pytest.approx(2 * 2 / (4 + 5))
+    # Right are Ana and San Jose, of Ana, San Jose and San in the gold, and Ana, San Jose, Jose, An and Eva in the run.
+    assert result.scores["entity_f1_surface"] == pytest.approx(2 * 2 / (3 + 5))
+    precision, recall = (1 + 1 + 0 + 1 + 0) / 5, (1 + 1 + 0 + 2 / 3) / 4
+    assert result.scores["entity_f1_covered"] == pytest.approx(2 * precision * recall / (precision + recall))
+    assert check(marked, "one", run.replace(b'[0, 3, "LOC', b'[0, 4, "LOC')).problems[0].code == "offset-outside-text"
+
+
+def test_surface_forms_need_the_texts(marked: Definition, tmp_path: Path) -> None:
+    (tmp_path / "texts.tsv").unlink()
+    with pytest.raises(
+        GoldError, match=r"metrics entity_f1_surface need the items' texts, which .*: texts.tsv: No such"
+    ):
+        load_gold(marked, "one", MARKED)
+    without = (tmp_path / "task.yaml").read_text(encoding="utf-8").replace("    texts: texts.tsv\n", "")
+    (tmp_path / "task.yaml").write_text(without, encoding="utf-8")
+    with pytest.raises(
+        DefinitionError, match="entity_f1_surface needs the texts of the items of test: name them as texts"
+    ):
+        load_definition(tmp_path)
+
+
 def random_tags(rng: np.random.Generator, scheme: str) -> list[str]:
     """Return tags in any order. Most of them need repair."""
     prefixes = "BI" if scheme == "IOB2" else "BIES"
@@ -252,7 +296,7 @@ def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
             repair: [
                 replace(
                     read(case[side], "BIO" if scheme == "IOB2" else "BIOES", repair),
-                    texts=list(map(" ".join, case["words"])),
+                    texts={str(row): " ".join(words) for row, words in enumerate(case["words"], 1)},
                 )
                 for side in ("gold", "run")
             ]
