@@ -14,6 +14,7 @@ from .entities import generate as entities
 from .exist2024 import generate as exist2024
 from .generation import generate as generation
 from .hateval2019 import generate as hateval2019
+from .multilingual import generate as multilingual
 from .regression import generate as regression
 from .ssa2023 import generate as ssa2023
 from .toxicspans2021 import generate as toxicspans2021
@@ -30,6 +31,7 @@ TEMPLATES: dict[str, Callable[..., None]] = {
     "regression": regression.generate,
     "generation": generation.generate,
     "entities": entities.generate,
+    "multilingual": multilingual.generate,
 }
 
 

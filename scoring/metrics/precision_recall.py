@@ -128,6 +128,37 @@ def _f1_macro_mean_contributions(comparison: MatrixComparison, spec: MetricSpec)
     return Contributions(np.hstack([part.values for part in columns]), combine)
 
 
+def _ones(comparison: MatrixComparison) -> tuple[Numbers, Numbers]:
+    """For each item and column: whether gold and run both say 1, and how many of them do."""
+    gold = comparison.gold
+    known, columns = ~gold.absent, len(gold.tree.classes)
+    truth = (gold.values == 1) & known
+    run = (comparison.run[:, :columns] == 1) & ~comparison.absent[:, :columns] & known
+    return (truth & run).astype(np.float64), truth.astype(np.float64) + run
+
+
+def _mean_positive_f1(hits: Numbers, marked: Numbers, empty: str) -> Numbers:
+    """The mean over the last axis."""
+    values = ratios(2 * hits, marked, {"zero": 0.0, "one": 1.0}.get(empty, np.nan))
+    defined = ~np.isnan(values)
+    return ratios(np.where(defined, values, 0).sum(axis=-1), defined.sum(axis=-1), np.nan)
+
+
+def _f1_positive_mean(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
+    hits, marked = comparison.once(_ones)
+    return float(_mean_positive_f1(hits.sum(axis=0), marked.sum(axis=0), spec.options.get("empty", "zero")))
+
+
+def _f1_positive_mean_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
+    hits, marked = comparison.once(_ones)
+    columns, empty = hits.shape[1], spec.options.get("empty", "zero")
+
+    def combine(sums: Numbers) -> Numbers:
+        return _mean_positive_f1(sums[..., :columns], sums[..., columns:], empty)
+
+    return Contributions(np.hstack([hits, marked]), combine)
+
+
 _SKLEARN = "scikit-learn, precision_recall_fscore_support"
 _DETESTS = "Ariza-Casabona et al. (2022), DETESTS, section 4"
 _HATEVAL = "Basile et al. (2019), HatEval, section 4.2"
@@ -249,5 +280,24 @@ METRICS = (
         ),
         kinds=TABLE,
         counts_outside=True,
+    ),
+    Metric(
+        name="f1_positive_mean",
+        title="Mean of the columns' F1 of 1",
+        short="Macro F1",
+        formula="mean over the columns of the table of 2 · both 1 / (1 in the run + 1 in the gold); a column without "
+        "any 1: 0 (with `empty: one`: 1, with `empty: skip`: left out)",
+        source="scikit-learn, f1_score of a matrix of labels, average='macro', zero_division=0",
+        compute=_f1_positive_mean,
+        contributions=_f1_positive_mean_contributions,
+        example=Example(
+            kind="table",
+            gold={"1": "joy 1, fear 1", "2": "joy 1, fear 0", "3": "joy 0, fear 0"},
+            run={"1": "joy 1, fear 0", "2": "joy 0, fear 0", "3": "joy 1, fear 0"},
+            value=1 / 4,
+            why="joy: 2 · 1 / (2 + 2) = 1/2; fear: 0; (1/2 + 0) / 2",
+        ),
+        kinds=TABLE,
+        options={"empty": ("zero", "one", "skip")},
     ),
 )

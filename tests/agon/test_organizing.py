@@ -45,6 +45,7 @@ TEMPLATES = (
     "regression",
     "generation",
     "entities",
+    "multilingual",
 )
 
 

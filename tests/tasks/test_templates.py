@@ -1,13 +1,18 @@
 """Templates for kinds of tasks: complete folders, and the official scorer's values on small handwritten cases."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
-from scoring import check_upload, load_definition, score
+from scoring import Definition, check_upload, load_definition, score
+from scoring.definition.files import each_file
 from scoring.definition.folder import problems_of_folder
+from scoring.score import named_bytes
+from scoring.uploads.naming import common_name, example
 from tasks import GENERATORS, TEMPLATES, build
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*/case*.json"))
@@ -33,7 +38,8 @@ def test_its_baselines_are_scored(template: str, tmp_path: Path) -> None:
         for baseline in definition.baselines:
             path = baseline.file(definition.folder, gold.split, gold.track)
             if path is not None:
-                assert score(definition, gold.track, path, gold=gold.file, split=gold.split).report.ok
+                run = named_bytes(definition.track(gold.track).files, path)
+                assert score(definition, gold.track, run, gold=gold.file, split=gold.split).report.ok
 
 
 @pytest.mark.parametrize("file", CASES, ids=lambda file: f"{file.parent.name}-{file.stem}")
@@ -57,9 +63,28 @@ def test_a_baseline_under_a_valid_name_is_accepted(template: str, tmp_path: Path
     gold, name = definition.gold[0], NAMES[template]
     path = definition.baselines[0].file(definition.folder, gold.split, gold.track)
     assert path is not None
+    files = definition.track(gold.track).files
+    if files is not None:
+        path = zipped(dict(each_file(files, path)), definition, gold.track, tmp_path / name)
     found = check_upload(definition, path, name, "Lak")
     assert found.ok, found.report.problems
     assert [run.run.track for run in found.runs] == [gold.track]
 
 
-NAMES = {"entities": "Lak_2.conll", "regression": "EI-reg_en_anger_pred.txt", "generation": "rdf2text_en_Lak.txt"}
+def zipped(paths: Mapping[str, Path], definition: Definition, track: str, archive: Path) -> Path:
+    """Return a zip with the files of one run under valid names."""
+    name = common_name(definition, example(definition, track, "Lak") or "")
+    field = definition.track(track).files
+    assert field is not None
+    with ZipFile(archive, "w") as packed:
+        for prefix, path in paths.items():
+            packed.write(path, name.replace(field.field, prefix.rstrip("/")))
+    return archive
+
+
+NAMES = {
+    "entities": "Lak_2.conll",
+    "regression": "EI-reg_en_anger_pred.txt",
+    "generation": "rdf2text_en_Lak.txt",
+    "multilingual": "runs.zip",
+}

@@ -196,3 +196,17 @@ def test_values_with_an_order(seed: int, items: int, levels: int, tolerance: flo
         return
     theirs = sk.cohen_kappa_score(gold, run, labels=range(levels), weights="quadratic")
     assert score("kappa_quadratic", *columns) == pytest.approx(theirs, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=seeds, items=st.integers(1, 30), columns=st.integers(1, 4), empty=st.sampled_from(["zero", "one", "skip"]))
+def test_mean_f1_of_columns_of_zeros_and_ones(seed: int, items: int, columns: int, empty: str) -> None:
+    rng = np.random.default_rng(seed)
+    gold, run = (rng.random((2, items, columns)) < rng.random(columns) ** 2).astype(np.int64)
+    division = {"zero": 0.0, "one": 1.0, "skip": np.nan}[empty]
+    theirs = sk.f1_score(gold, run, average=None, zero_division=division).reshape(-1)[-columns:]
+    if columns == 1:
+        theirs = np.array([sk.f1_score(gold[:, 0], run[:, 0], average="binary", zero_division=division)])
+    ours = score("f1_positive_mean", gold, run, empty=empty)
+    defined = theirs[~np.isnan(theirs)]
+    assert ours == (pytest.approx(defined.mean(), abs=1e-12) if len(defined) else None)

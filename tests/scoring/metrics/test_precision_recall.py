@@ -54,6 +54,14 @@ def test_of_a_table_s_column() -> None:
     assert value("recall_positive:TR", gold, run) == 0
 
 
+def test_mean_of_columns_where_no_cell_is_1() -> None:
+    gold = table("a b c", {"1": "100", "2": "010", "3": "00-"})
+    run = table("a b c", {"1": "100", "2": "000", "3": "001"})
+    assert value("f1_positive_mean", gold, run) == pytest.approx((1 + 0 + 0) / 3)
+    assert value("f1_positive_mean", gold, run, empty="one") == pytest.approx((1 + 0 + 1) / 3)
+    assert value("f1_positive_mean", gold, run, empty="skip") == pytest.approx((1 + 0) / 2)
+
+
 def test_positive_over_all_columns_looks_only_at_cells_that_the_gold_judges() -> None:
     gold = table("first second", {"tuple": "--", "p": "11", "q": "10", "r": "00"})
     run = table("first second", {"tuple": "11", "p": "10", "q": "11", "r": "00"})
