@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.cache import caches
 
 from tests.canary import eyes_open, gold_stays_hidden, pytest_runtest_makereport
-from tests.migrated import django_db_modify_db_settings, django_db_setup, first_migration, migrated
+from tests.migrated import django_db_modify_db_settings, django_db_setup, first_migration, migrated, quick_flush
 from tests.services import Broker
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "gold_stays_hidden",
     "migrated",
     "pytest_runtest_makereport",
+    "quick_flush",
 ]
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -3,7 +3,8 @@
 import pytest
 from django.db import transaction
 
-from portal.models import Run
+from portal.models import Run, SharedTask
+from tests.migrated import delete_all_rows
 from tests.portal.remembered import _rows, remembered
 from tests.portal.world import EVALUATION, GOOD, new_team, person, send_run, stored_path
 
@@ -56,3 +57,10 @@ def test_it_is_made_again_where_anything_differs(field, tiny_folder, what):
     field.use()
     assert field.made == 2
     assert stored_path(run.file_sha256).exists()
+
+
+def test_after_a_test_with_transactions_no_row_is_left(transactional_db, meltemi):
+    assert SharedTask.objects.exists()
+    delete_all_rows()
+    assert not SharedTask.objects.exists()
+    assert {table: len(rows) for table, rows in _rows().items() if rows} == {}
