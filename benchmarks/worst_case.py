@@ -80,12 +80,12 @@ def _cpu_seconds(pid: int) -> float:
 
 def _codes(definition: Definition, path: Path, file_name: str) -> list[str]:
     """Return the error codes of an upload that is rejected for its names or its content. Empty if it is scored."""
-    from portal.evaluation.check import child_for, judge
+    from portal.evaluation.check import check_content, child_for
     from portal.models import Phase, Team
 
     upload, phase = inspect_upload(definition, path, file_name, TEAM), Phase(split="test")
     with child_for(definition, path, phase) as child:
-        finding, kept = judge(child, file_name, Team(name=TEAM), set())
+        finding, kept = check_content(child, file_name, Team(name=TEAM), set())
         if finding.ok:
             for run in upload.runs:
                 gold = pickle.dumps(accepted_gold(definition, run.track, gold_of(run.track), phase.split))

@@ -147,7 +147,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "portal.web.requests.counted",
     "portal.web.middleware.headers",
-    "portal.api.door.no_nul",
+    "portal.api.requests.no_nul",
     "portal.web.middleware.no_nul",
     "django.middleware.security.SecurityMiddleware",
     "portal.web.board_cache.kept_boards",

@@ -1,6 +1,6 @@
 """A team's data password: verifying it, and sending a new one to the captain.
 
-A password is created when its email is sent (`portal.mail.letters.teams`). The database has only its hash.
+A password is created when its email is sent (`portal.mail.texts.teams`). The database has only its hash.
 """
 
 from typing import Annotated

@@ -38,8 +38,8 @@ from portal.actions import (
 from portal.actions.action import Action
 from portal.actions.input import Input
 from portal.api.access import find_phase, find_push_of_task, find_run, find_task, find_team, own_team
-from portal.api.door import ApiRequest
 from portal.api.problems import WRONG_MEDIA, Problem
+from portal.api.requests import ApiRequest
 from portal.api.routes import PROBLEMS, router
 from portal.api.schemas import (
     AnnouncementAnswer,

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 
 from portal import export
 from portal.api.access import find_page, find_task
-from portal.api.door import ApiRequest
 from portal.api.paging import bad_cursor, note_next
+from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
 from portal.api.schemas import BoardAnswer, OverallAnswer, ReleaseAnswer, ReleasedBoardAnswer
 from portal.models import ReleasedBoard, Run

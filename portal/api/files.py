@@ -17,8 +17,8 @@ from portal.actions.pushes import PUSH_BYTES, push_new_task, push_task
 from portal.actions.submit import submit
 from portal.actions.validate_only import report_of, validate_only
 from portal.api.access import find_phase, find_task, find_track, person
-from portal.api.door import ApiRequest
 from portal.api.problems import Problem
+from portal.api.requests import ApiRequest
 from portal.api.routes import PROBLEMS, router
 from portal.api.schemas import GoldUploadAnswer, PushAnswer, SubmissionAnswer, ValidationAnswer
 from portal.api.uploads import FORM_BODY, RAW_BODY, received, sealed

@@ -7,8 +7,8 @@ from django.http.response import HttpResponseBase
 from ninja import Query
 
 from portal.api.access import find_push, organized
-from portal.api.door import ApiRequest
 from portal.api.paging import Page, Paging, as_page, page_of
+from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
 from portal.api.schemas import (
     AuditAnswer,

@@ -9,8 +9,8 @@ from ninja import Query
 
 from portal.actions.validate_only import report_of
 from portal.api.access import find_run, find_submission, find_task, find_validation, own_team, person
-from portal.api.door import ApiRequest
 from portal.api.paging import Page, Paging, as_page, bad_cursor, note_next, page_of
+from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
 from portal.api.schemas import (
     ItemsAnswer,

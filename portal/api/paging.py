@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, Field
 
 from portal.actions.input import NOT_VALID, is_text
-from portal.api.door import ApiRequest
+from portal.api.requests import ApiRequest
 from scoring.limits import EARLIEST, LATEST
 
 Row = TypeVar("Row", bound=Model)

@@ -12,9 +12,9 @@ from ninja import Query
 from portal.actions.data_password import give_password
 from portal.actions.downloads import OBSTACLES, record_download
 from portal.api.access import find_page, find_task, person
-from portal.api.door import ApiRequest
 from portal.api.paging import Page, Paging, as_page, page_of
 from portal.api.problems import NO_SUCH_RANGE, problem_response
+from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
 from portal.api.schemas import (
     AgreementAnswer,

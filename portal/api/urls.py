@@ -13,8 +13,8 @@ from ninja.errors import ValidationError as InvalidRequest
 
 from portal.actions.input import InvalidInput, problem_of
 from portal.api import actions, boards, files, organizers, own, problems, tasks
-from portal.api.door import answer_to, guarded
 from portal.api.openapi import specification
+from portal.api.requests import answer_to, guarded
 from portal.api.routes import router
 
 PARTS = (tasks, boards, own, organizers, actions, files)  # importing each module declares its URLs

@@ -74,7 +74,7 @@ def _check(submission: Submission, token: UUID, now: Callable[[], datetime], rea
         others = Run.objects.holding_numbers(team, phase).exclude(submission=submission)
         file = reading.enter_context(stored_file(submission.sha256))
         child = reading.enter_context(child_for(shared_task.definition, file, phase, life=GIVE_WAY_SECONDS))
-        finding, kept = judge(child, submission.file_name, team, others.numbers_by_track())
+        finding, kept = check_content(child, submission.file_name, team, others.numbers_by_track())
     except Exception as error:
         record_error(submission, token, error, now())
         return Checked()
@@ -96,7 +96,9 @@ def child_for(
     return Child(Runs(definition, phase.split, file), [file, definition.folder], seconds, life=life)
 
 
-def judge(child: Child, file_name: str, team: Team, used_numbers: UsedNumbers) -> tuple[UploadFinding, frozenset[str]]:
+def check_content(
+    child: Child, file_name: str, team: Team, used_numbers: UsedNumbers
+) -> tuple[UploadFinding, frozenset[str]]:
     """Check an upload without gold. Return the finding and the entries of runs that the child can score now.
 
     Args:

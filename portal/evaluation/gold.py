@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from portal.evaluation.child import run_limited
 from portal.evaluation.claim import claim_gold
-from portal.evaluation.confined.gold import judge
+from portal.evaluation.confined.gold import check_gold_file
 from portal.evaluation.record import Problems, record_error
 from portal.evaluation.rescore import ask_again
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Phase, Run, Track, User
@@ -74,12 +74,12 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
         content = open_gold(upload.sealed_sha256)  # the child has no keys
         known = _opened(versions.newest)
         imported = _opened(versions.imported if upload.is_imported else None)
-        judged = (definition, upload.track.slug, upload.split, content, known, imported)
-        finding = GoldFinding(**run_limited(judge, *judged, readable=[definition.folder]))
+        arguments = (definition, upload.track.slug, upload.split, content, known, imported)
+        finding = GoldFinding(**run_limited(check_gold_file, *arguments, readable=[definition.folder]))
     except Exception as error:
         record_error(upload, token, error, now())
         return []
-    logger.info("gold judged", accepted=finding.ok)
+    logger.info("gold checked", accepted=finding.ok)
     return _record(upload, token, versions, finding, now())
 
 

@@ -1,6 +1,6 @@
 """Previews of gold: all scores with an uploaded gold standard, stored with the upload and not published.
 
-`GoldUpload.preview` is {"changes": as in `confined.gold.judge`, "boards": [{"phase", "gold", "scorer", "runs": {run:
+`GoldUpload.preview` is {"changes": as in `check_gold_file`, "boards": [{"phase", "gold", "scorer", "runs": {run:
 scores, or None if the run cannot be scored}, "groups", "groups_before": {run: tie group}}]}. All keys are primary keys.
 """
 

@@ -143,7 +143,7 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
     versions = GoldStandard.objects.none()  # a new task has none
     if push.shared_task is not None:
         versions = GoldStandard.objects.filter(track__shared_task=push.shared_task)
-    judged = child.ask("judge", sorted(set(versions.values_list("track__slug", "split"))))
+    judged = child.ask("check", sorted(set(versions.values_list("track__slug", "split"))))
     problems += judged["problems"]
     if not _ok(problems):
         return PushedFolder(problems)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import structlog
 
-from portal.evaluation.check import child_for, judge
+from portal.evaluation.check import check_content, child_for
 from portal.evaluation.errors import ChildError, HostError, description
 from portal.evaluation.limits import HINT_SECONDS, LEASE_SECONDS, RETRY_SECONDS, SWEEP_BATCH, VALIDATE_SECONDS
 from portal.evaluation.record import RunFinding, UploadFinding
@@ -81,7 +81,7 @@ def _finding(validation: Validation) -> UploadFinding:
         stored_file_to_validate(validation.pk) as file,
         child_for(phase.shared_task.definition, file, phase, seconds=VALIDATE_SECONDS) as child,
     ):
-        finding, _kept = judge(child, validation.file_name, validation.team, used_numbers)
+        finding, _kept = check_content(child, validation.file_name, validation.team, used_numbers)
         return finding
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import vl_convert
 
-from portal.figures.letters import FOLDER, with_letters
+from portal.figures.font_subsets import FOLDER, with_fonts
 
 _VEGA_LITE = "6.4"
 VERSION = vl_convert.get_vega_version()
@@ -17,7 +17,7 @@ vl_convert.register_font_directory(str(FOLDER))
 
 def _svg(spec: dict[str, Any]) -> bytes:
     drawn = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
-    return with_letters(drawn).replace(">", f"><title>{escape(spec['description'])}</title>", 1).encode()
+    return with_fonts(drawn).replace(">", f"><title>{escape(spec['description'])}</title>", 1).encode()
 
 
 def _png(spec: dict[str, Any]) -> bytes:

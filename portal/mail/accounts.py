@@ -10,9 +10,9 @@ from django.core.mail import EmailMessage
 from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 
-from portal.mail.letters.accounts import LETTERS, details_of
 from portal.mail.messages import printed
 from portal.mail.outbox import is_final
+from portal.mail.texts.accounts import TEXTS, details_of
 from portal.models import OutgoingMail, User
 from portal.models.clock import database_now
 
@@ -28,8 +28,8 @@ class AccountMails(DefaultAccountAdapter):
         user = _reader(email, context)
         language = _language(user, context["request"])
         with override(language):
-            letter = LETTERS[_name(template_prefix)]({**context, "user": user})
-            return printed(letter, email, language, headers or {})
+            content = TEXTS[_name(template_prefix)]({**context, "user": user})
+            return printed(content, email, language, headers or {})
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send the email or keep it for later. In both cases the page says what happened."""

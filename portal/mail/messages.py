@@ -8,8 +8,8 @@ from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 
 from portal.mail import unsubscribe
-from portal.mail.letter import Letter
-from portal.mail.letters import LETTERS
+from portal.mail.content import MailContent
+from portal.mail.texts import TEXTS
 from portal.models import MailFacts, OutgoingMail
 
 
@@ -24,21 +24,21 @@ def message(mail: OutgoingMail, facts: MailFacts, at: datetime) -> EmailMultiAlt
     headers = {"Message-ID": f"<{mail.pk}@{urlsplit(settings.PUBLIC_URL).hostname}>"}
     if stop:
         headers |= {"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
-    return printed(LETTERS[mail.kind](mail, facts, at), mail.address, mail.language, headers, stop)
+    return printed(TEXTS[mail.kind](mail, facts, at), mail.address, mail.language, headers, stop)
 
 
 def printed(
-    letter: Letter, address: str, language: str, headers: dict[str, str], stop: str = ""
+    content: MailContent, address: str, language: str, headers: dict[str, str], stop: str = ""
 ) -> EmailMultiAlternatives:
     """Return the email as a message. `stop` is the link to unsubscribe, if there is one."""
-    context = {"letter": letter, "language": language, "stop": stop, "portal": settings.PUBLIC_URL}
+    context = {"content": content, "language": language, "stop": stop, "portal": settings.PUBLIC_URL}
     message = EmailMultiAlternatives(
-        subject=" ".join(letter.subject.split()),  # a subject is a single line, even if a name contains line breaks
-        body=render_to_string("mail/letter.txt", context),
+        subject=" ".join(content.subject.split()),  # a subject is a single line, even if a name contains line breaks
+        body=render_to_string("mail/mail.txt", context),
         to=[address],
         headers={"Auto-Submitted": "auto-generated", **headers},
     )
-    message.attach_alternative(render_to_string("mail/letter.html", context), "text/html")
-    if letter.attachment is not None:
-        message.attach(*letter.attachment, "application/json")
+    message.attach_alternative(render_to_string("mail/mail.html", context), "text/html")
+    if content.attachment is not None:
+        message.attach(*content.attachment, "application/json")
     return message

@@ -14,8 +14,8 @@ from scoring.uploads.zips import BrokenZipError
 
 
 @dataclass(frozen=True, slots=True)
-class RightName:
-    """A valid name of a run file for a track; with several files one for each value of a field."""
+class ValidName:
+    """A valid name of a run file for a track. If runs have several files, there is one for each value of a field."""
 
     track: Track
     name: str
@@ -23,17 +23,17 @@ class RightName:
 
 
 @dataclass(frozen=True, slots=True)
-class RightNames:
+class ValidNames:
     """File names that a team can use. If `archive` is None, every archive name is valid."""
 
     archive: str | None
-    runs: list[RightName]
+    runs: list[ValidName]
     numbers: tuple[int, ...]  # run numbers; empty if file names have none
     commands: list[str]  # for local use: download the rules, check the first run, submit it
     needs_archive: bool  # whether file names contain folders, or runs have several files
 
 
-def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> RightNames:
+def valid_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> ValidNames:
     """Return example names, one per track, with the team's name if there is a team and with a free run number.
 
     The commands are for the phase and its split.
@@ -45,7 +45,7 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
         (track, example(definition, track.slug, team_name, _free(definition.naming.numbers, track, used)))
         for track in shared_task.tracks.all()
     ]
-    runs = [RightName(track, common_name(definition, name), track.definition.files) for track, name in names if name]
+    runs = [ValidName(track, common_name(definition, name), track.definition.files) for track, name in names if name]
     archive = example_archive(definition, team_name)
     bearer = ["--team", team_name] if team_name else []
     needs_archive = any("/" in one.name or one.files for one in runs)
@@ -57,7 +57,7 @@ def right_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
         home_command("check", shared_task, split, *bearer, file_name),
         shlex.join(["agon", "submit", file_name, "-t", shared_task.slug, *there, "--wait"]),
     ]
-    return RightNames(archive, runs, definition.naming.numbers, commands, needs_archive)
+    return ValidNames(archive, runs, definition.naming.numbers, commands, needs_archive)
 
 
 def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:

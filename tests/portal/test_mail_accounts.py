@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils.translation import override
 
-from portal.mail.letters.accounts import LETTERS
+from portal.mail.texts.accounts import LETTERS
 from portal.models import OutgoingMail
 from portal.models.clock import database_now
 from tests.portal.world import RELEASE, deliver, person

@@ -12,7 +12,7 @@ from django.conf import settings as portal_settings
 
 from portal.actions.approval import approve_team
 from portal.actions.teams import register_team
-from portal.mail.letters import LETTERS
+from portal.mail.texts import LETTERS
 from portal.models import Evaluation, OutgoingMail, Phase, Team
 from portal.times_and_numbers import score
 from tests.portal.world import (

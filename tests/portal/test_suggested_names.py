@@ -1,8 +1,8 @@
 """Suggested names in reports never belong to an existing run of the team."""
 
-from portal.evaluation.check import child_for, judge
+from portal.evaluation.check import check_content, child_for
 from portal.models import Phase, Run
-from portal.queries.uploads import inspect, right_names
+from portal.queries.uploads import inspect, valid_names
 from portal.storage import store_upload
 from scoring.limits import UPLOAD_BYTES
 from tests.portal.world import EVALUATION, GOOD, run_file, send_run, work_off
@@ -20,11 +20,11 @@ def test_a_used_run_number_is_not_suggested(meltemi):
     assert suggested(meltemi, phase) == {"one_Meltemi_1.json"}
     send_run(meltemi, GOOD, 1, EVALUATION)
     assert suggested(meltemi, phase) == {"one_Meltemi_2.json"}
-    assert right_names(meltemi.shared_task, meltemi, phase).runs[0].name == "one_Meltemi_2.json"
+    assert valid_names(meltemi.shared_task, meltemi, phase).runs[0].name == "one_Meltemi_2.json"
     with store_upload([run_file(GOOD)], WRONG, UPLOAD_BYTES) as stored:
         used_numbers = Run.objects.holding_numbers(meltemi, phase).numbers_by_track()
         with child_for(meltemi.shared_task.definition, stored.path, phase) as child:
-            finding, _kept = judge(child, WRONG, meltemi, used_numbers)
+            finding, _kept = check_content(child, WRONG, meltemi, used_numbers)
     assert {problem["suggestion"] for problem in finding.problems} == {"one_Meltemi_2.json"}
 
 

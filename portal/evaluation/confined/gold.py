@@ -12,7 +12,7 @@ from scoring.score import GoldError, load_gold
 SHOWN = 200  # number of item ids per list
 
 
-def judge(
+def check_gold_file(
     definition: Definition, track: str, split: str, content: bytes, known: bytes | None, imported: bytes | None
 ) -> dict[str, Any]:
     """Return the fields of a `GoldFinding`. `known` is the version in use, `imported` that of the last import."""

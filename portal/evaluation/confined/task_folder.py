@@ -58,7 +58,7 @@ class TaskFolder:
         self._votes = [votes for votes in self._definition.votes if self._name(votes.file) in self._entries]
         return {"problems": [], "slug": self._definition.slug, "apart": self._apart()}
 
-    def judge(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
+    def check(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
         """Return all `problems` of the files, the `gold`, and the agreement between annotators."""
         definition = self._definition
         apart = {path for gold in self._gold for path in self._definition.paths_of_gold(gold) if self._is_there(path)}

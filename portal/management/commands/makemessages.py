@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.commands import makemessages
 
 TRANSLATED = (
-    "./portal/mail/letters/",
+    "./portal/mail/texts/",
     "./portal/times_and_numbers.py",
     "./portal/queries/mails.py",
     "./templates/mail/",

@@ -27,7 +27,7 @@ from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
 from portal.queries.tasks import TaskPage
-from portal.queries.uploads import right_names
+from portal.queries.uploads import valid_names
 from portal.web.access import SignedInRequest, own_team, tab_context
 from portal.web.bodies import BODY_BYTES, allow_large_file
 from portal.web.forms import UploadForm
@@ -182,7 +182,7 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     context = tab_context(request, slug, "submit")
     page = context["page"]
     phase = next((phase for phase in page.open_phases if phase.scores == Phase.Scores.ON_RELEASE), page.current_phase)
-    names: Any = SimpleLazyObject(lambda: right_names(page.shared_task, page.team, phase))
+    names: Any = SimpleLazyObject(lambda: valid_names(page.shared_task, page.team, phase))
     commands = SimpleLazyObject(lambda: _commands(page, phase))
     context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "commands": commands}
     context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
@@ -193,7 +193,7 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
 def _commands(page: TaskPage, chosen: Phase | None) -> list[tuple[Phase | None, str]]:
     """The commands for each open phase, the selected one first."""
     phases: list[Phase | None] = [*sorted(page.open_phases, key=lambda phase: phase != chosen)] or [chosen]
-    return [(one, "\n".join(right_names(page.shared_task, page.team, one).commands)) for one in phases]
+    return [(one, "\n".join(valid_names(page.shared_task, page.team, one).commands)) for one in phases]
 
 
 def _limits(request: HttpRequest, context: dict[str, Any], phase: Phase | None) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
     found = get_object_or_404(visible, pk=pk, shared_task__slug=slug)
     context = tab_context(request, slug, "submit")
     view = submission_view(found, request.user, context["at"])
-    names = right_names(found.shared_task, found.team, found.phase)
+    names = valid_names(found.shared_task, found.team, found.phase)
     delayed = ["delayed"] if view.is_delayed else []
     signature = "-".join([view.state, *(line.state for line in view.runs), *delayed])
     return context | {

@@ -16,7 +16,7 @@ from portal.actions.teams import register_team
 from portal.actions.validate_only import validate_only
 from portal.models import Announcement, Board, Download, OutgoingMail, Phase, Run, Team
 from portal.queries.releases import keep_release
-from tests.portal.api.test_door import problem
+from tests.portal.api.test_requests import problem
 from tests.portal.remembered import remembered
 from tests.portal.script import Script
 from tests.portal.world import (

@@ -16,7 +16,7 @@ from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.preview import preview_gold
 from portal.models import Announcement, GoldUpload, Phase, Submission, Team, Validation
 from portal.storage import open_gold
-from tests.portal.api.test_door import problem
+from tests.portal.api.test_requests import problem
 from tests.portal.script import Script, token_of
 from tests.portal.world import (
     EVALUATION,

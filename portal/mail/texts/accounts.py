@@ -1,4 +1,4 @@
-"""Emails about an account, which allauth sends. `LETTERS` has a text for each of allauth's templates."""
+"""Emails about an account, which allauth sends. `TEXTS` has a text for each of allauth's templates."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -14,15 +14,15 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.mail.letter import Block, Letter, button, facts, moment, page, secret, text
+from portal.mail.content import Block, MailContent, button, facts, moment, page, secret, text
 from portal.models import MailFacts, OutgoingMail, User
 
 Context = Mapping[str, Any]  # allauth's template context
 
 
-def confirmation(context: Context) -> Letter:
+def confirmation(context: Context) -> MailContent:
     """Ask the reader to confirm a new email address."""
-    return _letter(
+    return _content(
         _("Agon: confirm your mail address"),
         text(_("Someone used this mail address for an account on Agon. We hope it was you.")),
         text(_("To confirm that the address is yours, follow this link:")),
@@ -31,9 +31,9 @@ def confirmation(context: Context) -> Letter:
     )
 
 
-def reset(context: Context) -> Letter:
+def reset(context: Context) -> MailContent:
     """Send a link to someone who forgot the password."""
-    return _letter(
+    return _content(
         _("Agon: reset your password"),
         text(_("Someone asked to reset the password of your account on Agon. If it was you, choose a new one here:")),
         button(_("Choose a new password"), _own(context["password_reset_url"])),
@@ -41,9 +41,9 @@ def reset(context: Context) -> Letter:
     )
 
 
-def already_there(context: Context) -> Letter:
+def already_there(context: Context) -> MailContent:
     """Tell someone who signs up again that they have an account. The page does not reveal it."""
-    return _letter(
+    return _content(
         _("Agon: you already have an account"),
         text(
             _(
@@ -57,9 +57,9 @@ def already_there(context: Context) -> Letter:
     )
 
 
-def no_account(context: Context) -> Letter:
+def no_account(context: Context) -> MailContent:
     """Tell someone who resets the password that they have no account. The page does not reveal it."""
-    return _letter(
+    return _content(
         _("Agon: there is no account with this address"),
         text(_("Someone asked to reset a password, but there is no account on Agon with this address.")),
         text(_("You may have signed up with another address, or not yet signed up:")),
@@ -68,12 +68,12 @@ def no_account(context: Context) -> Letter:
     )
 
 
-def mail_code(context: Context) -> Letter:
+def mail_code(context: Context) -> MailContent:
     """Send a code, which is needed to set up the first second factor.
 
     Organizers without a second factor also need it to change their email address.
     """
-    return _letter(
+    return _content(
         _("Agon: your code"),
         text(_("You are changing how you sign in to Agon. Enter this code on the page that asks for it:")),
         secret(context["code"]),
@@ -83,12 +83,12 @@ def mail_code(context: Context) -> Letter:
     )
 
 
-def _notice(words: Promise, context: Context) -> Letter:
+def _notice(words: Promise, context: Context) -> MailContent:
     """Notify the owner that a way of signing in has changed, with time and place."""
     at: datetime = context["timestamp"]
     old = context.get("from_email") or context.get("deleted_email")
     names = {"old": old, "new": context.get("to_email"), "provider": context.get("provider")}
-    return _letter(
+    return _content(
         _("Agon: your account was changed"),
         text(str(words) % names),
         facts(
@@ -121,7 +121,7 @@ _NOTICES = {
     "account_connected": gettext_lazy("A %(provider)s account was connected to your account."),
     "account_disconnected": gettext_lazy("A %(provider)s account was disconnected from your account."),
 }
-LETTERS: Mapping[str, Callable[[Context], Letter]] = {
+TEXTS: Mapping[str, Callable[[Context], MailContent]] = {
     **dict.fromkeys(OutgoingMail.CONFIRMATIONS, confirmation),
     "password_reset_key": reset,
     "account_already_exists": already_there,
@@ -138,7 +138,7 @@ def details_of(name: str, context: Context) -> dict[str, str]:
     return kept | {"letter": name} | ({"timestamp": context["timestamp"].isoformat()} if "timestamp" in context else {})
 
 
-def late(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def late(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Render an email that could not be sent immediately. If it has a link with a key, the key is created now."""
     name, moment_of_change = mail.details["letter"], mail.details.get("timestamp")
     context = mail.details | {"user": mail.user}
@@ -149,7 +149,7 @@ def late(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
         context["activate_url"] = page("account_confirm_email", EmailConfirmationHMAC(address).key)
     if name == "password_reset_key" and mail.user:
         context["password_reset_url"] = _reset_link(mail.user)
-    return LETTERS[name](context)
+    return TEXTS[name](context)
 
 
 def _reset_link(user: User) -> str:
@@ -164,6 +164,6 @@ def _own(address: str) -> str:
     return f"{settings.PUBLIC_URL}{urlsplit(address).path}"
 
 
-def _letter(subject: str, *blocks: Block) -> Letter:
+def _content(subject: str, *blocks: Block) -> MailContent:
     why = _("You get this mail because your address was given to Agon, a portal for shared tasks.")
-    return Letter(subject, blocks, why)
+    return MailContent(subject, blocks, why)

@@ -43,7 +43,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class MailContent:
     """An email before it is rendered. `why` explains why its reader gets it.
 
     An attachment is a file name and JSON text.

@@ -22,7 +22,7 @@ _LATIN = frozenset(map(chr, (*range(0x20, 0x250), *range(0x2010, 0x2040), *range
 _SEMIBOLD = 'font-weight="600"'
 
 
-def with_letters(svg: str) -> str:
+def with_fonts(svg: str) -> str:
     """Return the drawing with its fonts, each reduced to the glyphs that occur: about 4 kB per weight."""
     letters: defaultdict[int, set[str]] = defaultdict(set)
     for attributes, text in _TEXT.findall(svg):

@@ -5,16 +5,16 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from portal.mail.letter import Block, Letter, button, moment, names_of, page, points, text
+from portal.mail.content import Block, MailContent, button, moment, names_of, page, points, text
 from portal.models import MailFacts, OutgoingMail
 from portal.times_and_numbers import end_of_day, span
 
 
-def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Remind members of a team that has downloaded the data but has no valid run. The time left is that of sending."""
     closes = datetime.fromisoformat(mail.details["closes"])
     names = names_of(mail) | {"left": span(closes - at), "closes": moment(mail.user, end_of_day(closes), at)}
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: %(phase)s closes in %(left)s") % names,
         blocks=[
             text(_("%(phase)s closes in %(left)s: %(closes)s.") % names),
@@ -31,14 +31,14 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     )
 
 
-def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
+def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
     """Announce released scores: to teams with their official runs, to organizers without runs."""
     names = names_of(mail)
     if mail.team is None:
         why = _("You get this mail because you organize %(task)s on Agon.") % names
     else:
         why = _("You get this mail because you are a member of the team %(team)s of %(task)s on Agon.") % names
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: the leaderboards of %(phase)s are public") % names,
         blocks=[
             text(_("The organizers of %(task)s have released the scores of %(phase)s.") % names),

@@ -1,15 +1,15 @@
-"""The texts of emails, with one function per kind. `LETTERS` maps each kind to its function."""
+"""The texts of emails, with one function per kind. `TEXTS` maps each kind to its function."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from portal.mail.letter import Letter
-from portal.mail.letters import accounts, alerts, dates, runs, teams
+from portal.mail.content import MailContent
+from portal.mail.texts import accounts, alerts, dates, runs, teams
 from portal.models import MailFacts, OutgoingMail
 
 Kind = OutgoingMail.Kind
 
-LETTERS: Mapping[str, Callable[[OutgoingMail, MailFacts, datetime], Letter]] = {
+TEXTS: Mapping[str, Callable[[OutgoingMail, MailFacts, datetime], MailContent]] = {
     Kind.TEAM_APPROVED: teams.approved,
     Kind.TEAM_DECLINED: teams.declined,
     Kind.TEAM_WAITING: teams.waiting,

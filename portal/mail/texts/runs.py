@@ -6,18 +6,18 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.mail.letter import Letter, button, facts, link, moment, page, points, text
+from portal.mail.content import MailContent, button, facts, link, moment, page, points, text
 from portal.models import MailedResult, MailFacts, OutgoingMail, Phase, Submission
 from portal.times_and_numbers import file_size
 
 
-def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
+def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
     """Send the receipt: what was received and when, and that it will be scored."""
     submission, names = _submission(mail)
     assert found.receipt is not None
     content = json.dumps(found.receipt, indent=1, ensure_ascii=False)
     runs = len(found.results)
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: %(file)s was accepted") % names,
         blocks=[
             text(_("Your upload to %(phase)s was checked and accepted. It is being scored now.") % names),
@@ -40,12 +40,12 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     )
 
 
-def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
+def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
     """List the problems, and say that no quota was used."""
     _own, names = _submission(mail)
     rest = found.findings_left_out
     more = ngettext("And one more problem.", "And %(n)d more problems.", rest) % {"n": rest}
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: %(file)s was rejected") % names,
         blocks=[
             text(
@@ -63,11 +63,11 @@ def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     )
 
 
-def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
+def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
     """Report that all runs are scored. Scores are included only if they are public."""
     submission, names = _submission(mail)
     are_public, step = submission.phase.scores_are_public(at), submission.phase.step_at(at)
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: %(file)s was scored") % names,
         blocks=[
             text(_("Your upload to %(phase)s was scored.") % names),
@@ -80,10 +80,10 @@ def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> Letter:
     )
 
 
-def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Report that evaluation failed on our side."""
     _own, names = _submission(mail)
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: %(file)s failed on our side") % names,
         blocks=[
             text(

@@ -4,16 +4,16 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from portal.mail.letter import Letter, button, page, points, text
+from portal.mail.content import MailContent, button, page, points, text
 from portal.models import MailFacts, OutgoingMail
 
 
-def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Report the problem by its technical name. The email has no scores and no content of runs."""
     has_task = mail.shared_task_id is not None
     where = page("task", mail.shared_task.slug) if has_task else page("home")
     names = {"task": mail.shared_task.title if has_task else "Agon", "count": mail.details.get("count", 0)}
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: a problem needs your attention") % names,
         blocks=[
             text(_("Agon could not fix this by itself (%(count)s in total; the log has details):") % names),

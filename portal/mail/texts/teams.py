@@ -7,17 +7,17 @@ from datetime import datetime
 from django.contrib.auth.hashers import make_password
 from django.utils.translation import gettext as _
 
-from portal.mail.letter import Block, Letter, button, link, names_of, page, quote, secret, text
+from portal.mail.content import Block, MailContent, button, link, names_of, page, quote, secret, text
 from portal.models import MailFacts, OutgoingMail, Team
 
 PASSWORD_BYTES = 16  # 128 random bits cannot be guessed
 
 
-def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Report that the team is approved, with the password if the task has data that needs it."""
     names = names_of(mail)
     has_password = mail.shared_task.has_password_data
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: your team %(team)s was approved") % names,
         blocks=[
             text(
@@ -31,10 +31,10 @@ def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     )
 
 
-def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Report that the team is declined, with the reason."""
     names = names_of(mail)
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: your team %(team)s was declined") % names,
         blocks=[
             text(_("The organizers of %(task)s have declined your team %(team)s. Their reason:") % names),
@@ -52,10 +52,10 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     )
 
 
-def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Notify organizers that a team awaits approval."""
     names = names_of(mail)
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: the team %(team)s is waiting for your approval") % names,
         blocks=[
             text(
@@ -68,12 +68,12 @@ def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     )
 
 
-def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Invite someone to a team. The reader may have no account yet."""
     assert mail.team is not None
     names = names_of(mail) | {"name": mail.details["inviter"]}
     join = page("join_team", mail.shared_task.slug, mail.team.invitation_code)
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: join the team %(team)s") % names,
         blocks=[
             text(_("%(name)s invites you to the team %(team)s of the shared task %(task)s.") % names),
@@ -93,10 +93,10 @@ def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
     )
 
 
-def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Send the new password that was requested."""
     names = names_of(mail)
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: new data password of %(team)s") % names,
         blocks=[
             text(_("There is a new password for the data of your team %(team)s. The old one no longer works.") % names),
@@ -106,10 +106,10 @@ def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter
     )
 
 
-def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Letter:
+def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Ask people who signed an older version to sign the new agreement."""
     names = names_of(mail) | {"version": mail.details["version"]}
-    return Letter(
+    return MailContent(
         subject=_("%(task)s: the data agreement has changed, please sign it again") % names,
         blocks=[
             text(_("The data agreement of %(task)s has a new text: version %(version)s.") % names),
