@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils.translation import override
 
-from portal.mail.texts.accounts import LETTERS
+from portal.mail.texts.accounts import TEXTS
 from portal.models import OutgoingMail
 from portal.models.clock import database_now
 from tests.portal.world import RELEASE, deliver, person
@@ -43,7 +43,7 @@ def zoe():
 def test_every_mail_of_allauth_has_a_letter():
     templates = Path(allauth.__file__).parent.glob("templates/*/email/*_subject.txt")
     names = {path.name.removesuffix("_subject.txt") for path in templates}
-    assert names - BY_CODE <= set(LETTERS)
+    assert names - BY_CODE <= set(TEXTS)
 
 
 def test_the_link_of_a_sign_up_confirms_the_address(anybody, smtp, settings):
@@ -161,11 +161,11 @@ def test_every_letter_is_in_the_reader_s_language(language):
         "provider": "ORCID",
         "code": "BCDF-GHJK",
     }
-    for name, letter in LETTERS.items():
+    for name, content in TEXTS.items():
         with override("en"):
-            english = letter(context)
+            english = content(context)
         with override(language):
-            own = letter(context)
+            own = content(context)
         assert english.subject != own.subject
         assert english.why != own.why
         words = [block for block in own.blocks if block.text and block.kind != "secret"]

@@ -12,7 +12,7 @@ from django.conf import settings as portal_settings
 
 from portal.actions.approval import approve_team
 from portal.actions.teams import register_team
-from portal.mail.texts import LETTERS
+from portal.mail.texts import TEXTS
 from portal.models import Evaluation, OutgoingMail, Phase, Team
 from portal.times_and_numbers import score
 from tests.portal.world import (
@@ -119,7 +119,7 @@ def parts(mail):
 
 
 def test_each_kind_has_a_letter():
-    assert set(LETTERS) == set(KINDS)
+    assert set(TEXTS) == set(KINDS)
 
 
 def test_both_parts_say_the_same(world):
