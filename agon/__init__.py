@@ -1,7 +1,8 @@
-"""Agon from Python, for participants and organizers: built on the engine, without the portal's code.
+"""Agon for Python, for participants and organizers. It uses the scoring engine but not the portal's code.
 
-`agon.load`, `agon.submit` and `agon.leaderboard` speak with the portal that `agon login` signed in to; `agon.Portal` is
-all that a portal can do. `agon.compute` and `agon.score_many` need no portal. Each is loaded when it is first used.
+`agon.load`, `agon.submit` and `agon.leaderboard` use the portal that `agon login` signed in to. `agon.Portal` has all
+functions of a portal. `agon.compute` and `agon.score_many` do not need a portal. Each function is imported on first
+use.
 """
 
 from importlib import import_module

@@ -1,7 +1,7 @@
-"""The command `agon`: all of `python -m scoring`, and commands that use a portal.
+"""The command `agon`: everything in `python -m scoring`, and commands that use a portal.
 
-Exit codes of these: 0 done, 1 failed, 2 wrong usage, 3 the run is invalid, 4 not signed in, 5 not allowed (closed,
-limit), 6 timed out.
+Exit codes of the portal commands: 0 success, 1 failure, 2 usage error, 3 invalid run, 4 not signed in, 5 not allowed
+(phase closed, limit reached), 6 timeout.
 """
 
 import sys
@@ -12,22 +12,22 @@ from typing import Any
 from scoring.__main__ import main as scoring_main
 
 COMMANDS = {
-    "login": "sign in to a portal, in your browser",
+    "login": "sign in to a portal with your browser",
     "logout": "delete the access token from this computer",
-    "doctor": "say what stands between you and a submission, and how to fix it",
-    "completion": "print the script by which your shell completes commands",
-    "whoami": "whose token it is, and your teams",
-    "tasks": "list the shared tasks, what is open and the next deadline",
-    "team": "show, create, join or leave your team; invite a member",
-    "sign": "print a task's data agreement, and sign it",
-    "files": "list the files of a task's data",
+    "doctor": "find problems that keep you from submitting, and how to fix them",
+    "completion": "print the shell completion script",
+    "whoami": "show the account you are signed in with, and your teams",
+    "tasks": "list the shared tasks with open phases and next deadlines",
+    "team": "show, create, join or leave your team, or invite a member",
+    "sign": "print and sign a task's data agreement",
+    "files": "list a task's data files",
     "download": "download a task's rules and data",
-    "submit": "submit a run, or a zip of several",
+    "submit": "submit a run or a zip of several runs",
     "runs": "list, view, download, select or withdraw your runs",
     "leaderboard": "print a leaderboard",
-    "task": "organizers: make, check, push, open, hide and release a task; its gold and exports",
-    "teams": "organizers: list a task's teams, approve or decline one",
-    "organizers": "list, add or remove a task's organizers",
+    "task": "for organizers: create, check, push, open, hide and release a task, and manage its gold and exports",
+    "teams": "for organizers: list, approve or decline a task's teams",
+    "organizers": "for organizers: list, add or remove a task's organizers",
 }
 ALIASES = {"runs": ["submissions"]}
 _MODULES = (
@@ -35,7 +35,7 @@ _MODULES = (
     | dict.fromkeys(["tasks", "files", "download"], "data")
     | {"sign": "team"}
 )
-_WITHOUT_VALUE = ("--json", "--wait")  # their value is given with `=` only
+_WITHOUT_VALUE = ("--json", "--wait")  # their value can only be given with `=`
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

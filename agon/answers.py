@@ -1,4 +1,4 @@
-"""The types of a portal's answers. Unknown fields of newer portals are ignored, as docs/api.md asks."""
+"""The types of a portal's responses. Unknown fields from newer portals are ignored, as docs/api.md requires."""
 
 from datetime import datetime
 from importlib import import_module
@@ -13,16 +13,16 @@ Problems = list[dict[str, Any]]  # see `scoring.reports.problems.Problem.as_dict
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer, read from JSON; `as_dict` converts it back."""
+    """A response, parsed from JSON. `as_dict` converts it back."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
 
 class Token(Answer, frozen=True, kw_only=True):
-    """The token in use; `task` is the only task that it is for, if set."""
+    """The token in use. `task` is the task that the token is limited to, if any."""
 
     name: str
     scope: str
@@ -50,7 +50,7 @@ class Me(Answer, frozen=True, kw_only=True):
 
 
 class TaskSummary(Answer, frozen=True, kw_only=True):
-    """A shared task in the list; `next_date` is when `phase` opens or closes next."""
+    """A shared task in the list. `next_date` is when `phase` opens or closes next."""
 
     slug: str
     title: str
@@ -90,7 +90,7 @@ class Question(Answer, frozen=True, kw_only=True):
 
 
 class Task(TaskSummary, frozen=True, kw_only=True):
-    """A shared task; `current_phase` is the open phase that closes first."""
+    """A shared task. `current_phase` is the open phase that closes first."""
 
     tracks: list[Track]
     questions: list[Question]
@@ -129,7 +129,7 @@ class Team(Answer, frozen=True, kw_only=True):
 
 
 class Limit(Answer, frozen=True, kw_only=True):
-    """The run limit of a track, and what is left; `limit` is None for no limit."""
+    """The run limit of a track and the number of runs left. `limit` is None if there is no limit."""
 
     track: str
     used: int
@@ -140,7 +140,7 @@ class Limit(Answer, frozen=True, kw_only=True):
 
 
 class Phase(Answer, frozen=True, kw_only=True):
-    """A phase; `limits` is empty without a participating team."""
+    """A phase. `limits` is empty if you are not in a participating team."""
 
     slug: str
     title: str
@@ -151,14 +151,14 @@ class Phase(Answer, frozen=True, kw_only=True):
 
 
 class Obstacle(Answer, frozen=True, kw_only=True):
-    """Something that keeps you from a file, and how to remove it."""
+    """A reason why you cannot download a file, and how to remove it."""
 
     code: str
     detail: str
 
 
 class Dataset(Answer, frozen=True, kw_only=True):
-    """A file of a task's data; `size` in bytes; `sha256` is empty before the release."""
+    """A data file of a task. `size` is in bytes. `sha256` is empty before the release."""
 
     slug: str
     title: str
@@ -173,7 +173,7 @@ class Dataset(Answer, frozen=True, kw_only=True):
 
 
 class Run(Answer, frozen=True, kw_only=True):
-    """A run: its state, and its scores by metric once you may see them."""
+    """A run with its state and, when you may see them, its scores by metric."""
 
     id: str
     name: str
@@ -204,9 +204,10 @@ class Run(Answer, frozen=True, kw_only=True):
 
 
 class Submission(Answer, frozen=True, kw_only=True):
-    """An upload and its runs; `problems` are those of the upload as a whole.
+    """An upload and its runs. `problems` are about the upload as a whole.
 
-    `not_described` is set by `Portal.submit`, not by the portal: why the message was not saved as a description.
+    `not_described` is set by `Portal.submit` instead of the portal. It is the reason why the message was not saved as a
+    description.
     """
 
     id: str
@@ -223,19 +224,19 @@ class Submission(Answer, frozen=True, kw_only=True):
 
     @property
     def all_problems(self) -> Problems:
-        """The problems of the upload and of its runs, as in the portal's report."""
+        """The problems of the upload and its runs, as in the portal's report."""
         return [*self.problems, *(problem for run in self.runs for problem in run.problems)]
 
 
 class Rejection(Answer, frozen=True, kw_only=True):
-    """The error that submitting a valid file would give now: limits, run numbers or the phase's dates."""
+    """The error that submitting a valid file would cause now, because of limits, run numbers or the phase's dates."""
 
     code: str
     detail: str
 
 
 class ValidatedRun(Answer, frozen=True, kw_only=True):
-    """A run of a file that was validated only."""
+    """A run in a file that was only validated."""
 
     name: str
     track: str
@@ -244,7 +245,7 @@ class ValidatedRun(Answer, frozen=True, kw_only=True):
 
 
 class Validation(Answer, frozen=True, kw_only=True):
-    """A file that was validated only: nothing was submitted."""
+    """A file that was only validated. Nothing was submitted."""
 
     id: str
     phase: str
@@ -260,12 +261,12 @@ class Validation(Answer, frozen=True, kw_only=True):
 
     @property
     def all_problems(self) -> Problems:
-        """The problems of the file and of its runs."""
+        """The problems of the file and its runs."""
         return [*self.problems, *(problem for run in self.runs for problem in run.problems)]
 
 
 class BoardRow(Answer, frozen=True, kw_only=True):
-    """A team's run with its rank, or a reference without; `interval` is that of the ranking metric."""
+    """A team's run with its rank, or a reference without a rank. `interval` is for the ranking metric."""
 
     rank: int | None
     kind: str
@@ -284,7 +285,7 @@ class BoardRow(Answer, frozen=True, kw_only=True):
 
 
 class Leaderboard(Answer, frozen=True, kw_only=True):
-    """A track's whole leaderboard in a phase; without rows before its release, explained by `hidden_reason`."""
+    """A track's whole leaderboard in a phase. Before the release it has no rows, and `hidden_reason` explains why."""
 
     shared_task: str
     track: str
@@ -297,12 +298,12 @@ class Leaderboard(Answer, frozen=True, kw_only=True):
     hidden_reason: str = ""
 
     def to_pandas(self) -> "pd.DataFrame":
-        """A row per run, a column per metric (`agon.frames.board`)."""
+        """Return a row per run with a column per metric (`agon.frames.board`)."""
         return import_module("agon.frames").board(msgspec.json.encode(self))
 
 
 class OrganizedTeam(Answer, frozen=True, kw_only=True):
-    """A team as its task's organizers see it."""
+    """A team as the task's organizers see it."""
 
     id: int
     name: str
@@ -316,14 +317,14 @@ class OrganizedTeam(Answer, frozen=True, kw_only=True):
 
 
 class Organizer(Answer, frozen=True, kw_only=True):
-    """Who organizes a task."""
+    """An organizer of a task."""
 
     name: str
     address: str
 
 
 class Push(Answer, frozen=True, kw_only=True):
-    """A folder that was pushed: `changes` in what the portal has, and what else they bring (`effects`)."""
+    """A pushed folder, with its `changes` compared with the portal, and their further `effects`."""
 
     id: str
     task: str | None
@@ -338,7 +339,7 @@ class Push(Answer, frozen=True, kw_only=True):
 
 
 class GoldVersion(Answer, frozen=True, kw_only=True):
-    """A version of a gold standard; `note` is what public leaderboards say about it."""
+    """A version of a gold standard. `note` is the explanation on public leaderboards."""
 
     id: int
     version: int
@@ -347,7 +348,7 @@ class GoldVersion(Answer, frozen=True, kw_only=True):
 
 
 class Gold(Answer, frozen=True, kw_only=True):
-    """The gold standard of a track and split, and the state of its last upload."""
+    """The gold standard of a track and split, and the state of its latest upload."""
 
     track: str
     split: str
@@ -358,14 +359,14 @@ class Gold(Answer, frozen=True, kw_only=True):
 
 
 class GoldChange(Answer, frozen=True, kw_only=True):
-    """How many items a correction changes, adds or removes, and the first of their ids."""
+    """The number of items that a correction changes, adds or removes, and the first of their ids."""
 
     count: int
     items: list[str]
 
 
 class GoldPlace(Answer, frozen=True, kw_only=True):
-    """A run on a leaderboard; without scores it can't be scored."""
+    """A run on a leaderboard. A run without scores cannot be scored."""
 
     scores: dict[str, float | None] | None
     rank: int | None
@@ -395,7 +396,7 @@ class GoldBoard(Answer, frozen=True, kw_only=True):
 
 
 class GoldUpload(Answer, frozen=True, kw_only=True):
-    """An uploaded gold file; in the state `ready` with what it would change."""
+    """An uploaded gold file. In the state `ready`, it has a preview of the changes."""
 
     id: str
     track: str

@@ -1,4 +1,4 @@
-"""HTTP to a portal's API: the token, retries, pages of lists, and problems turned into errors."""
+"""HTTP connection to a portal's API: token, retries, paginated lists, and conversion of problems to errors."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -21,13 +21,16 @@ Body = bytes | IO[bytes] | None
 _BASE = "/api/v1"
 _BESIDE_THE_API = ("/.well-known/", "/device/")
 _SECRET = ("Authorization", "X-Data-Password")  # headers that are never sent to another host
-ATTEMPTS = 5  # per answer
-_NO_LONGER_THAN = 30  # longest wait before a retry that a server may ask for, in seconds
+ATTEMPTS = 5  # attempts per request
+_NO_LONGER_THAN = 30  # maximum wait before a retry that a server may request, in seconds
 _ERRORS = {401: NotSignedIn, 403: NotAllowed, 429: NotAllowed}
 
 
 class _Retries(Retry):
-    """Retries, except for 429, which is returned: limits of actions last longer than a user wants to wait unasked."""
+    """Retry policy that returns 429 responses.
+
+    Action limits last longer than a user would want to wait without being asked.
+    """
 
     RETRY_AFTER_STATUS_CODES = frozenset({503})
 
@@ -35,8 +38,8 @@ class _Retries(Retry):
 class Connection:
     """A connection to one portal, with or without a token.
 
-    Requests without an answer, or with 502, 503 or 504, are repeated: all requests here may be, uploads because of
-    their `Idempotency-Key`.
+    Requests without a response, or with a 502, 503 or 504 response, are repeated. This is safe for all requests of this
+    client, because uploads have an `Idempotency-Key`.
     """
 
     def __init__(self, address: str, token: str | None) -> None:
@@ -64,20 +67,20 @@ class Connection:
         self._pool = ProxyManager(proxy, **options) if proxy else PoolManager(**options)
 
     def read(self, kind: type[Kind], path: str, **query: Any) -> Kind:
-        """The answer to GET for a path below `/api/v1`."""
+        """Return the response to GET for a path below `/api/v1`."""
         return self.decoded(kind, self.ask("GET", path, query=query).data)
 
     def send(
         self, kind: type[Kind], path: str, content: Mapping[str, Any] | Body = None, query: Any = (), **headers: str
     ) -> Kind:
-        """The answer to a POST of JSON, or of a file's bytes."""
+        """Return the response to a POST of JSON or of a file's bytes."""
         if content is None or isinstance(content, Mapping):
             headers["Content-Type"] = "application/json"
             content = None if content is None else json.dumps(dict(content)).encode()
         return self.decoded(kind, self.ask("POST", path, query=dict(query), body=content, headers=headers).data)
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """The pages of a list, one after the other."""
+        """Yield the pages of a list."""
         asked: list[dict[str, Any]] = []
         while True:
             asked.append(query)
@@ -86,12 +89,13 @@ class Connection:
             if not page.get("next"):
                 return
             following = self.converted(str, page["next"])
-            query = dict(parse_qsl(following.partition("?")[2]))  # without its host: the token is for this one
+            # without the host, because the token is only for this host
+            query = dict(parse_qsl(following.partition("?")[2]))
             if query in asked:
                 raise self._surprising(ValueError(f"the page after {path} is {following}"))
 
     def items(self, kind: type[Kind], path: str, **query: Any) -> Iterator[Kind]:
-        """The items of a list, from all of its pages."""
+        """Yield the items of a list from all of its pages."""
         for page in self.pages(path, **query):
             yield from self.converted(list[kind], page.get("items"))  # type: ignore[valid-type]
 
@@ -105,11 +109,14 @@ class Connection:
         stream: bool = False,
         redirect: bool = False,
     ) -> BaseHTTPResponse:
-        """The answer to a request, if its status is below 300. `stream` leaves its body unread,
-        `redirect` follows a GET to the storage of files.
+        """Send a request and return the response if its status is below 300.
+
+        Args:
+            stream: leave the response body unread.
+            redirect: follow the redirect of a GET to the file storage.
 
         Raises:
-            AgonError: another answer, or none; its class says which.
+            AgonError: there was another response or none. The subclass shows which.
         """
         base = "" if path.startswith(_BESIDE_THE_API) else _BASE
         wanted = {name: value for name, value in (query or {}).items() if value not in ("", None)}
@@ -135,31 +142,33 @@ class Connection:
         return answer
 
     def _compare(self, portal: str | None) -> None:
-        """Compare versions once, with the portal's first answer."""
+        """Compare versions once, with the portal's first response."""
         if portal and not self._is_compared:
             self._is_compared = True
             warn_if_old(portal, self.address)
 
     def _moved(self, asked: str, location: str, place: str) -> AgonError:
-        """The error for a redirect: the portal's address up to `place`, the requested path."""
+        """Return the error for a redirect. The portal's address is the location up to `place`, the requested path."""
         try:
             found = urljoin(asked, location).partition("?")[0]
         except ValueError:
             found = ""
         portal = found.rstrip("/").removesuffix(place.rstrip("/"))
         if not location or portal in ("", self.address, found.rstrip("/")):
-            return AgonError(f"{self.address} redirects to {location or 'nowhere'}: it is no portal. Check AGON_URL.")
-        return AgonError(f"The portal answers at {portal}. Set AGON_URL to it.")
+            return AgonError(
+                f"{self.address} redirects to {location or 'nowhere'}, so it is not a portal. Check AGON_URL."
+            )
+        return AgonError(f"The portal's address is {portal}. Set AGON_URL to this address.")
 
     def decoded(self, kind: type[Kind], content: bytes) -> Kind:
-        """An answer's JSON as that type."""
+        """Decode a JSON response as the given type."""
         try:
             return msgspec.json.decode(content, type=kind)
         except msgspec.DecodeError as error:
             raise self._surprising(error) from None
 
     def converted(self, kind: type[Kind], content: Any) -> Kind:
-        """Plain values of answers as that type."""
+        """Convert plain response values to the given type."""
         try:
             return msgspec.convert(content, kind)
         except msgspec.ValidationError as error:
@@ -167,14 +176,14 @@ class Connection:
 
     def _surprising(self, error: Exception) -> AgonError:
         return AgonError(
-            f"{self.address} does not answer as this version of agon expects: {error}. "
+            f"{self.address} sent a response that this version of agon does not understand: {error}. "
             f"Update agon: {self.address}/client/"
         )
 
 
 def _error(answer: BaseHTTPResponse) -> AgonError:
-    """The error of an answer that is a problem, or a general one."""
-    problem = _problem(answer.data) or _Problem(f"The portal answers with the status {answer.status}.")
+    """Return the error for a problem response, or a general error for any other response."""
+    problem = _problem(answer.data) or _Problem(f"The portal responded with status {answer.status}.")
     lines = [f"{one.field}: {one.detail}" for one in problem.errors]
     hint = " Use “agon login”." if problem.code == "signed_out" else ""
     kind = RunInvalid if problem.problems else _ERRORS.get(answer.status, AgonError)
@@ -203,7 +212,7 @@ class _FieldProblem(msgspec.Struct):
 
 
 class _Problem(msgspec.Struct):
-    """RFC 9457, with Agon's own fields."""
+    """A problem in the format of RFC 9457, with Agon's own fields."""
 
     detail: str
     code: str = ""
@@ -212,7 +221,7 @@ class _Problem(msgspec.Struct):
 
 
 class _DeviceError(msgspec.Struct):
-    """RFC 6749, used for signing in with a browser."""
+    """An error in the format of RFC 6749, used for signing in with a browser."""
 
     error: str
     error_description: str = ""

@@ -1,4 +1,4 @@
-"""The portal in use, and the storage of its token: the system's keyring, else a file that only its owner can read."""
+"""The portal in use, and its stored token: in the system's keyring, or in a file that only its owner can read."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from agon.errors import AgonError, WrongUsage
 try:
     import keyring
     from keyring.errors import KeyringError
-except ImportError:  # an optional package
+except ImportError:  # keyring is an optional package
     keyring = None
 
 KEYRING = "the keyring"
@@ -22,55 +22,58 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 def config_folder() -> Path:
-    """The folder for this user's settings of programs."""
+    """Return the folder for this user's settings."""
     if os.name == "nt":
         return Path(os.environ["APPDATA"]) / "agon"
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "agon"
 
 
 def portal_address(given: str | None = None) -> str:
-    """The portal's address: the given one, else `AGON_URL`, else the last one signed in to.
+    """Return the portal's address: the given one, `AGON_URL`, or the one last signed in to.
 
     Raises:
-        WrongUsage: none of them is set, or it is not an https address.
+        WrongUsage: no address is set, or it is not an https address.
     """
     address = (given or os.environ.get("AGON_URL") or _read().get("portal") or "").rstrip("/")
     if not address:
-        raise WrongUsage("Which portal? Sign in with “agon login https://YOUR-PORTAL”, or set AGON_URL.")
+        raise WrongUsage("No portal is set. Sign in with “agon login https://YOUR-PORTAL”, or set AGON_URL.")
     try:
         scheme, host, _ = _origin(address)
     except ValueError:
-        raise WrongUsage(f"{address} is not a web address. The portal’s is like https://YOUR-PORTAL.") from None
+        raise WrongUsage(f"{address} is not a URL. The portal’s address looks like https://YOUR-PORTAL.") from None
     if scheme != "https" and not (scheme == "http" and host in _LOCAL):
         raise WrongUsage(
             f"{address}: the portal’s address must begin with https://, so that no one can read your token."
         )
     if not host or any(character in "?#@" or character.isspace() for character in address):
-        raise WrongUsage(f"{address}: give the portal’s address alone, like https://YOUR-PORTAL.")
+        raise WrongUsage(f"{address}: use only the portal’s address, such as https://YOUR-PORTAL.")
     return address
 
 
 @dataclass(frozen=True)
 class Token:
-    """A token and its source: a variable, the keyring, or a file."""
+    """A token and where it comes from: an environment variable, the keyring, or a file."""
 
     text: str
     place: str
 
     @property
     def is_readable_by_others(self) -> bool:
-        """Whether it is in a file that others can read."""
+        """Whether the token is in a file that others can read."""
         return self.place == str(_file()) and os.name != "nt" and bool(_file().stat().st_mode & 0o077)
 
 
 def token_for(address: str) -> str | None:
-    """The text of `kept_token`."""
+    """Return the text of `kept_token`."""
     found = kept_token(address)
     return found.text if found else None
 
 
 def kept_token(address: str) -> Token | None:
-    """The token for that portal: `AGON_TOKEN`, only for `AGON_URL` if that is set, else the stored one."""
+    """Return the token for a portal: `AGON_TOKEN` or the stored token.
+
+    If `AGON_URL` is set, `AGON_TOKEN` is only for it.
+    """
     given, its_portal = os.environ.get("AGON_TOKEN"), os.environ.get("AGON_URL")
     if given and (not its_portal or _origin(portal_address(its_portal)) == _origin(address)):
         return Token(given.strip(), "AGON_TOKEN")
@@ -84,17 +87,17 @@ def kept_token(address: str) -> Token | None:
 
 
 def _origin(address: str) -> tuple[str, str | None, int]:
-    """Scheme, host and port.
+    """Return scheme, host and port.
 
     Raises:
-        ValueError: it is no web address.
+        ValueError: the address is not a URL.
     """
     parts = urlsplit(address)
     return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def keep(address: str, token: str) -> str:
-    """Store a token for that portal, which becomes the default; return where it is stored."""
+    """Store a token for a portal, which becomes the default portal. Return where the token is stored."""
     kept = forget(address)
     kept["portal"] = address
     if keyring is not None:
@@ -108,7 +111,7 @@ def keep(address: str, token: str) -> str:
 
 
 def forget(address: str) -> dict[str, Any]:
-    """Delete the token for that portal; return what is still stored."""
+    """Delete the token for a portal. Return what is still stored."""
     if keyring is not None:
         with suppress(KeyringError):
             keyring.delete_password(_SERVICE, address)
@@ -133,11 +136,11 @@ def _read() -> dict[str, Any]:
     except OSError as error:
         raise AgonError(f"{_file()}: {error.strerror}.") from None
     except (ValueError, AttributeError):
-        raise AgonError(f"{_file()} is damaged. Delete it, and sign in again.") from None
+        raise AgonError(f"{_file()} is damaged. Delete the file and sign in again.") from None
 
 
 def _write(content: dict[str, Any]) -> None:
-    """Write next to the file and rename, so that it is always complete and only readable by its owner."""
+    """Write to a new file and rename it, so that the file is always complete and only readable by its owner."""
     file = _file()
     draft = file.with_suffix(".draft")
     try:

@@ -1,4 +1,4 @@
-"""Signing in with a browser: device authorization as in RFC 8628."""
+"""Signing in with a browser by device authorization (RFC 8628)."""
 
 import platform
 import time
@@ -18,12 +18,12 @@ _CLIENT = "agon"
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _FORM = "application/x-www-form-urlencoded"
 _FINAL = ("access_denied", "expired_token", "invalid_grant")
-_SLOWER = 5  # seconds for `slow_down`, from the standard
-_LONGEST_NAME = 80  # characters
+_SLOWER = 5  # seconds added after `slow_down`, as in RFC 8628
+_LONGEST_NAME = 80  # maximum length in characters
 
 
 class Codes(msgspec.Struct, frozen=True):
-    """The codes to show the person, and how long they are valid."""
+    """The codes to show to the user, and how long they are valid."""
 
     device_code: str
     user_code: str
@@ -45,12 +45,12 @@ def sign_in(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
-    """Get a new access token once a person has allowed it in a browser; `show` gets the codes first.
+    """Wait until a person allows the login in a browser, and return a new access token. `show` gets the codes first.
 
     With a `task`, the token is for that one only.
 
     Raises:
-        NotSignedIn: it was denied, or the code has expired.
+        NotSignedIn: the login was denied, or the code has expired.
     """
     connection = Connection(address, None)
     name = f"agon login, {platform.node() or 'unknown computer'}"[:_LONGEST_NAME]

@@ -1,4 +1,4 @@
-"""Downloads of files: interrupted ones are resumed, and the result is compared with its SHA-256."""
+"""File downloads. Interrupted downloads are resumed, and the result is compared with its SHA-256."""
 
 import hashlib
 import re
@@ -12,14 +12,14 @@ from agon.connection import Connection
 from agon.errors import AgonError
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes that are here, and with all of them where that is known."""
+"""Called with the number of bytes received and, if known, the total number."""
 
 _PIECE = 256 * 1024  # bytes
-_BREAKS = 5  # in a row without a new byte
+_BREAKS = 5  # interruptions in a row without a new byte
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -34,12 +34,12 @@ def fetch(
     headers: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Save the answer of `path` as `target`, which exists only when it is complete.
+    """Save the response for `path` as `target`, which exists only when it is complete.
 
-    With a `sha256`, an interrupted download, this time or earlier, is resumed.
+    With a `sha256`, a download that was interrupted, now or earlier, is resumed.
 
     Raises:
-        AgonError: the portal's problem, or the file has another checksum.
+        AgonError: the portal reported a problem, or the file has another checksum.
     """
     part = target.with_name(f".{target.name}.{sha256[:12] or 'new'}.part")
     try:
@@ -63,12 +63,12 @@ def _fill(
     headers: dict[str, str],
     progress: Progress | None,
 ) -> None:
-    """Read until everything is here; with an unknown `size`, once from the beginning."""
+    """Read until the file is complete. If the `size` is unknown, read once from the beginning."""
     breaks, here = 0, part.stat().st_size if part.exists() else 0
     while size is None or here != size or not part.exists():
         asked = {"Range": f"bytes={here}-"} if 0 < here < (size or 0) else {}
         answer = connection.ask("GET", path, headers={**headers, **asked}, stream=True, redirect=True)
-        reason = "the connection ended"
+        reason = "the connection was closed"
         try:
             _write(answer, part, size, progress)
             if size is None:
@@ -79,10 +79,10 @@ def _fill(
             answer.close()
         before, here = here, part.stat().st_size
         if here > (size or here):
-            return  # another file than announced, as its checksum will show
+            return  # the file differs from its description, which its checksum will show
         breaks = 0 if here > before else breaks + 1
         if size is None or breaks == _BREAKS:
-            raise AgonError(f"The download broke off: {reason}. Start it again.")
+            raise AgonError(f"The download was interrupted: {reason}. Start it again.")
 
 
 def _write(answer: BaseHTTPResponse, part: Path, size: int | None, progress: Progress | None) -> None:
@@ -91,7 +91,7 @@ def _write(answer: BaseHTTPResponse, part: Path, size: int | None, progress: Pro
         if first:
             file.seek(int(first[1]))
             file.truncate()
-        while piece := answer.read1(_PIECE):  # read1: no received byte is lost when the connection breaks
+        while piece := answer.read1(_PIECE):  # read1 loses no received bytes when the connection breaks
             file.write(piece)
             if progress:
                 progress(file.tell(), size)

@@ -1,4 +1,4 @@
-"""Errors of a portal, or of the connection to it. Each has the exit code of the command line."""
+"""Errors of a portal or of the connection to it. Each has an exit code for the command line."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,10 +8,11 @@ if TYPE_CHECKING:
 
 
 class AgonError(Exception):
-    """An error, with a sentence for the user.
+    """An error with a message for the user.
 
-    `code` is the portal's code of the error, empty without an answer; `problems` are those of an uploaded file, as in
-    `agon check --json`; `retry_after` is the number of seconds that a limit lasts, if the portal says so.
+    `code` is the portal's error code, or empty if there was no response. `problems` are the problems of an uploaded
+    file, as in `agon check --json`. `retry_after` is the number of seconds until a limit ends, if the portal reports
+    it.
     """
 
     exit_code = 1
@@ -30,11 +31,11 @@ class WrongUsage(AgonError):
 
 
 class FileExists(AgonError):
-    """A file with that name exists, and is not, or cannot be compared with, the portal's."""
+    """A file with that name exists and differs from the portal's file, or cannot be compared with it."""
 
 
 class RunInvalid(AgonError):
-    """The file has errors; `problems` lists all of them."""
+    """The file has errors, which `problems` lists."""
 
     exit_code = 3
 
@@ -46,15 +47,15 @@ class NotSignedIn(AgonError):
 
 
 class NotAllowed(AgonError):
-    """You may not do this (now): a phase is closed, a limit is reached, the token's scope is too small."""
+    """The action is not allowed (now): a phase is closed, a limit is reached, or the token's scope is too small."""
 
     exit_code = 5
 
 
 class WaitTimedOut(AgonError):
-    """The result was not ready in time; it is still being computed.
+    """The result was not ready in time. It is still being computed.
 
-    `submission` is what was uploaded, as the portal last described it.
+    `submission` is the upload in the state that the portal last reported.
     """
 
     exit_code = 6

@@ -23,23 +23,25 @@ except ImportError as missing:
 
 _BEFORE = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at"]
 _AFTER = ["low", "high", "tie_group", "flags", "run_id"]
-_FORMULA = tuple("=+-@\t\r")  # characters that make a spreadsheet run a text
+_FORMULA = tuple("=+-@\t\r")  # characters with which a spreadsheet treats text as a formula
 _PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 
 
 class TaskData(pd.DataFrame):  # type: ignore[misc]
-    """A file of a task's data: a DataFrame, whose slices are plain DataFrames."""
+    """A data file of a task as a DataFrame. Slices of it are plain DataFrames."""
 
     def to_datasets(self) -> Any:
-        """Convert to a `datasets.Dataset` of Hugging Face.
+        """Convert to a Hugging Face `datasets.Dataset`.
 
         Raises:
-            ImportError: the package `datasets` is missing; the text says how to install it.
+            ImportError: the package `datasets` is missing. The message explains how to install it.
         """
         try:
             datasets = import_module("datasets")
         except ImportError as missing:
-            raise ImportError(f"to_datasets needs a package: {install_command(missing)}") from None
+            raise ImportError(
+                f"to_datasets needs the package datasets. Install it with: {install_command(missing)}"
+            ) from None
         return datasets.Dataset.from_pandas(pd.DataFrame(self), preserve_index=not self.index.equals(_numbered(self)))
 
 
@@ -48,13 +50,13 @@ def _numbered(frame: pd.DataFrame) -> pd.RangeIndex:
 
 
 def board(source: str | Path | bytes) -> pd.DataFrame:
-    """A leaderboard from the JSON that its page exports: a row per run, a column per metric.
+    """Read a leaderboard from the JSON that its page exports, with a row per run and a column per metric.
 
-    Undefined scores are NaN, `received_at` is in UTC. `attrs` has the rest: track, phase, metrics, gold and scorer
-    version.
+    Undefined scores are NaN, and `received_at` is in UTC. `attrs` has everything else: track, phase, metrics, and
+    versions of gold and scorer.
 
     Raises:
-        ValueError: it is another JSON, or none.
+        ValueError: the source is not JSON, or not a leaderboard.
     """
     try:
         made = json.loads(source if isinstance(source, bytes) else Path(source).read_bytes())
@@ -62,7 +64,9 @@ def board(source: str | Path | bytes) -> pd.DataFrame:
         frame = pd.DataFrame(map(_board_row, rows), columns=[*_BEFORE, *metrics, *_AFTER])
     except (ValueError, KeyError, TypeError, AttributeError):
         name = "This" if isinstance(source, bytes) else source
-        raise ValueError(f"{name} is not a leaderboard. Download one with the link JSON on its page.") from None
+        raise ValueError(
+            f"{name} is not a leaderboard. Download a leaderboard with the JSON link on its page."
+        ) from None
     types = dict.fromkeys([*metrics, "low", "high"], "float64") | {"rank": "Int64", "number": "Int64"}
     frame = frame.astype(types).assign(received_at=pd.to_datetime(frame["received_at"], utc=True, format="ISO8601"))
     frame.attrs = made
@@ -75,15 +79,15 @@ def _board_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def scores(results: Mapping[str, Result]) -> pd.DataFrame:
-    """The scores of several runs: a row per run, with its name in `results`, and a column per metric."""
+    """Return the scores of several runs, with a row per run (named as in `results`) and a column per metric."""
     rows = [result.to_pandas() for result in results.values()] or [pd.DataFrame()]
     return pd.concat(rows).set_axis(pd.Index(results, name="run"))
 
 
 def items(result: Result) -> pd.DataFrame:
-    """The gold's and the run's answer to each item as text, and how close they are.
+    """Return the gold answer and the run's answer to each item as text, and how similar they are.
 
-    The last column is `right` (1 or 0), `overlap` for weights, or `f1` for spans; NaN where nothing is judged.
+    The last column is `right` (1 or 0), `overlap` for weights, or `f1` for spans. It is NaN where nothing is judged.
 
     Raises:
         ValueError: the run has errors, or the track is a ranking.
@@ -97,12 +101,12 @@ def items(result: Result) -> pd.DataFrame:
 
 
 def votes(path: str | Path, field: str | None = None) -> pd.DataFrame:
-    """Annotators' votes, a row per label; an annotator is a number, the index in the lists of votes.
+    """Return annotators' votes with a row per label. Annotators are numbered by their index in the lists of votes.
 
-    In a table, annotators' names are numbered in order. A missing label is no vote.
+    In a table, annotators are numbered in the order of their names. A missing label is not a vote.
 
     Raises:
-        VotesError: the file cannot be read; the text says why.
+        VotesError: the file cannot be read. The message explains why.
     """
     rows = [
         (item, annotator, label)
@@ -114,24 +118,24 @@ def votes(path: str | Path, field: str | None = None) -> pd.DataFrame:
 
 
 def agreement(path: str | Path, track: Track, field: str | None = None) -> pd.DataFrame:
-    """Annotators' agreement: a row per class, then one for whole answers.
+    """Return the annotators' agreement with a row per class and a row for whole answers.
 
     Raises:
-        VotesError: the file cannot be read; the text says why.
-        ValueError: a vote is for none of the track's classes.
+        VotesError: the file cannot be read. The message explains why.
+        ValueError: a vote is for a class that the track does not have.
     """
     return of_table(agreement_table(agreement_by_class(read_votes(Path(path), field), rules_of(track))))
 
 
 def statistics(scores: pd.DataFrame) -> pd.DataFrame:
-    """Statistics of several runs: mean, quartiles, deviation and others for each metric of a board, or each column."""
+    """Return statistics of several runs, such as mean, quartiles and standard deviation, for each metric or column."""
     metrics = [metric["key"] for metric in scores.attrs.get("metrics", []) if metric["key"] in scores]
     columns = scores[metrics or list(scores)].items()
     return of_table(summary_table({name: summary(column.dropna().tolist()) for name, column in columns}))
 
 
 def of_table(table: TextTable) -> pd.DataFrame:
-    """A table of the engine as a DataFrame; its first column names the rows."""
+    """Convert a table of the engine to a DataFrame whose index is the table's first column."""
     name, *columns = table.head
     frame = pd.DataFrame([row[1:] for row in table.rows], pd.Index([row[0] for row in table.rows], name=name), columns)
     frame.attrs = {"title": table.title}
@@ -139,10 +143,10 @@ def of_table(table: TextTable) -> pd.DataFrame:
 
 
 def read(path: Path) -> TaskData:
-    """A file of a task's data: CSV, TSV, JSON (a list of rows, or rows by id) or JSON lines.
+    """Read a data file of a task: CSV, TSV, JSON (a list of rows, or rows by id) or JSON lines.
 
     Raises:
-        ValueError: its extension is unknown or wrong.
+        ValueError: the extension is unknown, or does not match the content.
     """
     match path.suffix:
         case ".csv":
@@ -155,17 +159,18 @@ def read(path: Path) -> TaskData:
             content = json.loads(path.read_text(encoding="utf-8-sig"))
             rows = pd.DataFrame.from_dict(content, "index") if isinstance(content, dict) else pd.DataFrame(content)
             return TaskData(rows)
-    raise ValueError(f"{path} is neither CSV, TSV nor JSON: open it as its page says.")
+    raise ValueError(f"{path} is neither CSV, TSV nor JSON: open it as described on its page.")
 
 
 def write(frame: pd.DataFrame, path: str | Path) -> None:
     """Write a file with the extension `.csv`, `.parquet` (needs pyarrow) or `.xlsx` (needs openpyxl).
 
-    In CSV and Excel files an apostrophe precedes texts that a spreadsheet would run; Excel's times are in UTC.
+    In CSV and Excel files, an apostrophe is put in front of text that a spreadsheet would treat as a formula. Times in
+    Excel files are in UTC.
 
     Raises:
         ValueError: the name has another extension.
-        ImportError: the package is missing; the text says how to install it.
+        ImportError: a package is missing. The message explains how to install it.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -181,7 +186,9 @@ def write(frame: pd.DataFrame, path: str | Path) -> None:
                 raise ValueError(f"{path.name} must end in .csv, .parquet or .xlsx.")
     except ImportError:
         package = ImportError(name=_PACKAGES[suffix])
-        raise ImportError(f"Files that end in {suffix} need a package: {install_command(package)}") from None
+        raise ImportError(
+            f"Writing {suffix} files needs another package. Install it with: {install_command(package)}"
+        ) from None
 
 
 def _for_spreadsheets(frame: pd.DataFrame) -> pd.DataFrame:
@@ -190,6 +197,6 @@ def _for_spreadsheets(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_zones(frame: pd.DataFrame) -> pd.DataFrame:
-    """Remove time zones, which Excel does not have."""
+    """Remove time zones, which Excel does not support."""
     zoned = frame.select_dtypes("datetimetz")
     return frame.assign(**{name: times.dt.tz_convert("UTC").dt.tz_localize(None) for name, times in zoned.items()})

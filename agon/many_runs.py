@@ -1,4 +1,4 @@
-"""Scores of several runs that share one loaded gold standard."""
+"""Scores of several runs against a gold standard that is loaded once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scores(Mapping[str, Result]):
-    """The result of each run, by its name."""
+    """The results of several runs by name."""
 
     results: dict[str, Result]
 
@@ -31,7 +31,7 @@ class Scores(Mapping[str, Result]):
         return len(self.results)
 
     def to_pandas(self) -> "pd.DataFrame":
-        """A row a run, a column a metric (`agon.frames.scores`)."""
+        """Return a row per run with a column per metric (`agon.frames.scores`)."""
         return import_module("agon.frames").scores(self.results)
 
 
@@ -45,9 +45,9 @@ def score_many(
     split: str = "test",
     lenient: bool = False,
 ) -> Scores:
-    """Score runs as `agon score` does: files, named as they are or by the keys of a mapping.
+    """Score several run files, as `agon score` does for one. They are named by file name, or by the keys of a mapping.
 
-    `task` is the folder of the task's rules, or what `scoring.load_definition` made of it.
+    `task` is the folder with the task's rules, or the result of `scoring.load_definition`.
 
     Raises:
         DefinitionError: the task's rules have errors.

@@ -1,4 +1,4 @@
-"""Metrics of answers in memory: lists, arrays, Series, DataFrames or dictionaries."""
+"""Metrics for answers in memory: lists, arrays, Series, DataFrames or dictionaries."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Values: TypeAlias = "Sequence[Any] | Mapping[Any, Any] | NDArray[Any] | pd.Series | pd.DataFrame"
-"""An answer an item, by position or, in dictionaries, Series and DataFrames, by the item's id."""
+"""One answer per item, by position or, in dictionaries, Series and DataFrames, by item id."""
 
 Several: TypeAlias = list[str] | tuple[str, ...]
 
-_COLUMN = "value"  # of numbers
+_COLUMN = "value"  # column name for plain numbers
 
 
 @overload
@@ -49,19 +49,20 @@ def compute(
     hierarchy: Mapping[str, Sequence[str]] | None = None,
     **options: str,
 ) -> float | dict[str, float | None] | None:
-    """A metric as leaderboards have it, such as `f1:YES`, or several by name; None where it is undefined.
+    """Compute a metric by its leaderboard key, such as `f1:YES`, or several metrics.
 
-    An answer is a label, a list of labels, a mapping of labels to weights, a number, a list of spans as pairs
-    (begin, end), or a text; a reference may be a list of texts. Two dictionaries, Series or DataFrames are aligned by
-    id: items that `predictions` lacks count as wrong, others are left out. All else is aligned by position.
+    An answer is a label, a list of labels, a mapping of labels to weights, a number, a list of spans as pairs (begin,
+    end), or a text. A reference may be a list of texts. Two dictionaries, Series or DataFrames are aligned by id: items
+    that are missing in `predictions` count as incorrect, and further items are left out. All other values are aligned
+    by position. The value of an undefined metric is None.
 
     Args:
-        hierarchy: the children of each class, for the metrics that use them.
-        options: the metric's own, as in task.yaml.
+        hierarchy: the children of each class, for metrics that use them.
+        options: options of the metric, as in task.yaml.
 
     Raises:
-        ValueError: the answers don't fit each other or the metric.
-        UnknownMetricError: there is no such metric.
+        ValueError: the answers do not match each other or the metric.
+        UnknownMetricError: the metric does not exist.
     """
     if not isinstance(metric, str):
         return {
@@ -84,7 +85,7 @@ def compute(
 
 @dataclass(frozen=True)
 class _Items:
-    """Ids and answers, one per item; None: no answer."""
+    """Ids and answers, one per item. None means no answer."""
 
     ids: list[str]
     values: list[Any]
@@ -106,25 +107,25 @@ def _items(given: Any) -> _Items:
     ids = [str(key) for key in keys]
     if len(set(ids)) < len(ids):
         twice = next(one for number, one in enumerate(ids) if one in ids[:number])
-        raise ValueError(f"Item {twice} is there twice.")
+        raise ValueError(f"Item {twice} appears twice.")
     return _Items(ids, [_plain(one) for one in values], True)
 
 
 def _plain(value: Any) -> Any:
-    """Python's own types; None for a missing value."""
+    """Convert to Python's own types, with None for missing values."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     return None if isinstance(value, float) and np.isnan(value) else value
 
 
 def _answered(run: _Items) -> _Items:
-    """The items with an answer."""
+    """Return the items with an answer."""
     kept = [number for number, value in enumerate(run.values) if value is not None]
     return _Items([run.ids[number] for number in kept], [run.values[number] for number in kept], run.has_ids)
 
 
 def _reader(values: list[Any], takes_labels: bool) -> Any:
-    """The function that reads such answers, chosen by the references."""
+    """Return the function that reads such answers, which depends on the references."""
     first = next(iter(values), "")
     if isinstance(first, Mapping):
         return _weights
@@ -133,7 +134,7 @@ def _reader(values: list[Any], takes_labels: bool) -> Any:
     if isinstance(first, int | float):
         return _numbers
     if not isinstance(first, Iterable):
-        raise ValueError(f"An answer is a label, a number, labels, weights or spans, not {type(first).__name__}.")
+        raise ValueError(f"An answer must be a label, a number, labels, weights or spans, not {type(first).__name__}.")
     inner = next((one for answer in values for one in answer), "")
     return _labels if isinstance(inner, str | bool | int) else _spans
 
@@ -161,7 +162,7 @@ def _labels(items: _Items) -> Answers:
 
 def _weights(items: _Items) -> Answers:
     if not all(isinstance(row, Mapping) for row in items.values):
-        raise ValueError("The references are mappings, so every prediction must be one.")
+        raise ValueError("The references are mappings, so every prediction must be a mapping.")
     columns = tuple(dict.fromkeys(str(label) for row in items.values for label in row))
     rows = [{str(label): _plain(weight) for label, weight in row.items()} for row in items.values]
     cells = [[row.get(label) for label in columns] for row in rows]
@@ -174,7 +175,7 @@ def _weights(items: _Items) -> Answers:
 
 def _numbers(items: _Items) -> Answers:
     if not all(isinstance(value, int | float) for value in items.values):
-        raise ValueError("The references are numbers, so every prediction must be one.")
+        raise ValueError("The references are numbers, so every prediction must be a number.")
     return Matrix(items.ids, (_COLUMN,), _number_array([[value] for value in items.values], 1))
 
 

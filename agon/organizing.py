@@ -1,4 +1,4 @@
-"""A portal for organizers: all functions for their tasks, with typed answers."""
+"""A portal for organizers: all functions for their tasks, with typed responses."""
 
 from datetime import datetime
 from pathlib import Path
@@ -18,15 +18,15 @@ class OrganizersPortal(Portal):
     """A `Portal` for a token with the scope `organize`."""
 
     def push(self, archive: str | Path, task: str | None, *, wait: float = WAIT) -> Push:
-        """Upload the zip of a task's folder; `task` is the one that it changes, None for a new one.
+        """Upload the zip of a task's folder. `task` is the task to change, or None for a new task.
 
-        A new task's draft is there when this returns; a change waits for `apply_push`.
+        The draft of a new task exists when this method returns. A change takes effect with `apply_push`.
         """
         sent = self._send_file(Push, f"/tasks/{task}/organize/pushes" if task else "/pushes", archive)
         return self._until_finished(lambda: self._connection.read(Push, f"/pushes/{sent.id}"), wait)
 
     def apply_push(self, push: str, *, is_sure: bool = False) -> Push:
-        """Make the task what the pushed folder says."""
+        """Change the task to match the pushed folder."""
         return self._connection.send(Push, f"/pushes/{push}/apply", {"is_sure": is_sure})
 
     def open_task(self, task: str) -> None:
@@ -34,7 +34,7 @@ class OrganizersPortal(Portal):
         self._change(f"/tasks/{task}/organize/open")
 
     def hide_task(self, task: str) -> None:
-        """Hide an opened task from everyone but its organizers."""
+        """Hide an open task from everyone except its organizers."""
         self._change(f"/tasks/{task}/organize/hide")
 
     def show_task(self, task: str) -> None:
@@ -46,23 +46,23 @@ class OrganizersPortal(Portal):
         self._connection.ask("DELETE", f"/tasks/{task}")
 
     def gold(self, task: str) -> list[Gold]:
-        """The gold standard of each track and split."""
+        """Return the gold standard of each track and split."""
         return self._connection.read(list[Gold], f"/tasks/{task}/organize/gold")
 
     def upload_gold(self, task: str, track: str, split: str, file: str | Path, *, wait: float = WAIT) -> GoldUpload:
         """Upload a gold standard.
 
-        The first one is used at once; a correction is previewed and waits for `apply_gold`.
+        The first gold standard is used immediately. A correction is previewed and takes effect with `apply_gold`.
         """
         sent = self._send_file(GoldUpload, f"/tasks/{task}/organize/gold/{track}/{split}", file)
         return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
 
     def gold_upload(self, task: str, upload: str) -> GoldUpload:
-        """An uploaded gold file: its state, and what it would change."""
+        """Return an uploaded gold file with its state and its changes."""
         return self._connection.read(GoldUpload, f"/tasks/{task}/organize/gold-uploads/{upload}")
 
     def apply_gold(self, task: str, upload: str, note: str) -> GoldVersion:
-        """Use a previewed gold standard; public leaderboards show `note` with their new scores."""
+        """Use a previewed gold standard. Public leaderboards show `note` with the new scores."""
         where = f"/tasks/{task}/organize/gold-uploads/{upload}/apply"
         return self._connection.send(GoldVersion, where, {"note": note})
 
@@ -72,17 +72,17 @@ class OrganizersPortal(Portal):
         return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
 
     def release(self, task: str, phase: str, when: datetime | None = None) -> None:
-        """Make the scores of a phase public, now or at a later time."""
+        """Make the scores of a phase public, now or later."""
         self._change(f"/tasks/{task}/phases/{phase}/release", {} if when is None else {"when": when.isoformat()})
 
     def take_back_release(self, task: str, phase: str) -> None:
-        """Hide released scores again, or cancel a planned release."""
+        """Hide released scores again, or cancel a scheduled release."""
         self._change(f"/tasks/{task}/phases/{phase}/release/take-back")
 
     def export(
         self, task: str, name: str, folder: str | Path, *, force: bool = False, progress: Progress | None
     ) -> Path:
-        """Save one of EXPORTS as `TASK_NAME`; return its path."""
+        """Save one of EXPORTS as `TASK_NAME` and return its path."""
         target = Path(folder) / f"{task}_{name}"
         if target.exists() and not force:
             raise FileExists(f"{target} already exists.")
@@ -90,43 +90,43 @@ class OrganizersPortal(Portal):
         return target
 
     def teams(self, task: str) -> list[OrganizedTeam]:
-        """All teams: those that wait for approval first."""
+        """Return all teams, starting with those that wait for approval."""
         return self._connection.read(list[OrganizedTeam], f"/tasks/{task}/organize/teams")
 
     def teams_csv(self, task: str) -> bytes:
-        """One row per member, with mail address and the team's answers."""
+        """Return one row per member with the email address and the team's answers."""
         return self._connection.ask("GET", f"/tasks/{task}/organize/teams.csv").data
 
     def approve_team(self, task: str, team: int) -> None:
-        """Let a team take part."""
+        """Approve a team."""
         self._change(f"/tasks/{task}/organize/teams/{team}/approve")
 
     def decline_team(self, task: str, team: int, reason: str) -> None:
-        """Decline a team; its captain gets the reason by mail."""
+        """Decline a team. Its captain gets the reason by email."""
         self._change(f"/tasks/{task}/organize/teams/{team}/decline", {"reason": reason})
 
     def organizers(self, task: str) -> list[Organizer]:
-        """Who organizes the task."""
+        """Return the task's organizers."""
         return self._connection.read(list[Organizer], f"/tasks/{task}/organize/organizers")
 
     def add_organizer(self, task: str, address: str) -> None:
-        """Let the account with that mail address organize the task, too."""
+        """Add the account with that email address to the task's organizers."""
         self._change(f"/tasks/{task}/organize/organizers", {"address": address})
 
     def remove_organizer(self, task: str, address: str) -> None:
-        """The other way round."""
+        """Remove the account with that email address from the task's organizers."""
         self._change(f"/tasks/{task}/organize/organizers/remove", {"address": address})
 
     def is_organizer(self, task: str) -> bool:
-        """Whether the task is there and you organize it.
+        """Whether the task exists and you organize it.
 
         Raises:
-            NotAllowed: it is someone else's.
+            NotAllowed: someone else organizes the task.
         """
         if task in self.me().organizes:
             return True
         if task in {one.slug for one in self.tasks()}:
-            raise NotAllowed(f"There is a task {task} already, and you don’t organize it. Use another slug.")
+            raise NotAllowed(f"A task {task} already exists, and you don’t organize it. Use another slug.")
         return False
 
     def _send_file(self, kind: type[Sent], address: str, path: str | Path) -> Sent:

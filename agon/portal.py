@@ -1,4 +1,4 @@
-"""A portal for scripts: all functions for participants, with typed answers and complete lists."""
+"""A portal for scripts: all functions for participants, with typed responses and complete lists."""
 
 import hashlib
 import io
@@ -35,17 +35,17 @@ from agon.errors import AgonError, FileExists, NotAllowed, WaitTimedOut, WrongUs
 
 LONGEST_MESSAGE = 1000  # characters; the limit of a run's description in docs/actions.md
 WAIT = 600.0  # seconds to wait for a result by default
-_SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two requests
+_SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two requests while waiting
 
 Kind = TypeVar("Kind")
 Unfinished = TypeVar("Unfinished", Submission, Validation, Push, GoldUpload)
 
 
 class Portal:
-    """A portal as one account sees it.
+    """A portal as seen by one account.
 
-    By default the one that `agon login` signed in to, or that of `AGON_URL` and `AGON_TOKEN`. Functions that need no
-    account work without a token. Every method raises `AgonError`.
+    By default, it is the portal that `agon login` signed in to, or the portal in `AGON_URL` with the token in
+    `AGON_TOKEN`. Functions that need no account work without a token. Every method raises `AgonError`.
     """
 
     def __init__(self, address: str | None = None, token: str | None = None) -> None:
@@ -53,19 +53,19 @@ class Portal:
         self._connection = Connection(self.address, token or credentials.token_for(self.address))
 
     def me(self) -> Me:
-        """The token's owner."""
+        """Return the token's owner."""
         return self._connection.read(Me, "/me")
 
     def tasks(self) -> Iterator[TaskSummary]:
-        """All shared tasks, newest year first."""
+        """Return all shared tasks, ordered from the newest year."""
         return self._connection.items(TaskSummary, "/tasks")
 
     def task(self, task: str) -> Task:
-        """A shared task with its tracks."""
+        """Return a shared task with its tracks."""
         return self._connection.read(Task, f"/tasks/{task}")
 
     def phases(self, task: str) -> list[Phase]:
-        """The phases in order, with what is left of your limits."""
+        """Return the phases in order, with the number of runs left."""
         return self._connection.read(list[Phase], f"/tasks/{task}/phases")
 
     def team(self, task: str) -> Team:
@@ -100,11 +100,11 @@ class Portal:
         self._change(f"/tasks/{task}/agreement", {"typed_name": name, "sha256": agreement.sha256})
 
     def datasets(self, task: str) -> list[Dataset]:
-        """The files of the task's data, and what keeps you from each."""
+        """Return the task's data files, and what keeps you from downloading each of them."""
         return self._connection.read(list[Dataset], f"/tasks/{task}/datasets")
 
     def dataset(self, task: str, dataset: str) -> Dataset:
-        """One file of the task's data."""
+        """Return one data file of the task."""
         return self._connection.read(Dataset, f"/tasks/{task}/datasets/{dataset}")
 
     def download(
@@ -117,9 +117,9 @@ class Portal:
         force: bool = False,
         progress: Progress | None = None,
     ) -> Path:
-        """Save a file of the task's data under its own name; return its path.
+        """Save a data file of the task under its own name and return its path.
 
-        An existing file is kept if it is the right one; `force` overwrites another one. `password` is your team's data
+        An existing file is kept if it is identical. Otherwise, `force` overwrites it. `password` is your team's data
         password, if the file needs it.
         """
         wanted = self.dataset(task, dataset) if isinstance(dataset, str) else dataset
@@ -142,10 +142,7 @@ class Portal:
         return target
 
     def download_rules(self, task: str, folder: str | Path = ".", *, force: bool = False) -> Path:
-        """Unpack the task's rules and item ids, which `agon check` needs, in `folder`; return their folder.
-
-        Existing files are kept if they are the same; `force` overwrites others.
-        """
+        """Unpack the task's rules and item ids, which `agon check` needs, in `folder`. Return the path of the rules."""
         content = self._connection.ask("GET", f"/tasks/{task}/folder.zip").data
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as packed:
@@ -153,7 +150,7 @@ class Portal:
                     _keep_others(packed, Path(folder))
                 packed.extractall(folder)
         except zipfile.BadZipFile:
-            raise AgonError(f"The rules of {task} were damaged on the way. Download them again.") from None
+            raise AgonError(f"The downloaded rules of {task} are damaged. Download them again.") from None
         return Path(folder) / task
 
     def submit(
@@ -167,16 +164,17 @@ class Portal:
         wait: bool | float = False,
         progress: Progress | None = None,
     ) -> Submission:
-        """Submit a run, or a zip of several; `message` describes them, or `not_described` says why it could not.
+        """Submit a run, or a zip of several runs.
 
         Args:
-            phase: By default the open one that closes first.
+            phase: by default, the open phase that closes first.
             slot: `primary` or `contrastive`, in phases with slots.
-            wait: Until the runs are scored, for `WAIT` seconds or the given number.
+            message: describes the runs. If it could not be saved, the result's `not_described` is the reason.
+            wait: True waits for `WAIT` seconds until the runs are scored, a number for that many seconds.
 
         Raises:
-            WrongUsage: the message is too long; nothing is submitted.
-            RunInvalid: name or structure of the file are invalid.
+            WrongUsage: the message is too long. Nothing is submitted.
+            RunInvalid: the name or structure of the file is invalid.
             NotAllowed: the phase is closed, or a limit is reached.
             WaitTimedOut: the file is submitted, but its result is not ready yet.
         """
@@ -193,7 +191,10 @@ class Portal:
         return msgspec.structs.replace(sent, not_described=problem)
 
     def _describe_all(self, task: str, sent: Submission, message: str) -> str:
-        """Describe the runs; return why that failed, or an empty text. The upload counts either way."""
+        """Describe the runs.
+
+        Return the reason if that failed, otherwise an empty text. The upload counts in both cases.
+        """
         try:
             for run in sent.runs if message else []:
                 self.describe(task, run.id, description=message)
@@ -204,17 +205,17 @@ class Portal:
     def validate(
         self, path: str | Path, task: str, *, phase: str = "", slot: str = "", wait: float = WAIT
     ) -> Validation:
-        """Have a file checked as if it were submitted, without submitting it or using quota."""
+        """Validate a file as if it were submitted, without submitting it or using quota."""
         phase = phase or self.open_phase(task)
         sent = self._upload(Validation, f"/tasks/{task}/phases/{phase}/validations", path, slot, None)
         where = f"/tasks/{task}/validations/{sent.id}"
         return self._until_finished(lambda: self._connection.read(Validation, where), wait)
 
     def open_phase(self, task: str) -> str:
-        """The open phase that closes first.
+        """Return the open phase that closes first.
 
         Raises:
-            NotAllowed: none is open.
+            NotAllowed: no phase is open.
         """
         found = self.task(task).current_phase
         if found is None:
@@ -247,14 +248,14 @@ class Portal:
             raise WrongUsage(f"{error.filename}: {error.strerror}.") from None
 
     def submission(self, task: str, submission: str) -> Submission:
-        """An upload of your team."""
+        """Return an upload of your team."""
         return self._connection.read(Submission, f"/tasks/{task}/submissions/{submission}")
 
     def wait(self, task: str, submission: str, seconds: float = WAIT) -> Submission:
-        """The upload, once nothing more will happen by itself.
+        """Return the upload when its processing has finished.
 
         Raises:
-            WaitTimedOut: it takes longer.
+            WaitTimedOut: processing takes longer.
         """
         return self._until_finished(lambda: self.submission(task, submission), seconds)
 
@@ -264,51 +265,53 @@ class Portal:
             left = end - time.monotonic()
             if left <= 0:
                 raise WaitTimedOut(
-                    f"No result for {found.id} after {seconds:g} seconds; it is on its way. Look again later.", found
+                    f"No result for {found.id} after {seconds:g} seconds. It is still being processed, so check "
+                    f"again later.",
+                    found,
                 )
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST)
         return found
 
     def report(self, task: str, submission: str) -> bytes:
-        """The upload's problems as JSON, exactly as on its page."""
+        """Return the upload's problems as JSON, exactly as on its page."""
         return self._connection.ask("GET", f"/tasks/{task}/submissions/{submission}/report").data
 
     def receipt(self, task: str, submission: str) -> bytes:
-        """The upload's signed receipt; `agon receipt verify` verifies it."""
+        """Return the upload's signed receipt, which `agon receipt verify` verifies."""
         return self._connection.ask("GET", f"/tasks/{task}/submissions/{submission}/receipt").data
 
     def receipt_key(self) -> bytes:
-        """The public key to verify receipts, as PEM."""
+        """Return the public key for verifying receipts, in PEM format."""
         return self._connection.ask("GET", "/.well-known/agon-receipt-key").data
 
     def runs(self, task: str, *, phase: str = "", track: str = "") -> Iterator[Run]:
-        """The runs of your team, newest first."""
+        """Return the runs of your team, newest first."""
         return self._connection.items(Run, f"/tasks/{task}/runs", phase=phase, track=track)
 
     def run(self, task: str, run: str) -> Run:
-        """One of your runs."""
+        """Return one of your runs."""
         return self._connection.read(Run, f"/tasks/{task}/runs/{run}")
 
     def download_run(self, task: str, run: str, folder: str | Path = ".", *, force: bool = False) -> Path:
-        """Save a run as it was uploaded, extracted from its archive if it came in one."""
+        """Save a run as it was uploaded, extracted from its archive if necessary."""
         wanted = self.run(task, run)
         target = Path(folder) / Path(wanted.name).name
         if target.exists() and not force:
             raise FileExists(f"{target} already exists.")
         content = self._connection.ask("GET", f"/tasks/{task}/runs/{wanted.id}/file").data
-        if wanted.sha256 and hashlib.sha256(content).hexdigest() != wanted.sha256:  # known once the run was checked
+        if wanted.sha256 and hashlib.sha256(content).hexdigest() != wanted.sha256:  # known after the run was checked
             raise AgonError(f"{target.name} does not have the SHA-256 that the portal reports. Download it again.")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
         return target
 
     def select(self, task: str, run: str) -> Run:
-        """Make a run your team's official one in its track, if the phase lets teams choose."""
+        """Make a run your team's official run in its track, if the phase lets teams choose."""
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/choose")
 
     def withdraw(self, task: str, run: str, reason: str) -> Run:
-        """Remove a run from the leaderboard for good. It still uses quota."""
+        """Remove a run from the leaderboard permanently. It still uses quota."""
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/withdraw", {"reason": reason})
 
     def describe(self, task: str, run: str, **description: str) -> Run:
@@ -316,7 +319,7 @@ class Portal:
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/describe", description)
 
     def leaderboard(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> Leaderboard:
-        """A track's leaderboard as you may see it: each team's official run, or all runs."""
+        """Return a track's leaderboard as you may see it, with each team's official run or with all runs."""
         query = {"phase": phase, "runs": "all" if all_runs else "", "limit": 1000}
         pages = list(self._connection.pages(f"/tasks/{task}/leaderboards/{track}", **query))
         board = self._connection.converted(Leaderboard, {"rows": []} | pages[0])
@@ -324,7 +327,7 @@ class Portal:
         return msgspec.structs.replace(board, rows=[row for some in rows for row in some])
 
     def leaderboard_csv(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> bytes:
-        """The leaderboard as CSV, as its page exports it."""
+        """Return the leaderboard as CSV, as its page exports it."""
         query = {"phase": phase, "runs": "all" if all_runs else ""}
         return self._connection.ask("GET", f"/tasks/{task}/leaderboards/{track}.csv", query=query).data
 
@@ -342,7 +345,7 @@ def _keep_others(packed: zipfile.ZipFile, folder: Path) -> None:
 
 
 class _Watched:
-    """A file that reports how far it has been read; urllib3 uses only these three methods."""
+    """A file that reports how much of it has been read. urllib3 uses only these three methods."""
 
     def __init__(self, file: IO[bytes], size: int, progress: Progress) -> None:
         self._file, self._size, self._progress = file, size, progress

@@ -1,4 +1,4 @@
-"""The three most frequent functions of a portal, for notebooks."""
+"""The three most common functions of a portal, for use in notebooks."""
 
 import os
 from importlib import import_module
@@ -15,25 +15,26 @@ if TYPE_CHECKING:
 
 
 def cache_folder() -> Path:
-    """The folder for downloads by `load`."""
+    """Return the folder for files that `load` downloads."""
     if os.name == "nt":
         return Path(os.environ["LOCALAPPDATA"]) / "agon"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agon"
 
 
 def load(task: str, dataset: str, *, password: str = "", portal: Portal | None = None) -> "TaskData":
-    """A file of a task's data as a DataFrame, with `to_datasets()`: CSV, TSV, JSON or JSON lines.
+    """Load a data file of a task as a DataFrame with `to_datasets()`: CSV, TSV, JSON or JSON lines.
 
-    Downloaded once, and verified by its SHA-256. `password` is your team's data password, if the file needs one.
+    The file is downloaded once and verified by its SHA-256. `password` is your team's data password, if the file needs
+    it.
 
     Raises:
-        AgonError: you may not download it, or it is encrypted.
-        ValueError: it is a file of another kind.
+        AgonError: you may not download the file, or it is encrypted.
+        ValueError: the file is of another kind.
     """
     portal = portal or Portal()
     wanted = portal.dataset(task, dataset)
     if wanted.is_encrypted:
-        raise AgonError(f"{wanted.file_name} is encrypted: download it with “agon download”, and open it with 7-Zip.")
+        raise AgonError(f"{wanted.file_name} is encrypted. Download it with “agon download” and open it with 7-Zip.")
     folder = cache_folder() / (urlsplit(portal.address).netloc.replace(":", "_")) / task / (wanted.sha256[:16] or "new")
     path = portal.download(task, wanted, folder, password=password, force=not wanted.sha256)
     found: TaskData = import_module("agon.frames").read(path)
@@ -43,15 +44,15 @@ def load(task: str, dataset: str, *, password: str = "", portal: Portal | None =
 def submit(
     path: str | Path, task: str = "", *, wait: bool | float = False, portal: Portal | None = None, **options: Any
 ) -> Submission:
-    """`Portal.submit` to the task, or to `AGON_TASK`."""
+    """Call `Portal.submit` for the task, or for `AGON_TASK`."""
     task = task or os.environ.get("AGON_TASK", "")
     if not task:
-        raise WrongUsage("Which shared task? Name it, or set AGON_TASK.")
+        raise WrongUsage("No shared task is given. Pass its slug, or set AGON_TASK.")
     return (portal or Portal()).submit(path, task, wait=wait, **options)
 
 
 def leaderboard(
     task: str, track: str, *, phase: str = "", all_runs: bool = False, portal: Portal | None = None
 ) -> Leaderboard:
-    """`Portal.leaderboard`; `to_pandas` makes a DataFrame of it."""
+    """Call `Portal.leaderboard`. `to_pandas` converts the result to a DataFrame."""
     return (portal or Portal()).leaderboard(task, track, phase=phase, all_runs=all_runs)

@@ -1,4 +1,4 @@
-"""A shared task's folder on this computer: made from a template, checked without a portal, packed to be pushed."""
+"""A task's folder on this computer: created from a template, checked without a portal, and packed for pushing."""
 
 import re
 import zipfile
@@ -17,11 +17,11 @@ DEFINITION = "task.yaml"
 DEFAULT_TEMPLATE = "hateval2019"
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LEFT_OUT = ("__pycache__", "__MACOSX")
-_MOST = 64 * 1024 * 1024  # bytes of an archive, as the portal accepts
+_MOST = 64 * 1024 * 1024  # maximum size in bytes of an archive that a portal accepts
 
 
 def templates() -> Any:
-    """The package with the templates: in the wheel, or next to this package in a checkout."""
+    """Return the package with the templates, which is in the wheel or, in a checkout, next to this package."""
     try:
         return import_module("agon.templates")
     except ModuleNotFoundError as error:
@@ -31,19 +31,21 @@ def templates() -> Any:
 
 
 def new_folder(folder: Path, template: str, slug: str) -> Path:
-    """Write a complete task like `template`, with synthetic data, under the slug; returns its task.yaml.
+    """Write a complete task from `template` with synthetic data and the given slug. Return the path of its task.yaml.
 
     Raises:
-        WrongUsage: there is no such template, the slug is none, or the folder is there and not empty.
+        WrongUsage: the template does not exist, the slug is not valid, or the folder is not empty.
     """
     package = templates()
     known: Mapping[str, Any] = package.TEMPLATES
     if template not in known:
-        raise WrongUsage(f"There is no template {template}; there are {', '.join(known)}.")
+        raise WrongUsage(f"There is no template {template}. The templates are {', '.join(known)}.")
     if not _SLUG.fullmatch(slug):
-        raise WrongUsage(f"{slug} can’t be a task’s slug. Use small letters, digits and hyphens: --slug my-task-2027.")
+        raise WrongUsage(
+            f"{slug} is not a valid slug. Use lower-case letters, digits and hyphens: --slug my-task-2027."
+        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise WrongUsage(f"{folder} already exists and is not an empty folder. Name another one.")
+        raise WrongUsage(f"{folder} already exists and is not an empty folder. Use another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     package.build(template, folder)
     definition = folder / DEFINITION
@@ -53,14 +55,14 @@ def new_folder(folder: Path, template: str, slug: str) -> Path:
 
 
 def read_folder(folder: Path) -> Definition:
-    """What task.yaml says.
+    """Read task.yaml.
 
     Raises:
         WrongUsage: there is no task.yaml.
-        RunInvalid: it has errors; `problems` lists all of them, each with its line.
+        RunInvalid: task.yaml has errors. `problems` lists all of them with their lines.
     """
     if not (folder / DEFINITION).is_file():
-        raise WrongUsage(f"{folder} has no {DEFINITION}. “agon task new {folder}” makes a folder.")
+        raise WrongUsage(f"{folder} has no {DEFINITION}. “agon task new {folder}” creates a folder.")
     try:
         return load_definition(folder)
     except DefinitionError as error:
@@ -68,7 +70,7 @@ def read_folder(folder: Path) -> Definition:
 
 
 def checked_folder(folder: Path) -> Definition:
-    """The same, after all files that it names have been checked, too; `problems` have their files."""
+    """Read task.yaml and check all files that it uses. `problems` contain the file of each problem."""
     definition = read_folder(folder)
     if problems := problems_of_folder(definition):
         raise _invalid(folder, problems)
@@ -81,10 +83,10 @@ def _invalid(folder: Path, problems: Sequence[Problem]) -> RunInvalid:
 
 
 def packed_folder(folder: Path, archive: Path) -> int:
-    """Zip the folder without hidden files and caches; how many files there are.
+    """Zip the folder without hidden files and caches. Return the number of files.
 
     Raises:
-        AgonError: it is larger than a portal accepts.
+        AgonError: the zip is larger than a portal accepts.
     """
     files = [
         path for path in sorted(folder.rglob("*")) if path.is_file() and not _is_left_out(path.relative_to(folder))
@@ -94,7 +96,7 @@ def packed_folder(folder: Path, archive: Path) -> int:
             packed.write(path, path.relative_to(folder).as_posix())
     if (size := archive.stat().st_size) > _MOST:
         raise AgonError(
-            f"{folder} has {size:,} bytes as a zip; a portal accepts {_MOST:,}. Remove what it does not need."
+            f"{folder} has {size:,} bytes as a zip; portals accept {_MOST:,}. Remove files that the task does not need."
         )
     return len(files)
 

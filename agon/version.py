@@ -1,10 +1,10 @@
-"""This client's version, and whether a portal has a newer one."""
+"""The version of this client, and whether a portal has a newer version."""
 
 import re
 import warnings
 from importlib import metadata
 
-HEADER = "Agon-Version"  # in every answer of a portal
+HEADER = "Agon-Version"  # header of every response from a portal
 
 
 class OldClient(UserWarning):
@@ -12,7 +12,7 @@ class OldClient(UserWarning):
 
 
 def version() -> str:
-    """The version of the installed package; empty in a checkout."""
+    """Return the version of the installed package, or an empty text in a checkout."""
     try:
         return metadata.version("agon")
     except metadata.PackageNotFoundError:
@@ -20,7 +20,7 @@ def version() -> str:
 
 
 def is_old(portal: str) -> bool:
-    """Whether `portal` is a newer version than this client's, if both are known."""
+    """Whether `portal` is a newer version than this client's. False if one of them is unknown."""
     own = version()
     return bool(own) and _order(own) < _order(portal)
 
@@ -29,10 +29,10 @@ def warn_if_old(portal: str, address: str) -> None:
     """Warn if `portal`, the version at that address, is newer than this client."""
     if is_old(portal):
         versions = f"The portal has agon {portal}, and you have {version()}."
-        warnings.warn(f"{versions} Install the one that fits: {address}/client/", OldClient, stacklevel=2)
+        warnings.warn(f"{versions} Install the matching version: {address}/client/", OldClient, stacklevel=2)
 
 
 def _order(text: str) -> tuple[int, ...]:
-    """A sort key: `0.2.0.dev0` comes before `0.2.0`; texts that are no version come first."""
+    """Return a sort key. `0.2.0.dev0` comes before `0.2.0`, and texts that are not versions come first."""
     found = re.match(r"(\d+)\.(\d+)\.(\d+)(.*)", text)
     return (*map(int, found.groups()[:3]), int(not found[4])) if found else ()

@@ -1,7 +1,7 @@
-"""The command line `agon`: `check` and `score`, with the same reports as the portal's pages, and other commands.
+"""The `agon` command line: `check` and `score`, which print the same reports as the portal's pages, and other commands.
 
-Exit codes: 0 valid (warnings allowed), 1 invalid, 2 usage: a wrong argument, definition, items or gold file; 141 if the
-reader of the output has gone.
+Exit codes: 0 valid (warnings allowed); 1 invalid; 2 usage error, such as an invalid argument, definition, items file or
+gold file; 141 if the reader of the output closed the pipe.
 """
 
 import argparse
@@ -27,31 +27,34 @@ from scoring.uploads import naming
 from scoring.uploads.content import check_upload
 
 OTHER_COMMANDS = {
-    "analyze": "tables on runs compared with a gold standard",
+    "analyze": "compare runs with a gold standard and print tables",
     "baselines": "write baselines as run files",
-    "votes": "make a gold standard of annotators' votes",
-    "agreement": "how far do annotators agree?",
-    "explain": "what do the names of files say?",
-    "significance": "intervals, and groups of runs that the items cannot tell apart",
+    "votes": "make a gold standard from annotators' votes",
+    "agreement": "measure how far annotators agree",
+    "explain": "explain what file names mean",
+    "significance": "compute confidence intervals and groups of statistically tied runs",
 }
 ALIASES = {"analyze": ["analyse"], "votes": ["gold"]}
-_COMPLETING = "_ARGCOMPLETE"  # set by the shells' scripts of `agon completion`
-BROKEN_PIPE = 128 + 13  # as a shell says of a program that SIGPIPE has ended
+_COMPLETING = "_ARGCOMPLETE"  # set by the shell scripts that `agon completion` prints
+BROKEN_PIPE = 128 + 13  # a shell's exit code for a program that SIGPIPE ended
 ITEMS_ERRORS = ("items-unreadable", "items-unknown-split")
 
 AddCommands = Callable[[Any, str], None]
-"""Adds further commands to argparse's subparsers; the text is the command that was typed, or empty."""
+"""Adds further commands to argparse's subparsers. The text is the command that was typed, or empty."""
 
 
 def main(arguments: Sequence[str] | None = None, add_commands: AddCommands | None = None) -> int:
-    """Run the command line and return its exit code. End quietly if the reader of a pipe, e.g. `head`, has left."""
+    """Run the command line and return its exit code.
+
+    Exit quietly if the reader of a pipe, such as `head`, has closed it.
+    """
     try:
         try:
             return _run(sys.argv[1:] if arguments is None else arguments, add_commands)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for output that is flushed at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for output that is still flushed at exit
         return BROKEN_PIPE
 
 
@@ -72,9 +75,9 @@ def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
             )
         for path in filter(None, (options.items, *options.inputs(options))):
             if path.is_dir():
-                raise UsageError(f"{path} is a folder. Name the files in it.")
+                raise UsageError(f"{path} is a folder. Give the files in it instead.")
             if not path.is_file():
-                raise UsageError(f"There is no file {path}.")
+                raise UsageError(f"File not found: {path}.")
         return int(options.command(options, definition))
     except GoldError as error:
         return _exit_with_errors(options, "The gold standard cannot be used.", error.report)
@@ -83,13 +86,13 @@ def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
 
 
 def _typed(arguments: Sequence[str]) -> str:
-    """The typed command, also in a line that a shell wants to complete."""
+    """Return the command that was typed, including in a line that a shell asks to complete."""
     words = os.environ.get("COMP_LINE", "").split()[1:] if _COMPLETING in os.environ else arguments
     return next(iter(words), "")
 
 
 def _completed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """The parser. If a shell asks for completions, they are printed and the program ends."""
+    """Return the parser. If a shell asks for completions, print them and exit."""
     if _COMPLETING in os.environ:
         import_module("argcomplete").autocomplete(parser)
     return parser
@@ -112,31 +115,39 @@ def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentPa
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--task", type=Path, required=True, metavar="DIR", help="the shared task's folder")
-    shared.add_argument("--items", type=Path, metavar="FILE", help="ids that a run must hold, one a line")
+    shared.add_argument(
+        "--items", type=Path, metavar="FILE", help="file of the ids that a run must contain, one per line"
+    )
     shared.add_argument("--split", default="test", help="the phase's split, such as dev (default: test)")
     reporting = argparse.ArgumentParser(add_help=False)
-    reporting.add_argument("--all", action="store_true", help=f"list all places of a problem, not the first {LISTED}")
+    reporting.add_argument(
+        "--all", action="store_true", help=f"list every place of a problem, not only the first {LISTED}"
+    )
     shared.add_argument("--json", action="store_true", help="print one JSON object")
-    shared.add_argument("--lang", choices=LANGUAGES, default="en", help="of the report (default: en)")
-    checker = commands.add_parser("check", parents=[shared, reporting], help="is a run, or an archive of runs, valid?")
-    checker.add_argument("--track", metavar="SLUG", help="judge the content for this track, whatever the name")
-    checker.add_argument("--team", metavar="NAME", help="the team whose name the files must have")
+    shared.add_argument("--lang", choices=LANGUAGES, default="en", help="language of the report (default: en)")
+    checker = commands.add_parser(
+        "check", parents=[shared, reporting], help="check whether a run or an archive of runs is valid"
+    )
+    checker.add_argument("--track", metavar="SLUG", help="check the content for this track and ignore the file name")
+    checker.add_argument("--team", metavar="NAME", help="the team name that the file names must contain")
     checker.add_argument("runs", type=Path, nargs="+", metavar="RUN")
     checker.set_defaults(command=_check, inputs=lambda options: options.runs)
     scorer = commands.add_parser("score", parents=[shared, reporting], help="score a run against a gold standard")
     scorer.add_argument("--track", required=True, metavar="SLUG")
     scorer.add_argument("--gold", type=Path, required=True, metavar="FILE")
-    scorer.add_argument("--lenient", action="store_true", help="score what the official evaluators would score too")
+    scorer.add_argument(
+        "--lenient", action="store_true", help="also score runs that only the official evaluators accept"
+    )
     scorer.add_argument("run", type=Path, metavar="RUN")
     scorer.set_defaults(command=_score, inputs=lambda options: [options.run, options.gold])
-    schema = commands.add_parser("schema", help="print the JSON Schema of task.yaml, for editors")
+    schema = commands.add_parser("schema", help="print the JSON Schema of task.yaml for use in editors")
     schema.set_defaults(task=None, command=_print_schema)
     for name, purpose in OTHER_COMMANDS.items():
         other = commands.add_parser(name, aliases=ALIASES.get(name, ()), parents=[shared], help=purpose)
         if typed in (name, *ALIASES.get(name, ())):
             import_module(f"scoring.commands.{name}").add_options(other)
-    receipt = commands.add_parser("receipt", help="verify the portal's receipt of an upload")
-    receipt.set_defaults(task=None, lang="en")  # receipts need no shared task's folder
+    receipt = commands.add_parser("receipt", help="verify a receipt that the portal issued for an upload")
+    receipt.set_defaults(task=None, lang="en")  # receipts do not need a task's folder
     if typed == "receipt":
         import_module("scoring.commands.receipt").add_options(receipt)
     if add_commands is not None:
@@ -148,7 +159,7 @@ def _version() -> str:
     metadata = import_module("importlib.metadata")
     try:
         return f"agon {metadata.version('agon')}"
-    except metadata.PackageNotFoundError:  # a checkout
+    except metadata.PackageNotFoundError:  # in a checkout
         return f"agon {__version__}"
 
 
@@ -182,7 +193,10 @@ def _check(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _checked(path: Path, options: argparse.Namespace, definition: Definition, names: set[str]) -> Report:
-    """The report on a file. `names` are those of the files next to it and grow by each suggested name."""
+    """Return the report on a file.
+
+    `names` are the names of the files in the same folder. Each suggested name is added to them.
+    """
     listed = None if options.all else LISTED
     if options.track:
         report = check(definition, options.track, path, options.items, options.split, listed)
@@ -212,7 +226,7 @@ def _upload_report(
 
 
 def _suggested(report: Report, definition: Definition, path: Path) -> str:
-    """The valid name suggested for the file; empty if its name is valid or none is near."""
+    """Return the suggested valid name for the file, or an empty text if there is none."""
     return next(
         (one.suggestion for one in report if one.suggestion and one.file == naming.name_of(definition, path)), ""
     )

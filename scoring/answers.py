@@ -1,4 +1,4 @@
-"""The content of a run or gold standard in memory, made by formats and used by metrics."""
+"""The content of a run or gold standard in memory. Formats create these objects and metrics read them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,11 @@ Rows = NDArray[np.intp]
 
 
 def gathered(starts: NDArray[np.int64], rows: Rows) -> tuple[Rows, NDArray[np.int64]]:
-    """The indexes of the entries of `rows`, if those of row i are from starts[i] to starts[i + 1], and new starts."""
+    """Select the entries of `rows`, where the entries of row i are from starts[i] to starts[i + 1].
+
+    Returns:
+        The indexes of the selected entries, and the new `starts`.
+    """
     counts = np.diff(starts)[rows]
     own = np.append(0, np.cumsum(counts))
     return np.arange(own[-1]) + np.repeat(starts[:-1][rows] - own[:-1], counts), own
@@ -21,9 +25,9 @@ def gathered(starts: NDArray[np.int64], rows: Rows) -> tuple[Rows, NDArray[np.in
 class Matrix:
     """One row per item, one column per class or dimension.
 
-    `values` has shape (items, columns): bool for labels (true where the item has the class), float for soft labels,
-    integer for the columns of a table. `absent` (same shape, or None) marks cells that a lenient reading found missing.
-    `extra` has further columns as text, one entry per item, e.g. the group of a tuple.
+    `values` has shape (items, columns): bool for labels (True where the item has the class), float for soft labels,
+    integer for the columns of a table. `absent` (same shape, or None) marks cells missing in a lenient reading.
+    `extra` holds further columns as text, one entry per item, such as the group of a tuple.
     """
 
     ids: list[str]
@@ -36,7 +40,7 @@ class Matrix:
         return f"Matrix({len(self.ids)} items; {', '.join(self.columns)})"
 
     def select(self, rows: Rows, ids: list[str]) -> "Matrix":
-        """The answers in `rows`, under other ids."""
+        """Return the answers in `rows` with other ids."""
         at = rows.tolist()
         return Matrix(
             ids=ids,
@@ -47,12 +51,12 @@ class Matrix:
         )
 
     def labels(self) -> list[list[str]]:
-        """The labels of each item."""
+        """Return the labels of each item."""
         rows = self.values.tolist()
         return [[name for name, holds in zip(self.columns, row, strict=True) if holds] for row in rows]
 
     def cells(self) -> list[list[Any]]:
-        """The values of each item; None for absent ones."""
+        """Return the values of each item, with None for absent values."""
         if self.absent is None:
             rows: list[list[Any]] = self.values.tolist()
             return rows
@@ -64,7 +68,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Spans:
-    """Marked spans: those of item i are `begins` and `ends` (exclusive) from starts[i] to starts[i + 1].
+    """Marked spans: the spans of item i are `begins` and `ends` (exclusive) from starts[i] to starts[i + 1].
 
     The spans of an item are sorted, unique and not empty. They may touch or overlap.
     """
@@ -79,9 +83,9 @@ class Spans:
 
     @classmethod
     def of_offsets(cls, ids: list[str], offsets: NDArray[np.int64], starts: NDArray[np.int64]) -> "Spans":
-        """Spans from character offsets; those of item i are offsets[starts[i]:starts[i + 1]], sorted and unique.
+        """Create spans from character offsets. Neighboring offsets form one span.
 
-        Neighboring offsets form one span.
+        The offsets of item i are offsets[starts[i]:starts[i + 1]], sorted and unique.
         """
         owners = np.repeat(np.arange(len(ids)), np.diff(starts))
         goes_on = (np.diff(offsets) == 1) & (np.diff(owners) == 0)
@@ -91,17 +95,17 @@ class Spans:
         return cls(ids, offsets[firsts], offsets[lasts] + 1, bounds)
 
     def select(self, rows: Rows, ids: list[str]) -> "Spans":
-        """The spans in `rows`, under other ids."""
+        """Return the spans in `rows` with other ids."""
         at, starts = gathered(self.starts, rows)
         return Spans(ids, self.begins[at], self.ends[at], starts)
 
     def pairs(self, row: int) -> list[tuple[int, int]]:
-        """Begin and end of each span of an item."""
+        """Return the begin and end of each span of an item."""
         own = slice(self.starts[row], self.starts[row + 1])
         return list(zip(self.begins[own].tolist(), self.ends[own].tolist(), strict=True))
 
     def offsets(self, row: int) -> list[int]:
-        """The characters marked by an item's spans, sorted and unique."""
+        """Return the characters in an item's spans, sorted and unique."""
         found: list[int] = []
         for begin, end in self.pairs(row):
             found.extend(range(max(begin, found[-1] + 1) if found else begin, end))
@@ -110,11 +114,11 @@ class Spans:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Entities:
-    """Typed spans in items: those of item i are from starts[i] to starts[i + 1] in the other arrays.
+    """Typed spans: the entities of item i are from starts[i] to starts[i + 1] in the other arrays.
 
-    `begins` and `ends` (exclusive) count from 0: the tokens of a sentence, whose number is in `lengths`, or without
-    `lengths` the characters of a text. `kinds` are indexes in `types`. An item's entities are sorted by begin, end and
-    kind, each once. Those of tokens do not overlap. `texts` has each item's text, if these are known.
+    `begins` and `ends` (exclusive) count from 0: tokens of a sentence, whose number is in `lengths`, or characters of a
+    text if there are no `lengths`. `kinds` are indexes in `types`. The entities of an item are unique and sorted by
+    begin, end and kind. Entities of tokens do not overlap. `texts` has the texts of the items, if they are known.
     """
 
     ids: list[str]
@@ -124,13 +128,13 @@ class Entities:
     ends: NDArray[np.int64]
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64] | None
-    texts: Mapping[str, str] | None = None  # by id; with tokens, these separated by spaces
+    texts: Mapping[str, str] | None = None  # id → text, with tokens separated by spaces
 
     def __repr__(self) -> str:
         return f"Entities({len(self.ids)} items, {len(self.begins)} entities)"
 
     def select(self, rows: Rows, ids: list[str]) -> "Entities":
-        """The entities in `rows`, under other ids."""
+        """Return the entities in `rows` with other ids."""
         at, starts = gathered(self.starts, rows)
         return Entities(
             ids,
@@ -146,7 +150,7 @@ class Entities:
         )
 
     def of_item(self, row: int) -> list[tuple[str, int, int]]:
-        """Type, begin and end of each entity of an item."""
+        """Return the type, begin and end of each entity of an item."""
         own = slice(self.starts[row], self.starts[row + 1])
         kinds = [self.types[kind] for kind in self.kinds[own].tolist()]
         return list(zip(kinds, self.begins[own].tolist(), self.ends[own].tolist(), strict=True))
@@ -154,28 +158,31 @@ class Entities:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ranking:
-    """Ranked documents per query, each once: those of query i are `documents[starts[i]:starts[i + 1]]`, in any order.
+    """Ranked documents per query, each document once.
 
-    `scores` (one per document, finite) are a run's scores, higher is better, or the gold's degrees of relevance.
+    The documents of query i are `documents[starts[i]:starts[i + 1]]`.
+
+    `scores` (one finite value per document) are a run's scores, where higher is better, or the gold standard's
+    relevance grades. The documents of a query are in any order.
     """
 
-    ids: list[str]  # of the queries
+    ids: list[str]  # query ids
     documents: list[str]
     scores: NDArray[np.float64]
-    starts: NDArray[np.int64]  # one more than the number of queries
+    starts: NDArray[np.int64]  # length: number of queries + 1
 
     def __repr__(self) -> str:
         return f"Ranking({len(self.ids)} queries, {len(self.documents)} documents)"
 
     def select(self, rows: Rows, ids: list[str]) -> "Ranking":
-        """The documents of the queries in `rows`, under other ids."""
+        """Return the documents of the queries in `rows` with other ids."""
         at, starts = gathered(self.starts, rows)
         return Ranking(ids, [self.documents[place] for place in at.tolist()], self.scores[at], starts)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Texts:
-    """Texts: one for each item of a run; one or more, any of which would be right, for each item of a gold standard."""
+    """Texts of items: one per item in a run, or one or more references per item in a gold standard."""
 
     ids: list[str]
     texts: list[tuple[str, ...]]
@@ -184,13 +191,13 @@ class Texts:
         return f"Texts({len(self.ids)} items)"
 
     def select(self, rows: Rows, ids: list[str]) -> "Texts":
-        """The texts in `rows`, under other ids."""
+        """Return the texts in `rows` with other ids."""
         return Texts(ids, [self.texts[row] for row in rows.tolist()])
 
 
 def as_trec_eval(scores: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Scores as C floats, which trec_eval compares: scores that round to the same float are equal."""
-    with np.errstate(over="ignore"):  # too large values become infinite
+    """Round scores to C floats, which trec_eval compares: scores that round to the same float are equal."""
+    with np.errstate(over="ignore"):  # values that are too large become infinite
         return scores.astype(np.float32)
 
 
@@ -262,5 +269,8 @@ def _joined_starts(parts: Sequence[Spans | Entities | Ranking]) -> NDArray[np.in
 
 
 AnswerKind = Literal["labels", "soft", "table", "spans", "entities", "rankings", "judgements", "texts"]
-"""What a file says, however it is written: labels, shares of labels, numbers by column (a `Matrix` each), `Spans`,
-`Entities`, a `Ranking` of documents, judgements of documents, which are no run's, or `Texts`."""
+"""The kind of content in a file, in whatever format it is written.
+
+Labels, soft labels and tables of numbers are a `Matrix` each. The other kinds are `Spans`, `Entities`, a `Ranking` of
+documents, judgments of documents, which only a gold standard can have, and `Texts`.
+"""

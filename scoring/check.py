@@ -1,4 +1,4 @@
-"""Checks of a run's content by the rules of its track, with the public ids of the items, never with gold."""
+"""Checks of a run's content against the rules of its track and the public item ids, never against gold."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from scoring.reports.problems import Report
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The ids that a run must have, those that it may have (all or none), and where their texts are."""
+    """The ids that a run must have, optional ids (all or none), and the path of the item texts."""
 
     index: ItemIndex
     optional: Sequence[str] = ()
@@ -31,10 +31,12 @@ class Items:
         return self.index.ids
 
     def text_lengths(self, columns: tuple[str, ...], in_tokens: bool = False) -> Mapping[str, int] | None:
-        """The number of characters, or of tokens between blanks, of each text by id; read once. None without texts.
+        """Return the number of characters, or of tokens separated by blanks, of each text by id.
+
+        Return None if there are no texts. The file is read only once.
 
         Raises:
-            TextsError: as `read_texts`.
+            TextsError: `read_texts` cannot read the table.
         """
         if self.texts is None or not any(path.is_file() for _, path in each_file(self.files, self.texts)):
             return None
@@ -57,11 +59,11 @@ def check(
 
     Args:
         run: the path of a run file, or its content as bytes.
-        items: ids, or the path of a file with one per line; None uses those of the definition.
-        listed: how many places a problem lists at most; None: all of them.
+        items: ids, or the path of a file with one id per line. None uses the ids of the definition.
+        listed: the maximum number of places that a problem lists, or None for no limit.
 
     Raises:
-        KeyError: there is no such track.
+        KeyError: the track does not exist.
     """
     report = Report(listed=listed)
     found = definition.track(track)
@@ -79,10 +81,13 @@ def check(
 def read_answers(
     definition: Definition, track: str, content: bytes, split: str = "test", lenient: bool = False
 ) -> tuple[Answers | None, Report]:
-    """A run's answers on the public ids of the items (None if the report has an error), and its report.
+    """Read a run's answers on the public item ids.
 
     Args:
-        lenient: as for `score`.
+        lenient: same as for `score`.
+
+    Returns:
+        The answers (None if the report has an error) and the report.
     """
     rules, report = definition.track(track), Report()
     items = find_items(rules, None, split, report)
@@ -92,11 +97,11 @@ def read_answers(
 
 
 Known = Callable[[Track, str, Report], Items | None]
-"""Looks up the items of a track and split; None, with the error reported, where they cannot be read."""
+"""Looks up the items of a track and split. Returns None and reports the error if they cannot be read."""
 
 
 def known_items(items: Iterable[str] | Path | None) -> Known:
-    """`find_items`, cached by file."""
+    """Return `find_items` with a cache by file."""
     found: dict[object, Items] = {}
 
     def known(track: Track, split: str, report: Report) -> Items | None:
@@ -113,7 +118,7 @@ def known_items(items: Iterable[str] | Path | None) -> Known:
 
 
 def run_bytes(track: Track, items: Items | None) -> int:
-    """The greatest size of a run of the track, in bytes."""
+    """Return the maximum size of a run of the track in bytes."""
     count = 0 if items is None else len(items.index) + len(items.optional)
     return min(limits.RUN_BYTES, limits.RUN_BYTES_FREE + size_of(track.format).bytes * count)
 
@@ -121,7 +126,7 @@ def run_bytes(track: Track, items: Items | None) -> int:
 def report_other_split(
     definition: Definition, track: Track, data: bytes, split: str, known: Known, report: Report
 ) -> None:
-    """Where a run's unknown ids are all from another split, report the phases of that split."""
+    """If all unknown ids of a run are from another split, report the phases of that split."""
     if len(data) > limits.LOOK_ALIKE_BYTES or "unknown-ids" not in {problem.code for problem in report.errors}:
         return
     head = head_of(data)
@@ -135,23 +140,23 @@ def report_other_split(
             phases = [[phase.title for phase in definition.phases if phase.split == one] for one in (split, other)]
             here, there = (", ".join(titles) or one for titles, one in zip(phases, (split, other), strict=True))
             report.error("items-of-other-split", found=here, expected=there)
-            report.problems.insert(0, report.problems.pop())  # it explains the others
+            report.problems.insert(0, report.problems.pop())  # this error explains the others, so it comes first
         return
 
 
 def as_source(file: str | Path | bytes) -> Path | bytes:
-    """A path for a text; bytes are content."""
+    """Return a path for text. Bytes are content and are returned unchanged."""
     return Path(file) if isinstance(file, str) else file
 
 
 def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Answers | None:
-    """The run's answers; None if the report got an error."""
+    """Return the run's answers, or None if an error was reported."""
     lengths = _text_lengths(track, items, report) if answer_kind(track) in ("spans", "entities") else None
     return read_run(track, data, report, items=items.index, optional=items.optional, text_lengths=lengths)
 
 
 def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, int] | None:
-    """The length of each text; None if they cannot be read, which only loses warnings."""
+    """Return the length of each text. If the texts cannot be read, warn and return None, which only disables checks."""
     try:
         return items.text_lengths(id_columns(track), in_tokens=track.format.kind == "conll")
     except TextsError as error:
@@ -160,7 +165,10 @@ def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, in
 
 
 def find_items(track: Track, items: Iterable[str] | Path | None, split: str, report: Report) -> Items | None:
-    """The given items, else the track's own with its optional ones; None, with the error reported, if unreadable."""
+    """Return the given items, or the track's own items with its optional ones.
+
+    Report an error and return None on failure.
+    """
     if items is not None:
         ids = _read_ids(track, Path(items), report) if isinstance(items, str | Path) else list(items)
         return None if ids is None else Items(ItemIndex(ids), texts=track.texts.get(split), files=track.files)
@@ -175,7 +183,7 @@ def find_items(track: Track, items: Iterable[str] | Path | None, split: str, rep
 
 
 def _read_ids(track: Track, path: Path, report: Report) -> list[str] | None:
-    """The ids of all files that the path names."""
+    """Read the ids of all files that the path stands for."""
     found: list[str] = []
     for prefix, own in each_file(track.files, path):
         ids = read_ids(own, report)
@@ -186,7 +194,7 @@ def _read_ids(track: Track, path: Path, report: Report) -> list[str] | None:
 
 
 def read_ids(path: Path, report: Report) -> list[str] | None:
-    """One id per line, without blank lines."""
+    """Read one id per line. Blank lines are skipped."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -196,9 +204,7 @@ def read_ids(path: Path, report: Report) -> list[str] | None:
 
 
 def read_file(path: Path, report: Report, limit: int = limits.RUN_BYTES) -> bytes | None:
-    """A run file's bytes, of a folder those of all files; None, with the error reported, if it is too large or cannot
-    be read.
-    """
+    """Read a run file, or all files of a folder. If it is too large or cannot be read, report it and return None."""
     try:
         if path.is_dir():
             return packed_folder(path)
@@ -208,5 +214,5 @@ def read_file(path: Path, report: Report, limit: int = limits.RUN_BYTES) -> byte
             return None
         return path.read_bytes()
     except OSError as error:
-        report.error("unreadable-file", found=error.strerror or "the system gives no reason")
+        report.error("unreadable-file", found=error.strerror or "unknown reason")
         return None

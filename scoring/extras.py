@@ -1,12 +1,12 @@
-"""Packages that only some commands need."""
+"""Names of optional packages that only some commands need."""
 
 import shlex
 import sys
 
-PACKAGES = {"sklearn": "scikit-learn"}  # module → package, if it has another name
+PACKAGES = {"sklearn": "scikit-learn"}  # module → package, where the names differ
 
 
 def install_command(missing: ImportError) -> str:
-    """The command to install the module for this interpreter."""
+    """Return the command that installs the module for this interpreter."""
     module = (missing.name or "").partition(".")[0]
     return f"{shlex.quote(sys.executable)} -m pip install {PACKAGES.get(module, module)}"

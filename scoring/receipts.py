@@ -1,4 +1,4 @@
-"""Receipts of uploads: signed by the portal with Ed25519 (RFC 8032), verified by anyone with its public key.
+"""Upload receipts, signed by the portal with Ed25519 (RFC 8032). Anyone can verify them with the portal's public key.
 
 The signature covers the canonical JSON of the receipt without its `signature`: UTF-8, keys sorted, no spaces. Only this
 module needs `cryptography` (the extra `receipts`).
@@ -22,19 +22,19 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-FORMAT = 1  # of a receipt; its key is `agon_receipt`
+FORMAT = 1  # version of the receipt format, stored under `agon_receipt`
 RECEIPT_BYTES = 64 * 1024
 
 
 class KeyUnusable(Exception):
-    """The text is no Ed25519 key in PEM."""
+    """The text is not an Ed25519 key in PEM format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The receipt's content (empty if it cannot be read), and every error, one sentence each.
+    """The receipt's content (empty if it cannot be read) and the errors, one sentence each.
 
-    `is_signed`: unchanged since the portal signed it; then an error is about the file.
+    `is_signed` means that the receipt is unchanged since the portal signed it. Any error is then about the file.
     """
 
     receipt: Mapping[str, Any]
@@ -47,35 +47,37 @@ class Verdict:
 
 
 def new_private_key() -> str:
-    """A new key as PEM (PKCS 8)."""
+    """Generate a private key in PEM format (PKCS 8)."""
     key = Ed25519PrivateKey.generate()
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
 def public_key(private_key: str) -> str:
-    """The public half of a private key, both as PEM."""
+    """Return the public half of a private key, both in PEM format."""
     return _private(private_key).public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 
 def sign(content: Mapping[str, Any], private_key: str) -> dict[str, Any]:
-    """Sign the content; the receipt has `agon_receipt`, `key_id` and `signature` (hexadecimal) in addition."""
+    """Sign the content. The result adds `agon_receipt`, `key_id` and `signature` (hexadecimal) to the content."""
     key = _private(private_key)
     receipt = {"agon_receipt": FORMAT, **content, "key_id": _key_id(key.public_key())}
     return {**receipt, "signature": key.sign(_canonical(receipt)).hex()}
 
 
 def verify(text: bytes, key: str, file: Path | None = None) -> Verdict:
-    """Verify a receipt with the portal's public key (PEM), and its file if given.
+    """Verify a receipt with the portal's public key (PEM).
+
+    If a file is given, also verify that the receipt belongs to it.
 
     Raises:
-        KeyUnusable: the key is none.
+        KeyUnusable: the text is not a valid public key.
         OSError: the file cannot be read.
     """
     public = _public(key)
     try:
         receipt = _read(text)
     except (ValueError, RecursionError) as error:
-        return Verdict({}, [f"This is no receipt: {error}."])
+        return Verdict({}, [f"This is not a receipt: {error}."])
     errors = _signature_errors(receipt, public)
     is_signed = not errors
     if file is not None:
@@ -84,7 +86,11 @@ def verify(text: bytes, key: str, file: Path | None = None) -> Verdict:
 
 
 def _read(text: bytes) -> dict[str, Any]:
-    """The receipt as an object; a ValueError says why it is none."""
+    """Parse the receipt as an object.
+
+    Raises:
+        ValueError: the text is not a receipt. The message explains why.
+    """
     if len(text) > RECEIPT_BYTES:
         raise ValueError(f"it is larger than {RECEIPT_BYTES:,} bytes")
     try:
@@ -104,14 +110,17 @@ def _read(text: bytes) -> dict[str, Any]:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _value in pairs]
     if len(set(names)) < len(names):
-        raise ValueError("it has a key twice")
+        raise ValueError("it contains a key twice")
     return dict(pairs)
 
 
 def _signature_errors(receipt: Mapping[str, Any], public: Ed25519PublicKey) -> list[str]:
     given, own = receipt["key_id"], _key_id(public)
     if given != own:
-        return [f"It names the key {given}; this key is {own}. Another portal signed it, or the name was changed."]
+        return [
+            f"The receipt was signed with the key {given}, but this key is {own}. "
+            "Another portal signed it, or the key id was changed."
+        ]
     content = {name: value for name, value in receipt.items() if name != "signature"}
     try:
         signature = bytes.fromhex(receipt["signature"])
@@ -119,7 +128,7 @@ def _signature_errors(receipt: Mapping[str, Any], public: Ed25519PublicKey) -> l
             raise ValueError
         public.verify(signature, _canonical(content))
     except (InvalidSignature, ValueError):
-        return ["The signature does not fit: the receipt, or the signature itself, was changed after it was signed."]
+        return ["The signature is not valid: the receipt or its signature was changed after signing."]
     return []
 
 
@@ -128,7 +137,7 @@ def _file_errors(receipt: Mapping[str, Any], path: Path) -> list[str]:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 == receipt.get("sha256"):
         return []
-    return [f"{path.name} is not the file of this receipt: its SHA-256 is {sha256}, not {receipt.get('sha256')}."]
+    return [f"{path.name} does not belong to this receipt: its SHA-256 is {sha256}, not {receipt.get('sha256')}."]
 
 
 def _canonical(content: Mapping[str, Any]) -> bytes:
@@ -136,7 +145,7 @@ def _canonical(content: Mapping[str, Any]) -> bytes:
 
 
 def _key_id(public: Ed25519PublicKey) -> str:
-    """The first 16 hexadecimal digits of the SHA-256 of the key's 32 bytes."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of the key's 32 bytes."""
     return hashlib.sha256(public.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
 
 
@@ -144,9 +153,9 @@ def _private(text: str) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(text.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise KeyUnusable("This is no private key in PEM, or it has a password.") from None
+        raise KeyUnusable("This is not a private key in PEM format, or it has a password.") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise KeyUnusable("This is no Ed25519 key.")
+        raise KeyUnusable("This is not an Ed25519 key.")
     return key
 
 
@@ -154,7 +163,7 @@ def _public(text: str) -> Ed25519PublicKey:
     try:
         key = load_pem_public_key(text.encode())
     except (ValueError, UnsupportedAlgorithm):
-        raise KeyUnusable("This is no public key in PEM.") from None
+        raise KeyUnusable("This is not a public key in PEM format.") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise KeyUnusable("This is no Ed25519 key.")
+        raise KeyUnusable("This is not an Ed25519 key.")
     return key

@@ -1,4 +1,4 @@
-"""Scoring a run: read it and the gold, match them by the gold's items, compute the track's metrics."""
+"""Scoring of a run: read the run and the gold standard, match their items, and compute the track's metrics."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,7 @@ CONSTANT = "constant"
 
 
 class GoldError(Exception):
-    """The gold standard cannot be used. The text is for organizers, not for participants."""
+    """The gold standard cannot be used. The message is for organizers, not for participants."""
 
     def __init__(self, report: Report) -> None:
         super().__init__("; ".join(map(_in_place, report.errors)))
@@ -47,10 +47,12 @@ def _in_place(problem: Problem) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """A run's scores: `scores` by metric key at full precision (None: undefined), empty if the run has errors.
+    """A run's scores.
 
-    `items` is the number of judged items. `flags` are notes for readers: `constant`, one label throughout although a
-    metric may treat that as perfect. `comparison` is the run compared with the gold (None if it has errors).
+    `scores` maps metric keys to values at full precision (None: undefined). It is empty if the run has errors. `items`
+    is the number of judged items. `flags` are notes for readers: `constant` means that the run has the same label
+    throughout, which some metrics may rate as perfect. `comparison` is the run compared with the gold standard, or None
+    if it has errors.
     """
 
     scores: dict[str, float | None]
@@ -64,15 +66,15 @@ class Result:
         return f"Result({scores or 'no scores'}; {self.report!r}; {self.items} items)"
 
     def to_pandas(self) -> "DataFrame":
-        """The scores as one row, a column per metric, NaN where undefined. Imports pandas only here.
+        """Return the scores as one row with a column per metric, NaN where undefined. pandas is imported only here.
 
         Raises:
-            ImportError: pandas is missing; the text says how to install it.
+            ImportError: pandas is missing. The message explains how to install it.
         """
         try:
-            from pandas import DataFrame  # noqa: PLC0415 - no one else waits for it
+            from pandas import DataFrame  # noqa: PLC0415 - an extra
         except ImportError as missing:
-            raise ImportError(f"to_pandas needs a package: {install_command(missing)}") from None
+            raise ImportError(f"to_pandas needs pandas. Install it with: {install_command(missing)}") from None
         return DataFrame([self.scores], dtype="float64")
 
 
@@ -86,22 +88,23 @@ def score(
     split: str = "test",
     listed: int | None = LISTED,
 ) -> Result:
-    """Check a run and score it against the gold.
+    """Check a run and score it against the gold standard.
 
     Args:
         run: the path of a run file, or its content as bytes.
-        gold: the path of a gold file, or its content as bytes; several runs can share the result of `load_gold`.
-        items: the ids that the run must have, or the path of a file of them; by default the gold's. Items missing in a
-            gold of spans have no spans; other gold in the definition must have all of them, unless it is declared with
-            `covers: listed`.
-        lenient: score what the official evaluators would score too, despite missing items or labels, labels outside the
-            domain, inner classes and wrong sums; these become warnings.
-        split: which of the track's items and gold formats to use.
-        listed: how many places a problem lists at most; None: all of them.
+        gold: the path of a gold file, or its content as bytes. To score several runs, pass the result of `load_gold`.
+        items: the ids that the run must have, or the path of a file with them. By default, the ids of the gold
+    standard.
+            Items missing in span gold have no spans. Other gold in the definition must have all items, unless it is
+            declared with `covers: listed`.
+        lenient: also score runs that only the official evaluators accept. Missing items or labels, labels outside the
+            domain, inner classes and incorrect sums become warnings.
+        split: the split whose items and gold format are used.
+        listed: the maximum number of places that a problem lists, or None for no limit.
 
     Raises:
         GoldError: the gold standard cannot be read, or lacks items.
-        KeyError: there is no such track.
+        KeyError: the track does not exist.
     """
     if items is not None and not isinstance(items, str | Path):
         items = list(items)
@@ -125,7 +128,11 @@ def run_answers(
     split: str = "test",
     listed: int | None = LISTED,
 ) -> tuple[Answers | None, Report]:
-    """The run's answers as `score` reads them (None if the report has an error), and its report."""
+    """Read the run's answers as `score` does.
+
+    Returns:
+        The answers (None if the report has an error) and the report.
+    """
     rules = definition.track(track)
     report = Report(listed=listed)
     source = as_source(run)
@@ -140,10 +147,10 @@ def run_answers(
 def score_answers(
     definition: Definition, track: str, gold: LoadedGold, answers: Answers, lenient: bool = False
 ) -> Result:
-    """Score a run whose answers were read before, with gold for all items of their split.
+    """Score a run whose answers are already in memory against gold for all items of their split.
 
     Args:
-        lenient: as for `score`, and as they were read.
+        lenient: same as for `score`. Use the value with which the answers were read.
     """
     report = Report()
     if not _fit(gold, answers, report, lenient):
@@ -154,7 +161,7 @@ def score_answers(
 def score_gold(
     definition: Definition, track: str, gold: str | Path | bytes | LoadedGold, split: str = "test"
 ) -> Result:
-    """The gold standard scored against itself: the reference row of a leaderboard."""
+    """Score the gold standard against itself. The result is the reference row of a leaderboard."""
     standard = gold if isinstance(gold, LoadedGold) else load_gold(definition, track, gold, split)
     return _result(definition.track(track), standard, standard.answers, Report())
 
@@ -166,11 +173,15 @@ def load_gold(
     split: str = "test",
     items: Iterable[str] | Path | None = None,
 ) -> LoadedGold:
-    """Read a gold file in the format of the definition; GoldError lists its problems.
+    """Read a gold file in the format of the definition.
 
     Args:
-        items: the ids that runs must have, or the path of a file of them, as in `score`; None leaves the gold
-        unchanged.
+        items: the ids that runs must have, or the path of a file with them, as in `score`. None leaves the gold
+    unchanged.
+
+    Raises:
+        GoldError: the gold cannot be used. Its report lists the problems.
+        KeyError: the track does not exist.
     """
     rules = definition.track(track)
     source = as_source(gold)
@@ -186,7 +197,7 @@ def load_gold(
         answers = _with_texts(answers, rules, split)
     standard = LoadedGold(answers, rules.hierarchy, _declared_values(rules), slice_columns(rules, split))
     _require_slices(standard, rules)
-    known = None if items is None else find_items(rules, items, split, Report())  # the run's report lists the problem
+    known = None if items is None else find_items(rules, items, split, Report())  # the run's report lists this problem
     return standard if known is None else _for_items(definition, track, split, standard, known)
 
 
@@ -218,7 +229,7 @@ def _require_slices(gold: LoadedGold, track: Track) -> None:
             if name in gold.slice_columns:
                 gold.slices(name)
             elif name in track.slices:
-                raise TextsError("there is no table of this split")
+                raise TextsError("there is no table for this split")
         except TextsError as error:
             report.error("slices-unreadable", found=str(error), expected=name)
     if not report.ok:
@@ -238,15 +249,15 @@ def named_bytes(files: Files | None, path: Path) -> bytes:
     except OSError as error:
         report = Report()
         name = str(error.filename or path)
-        report.error("unreadable-file", file=name, found=error.strerror or "the system gives no reason")
+        report.error("unreadable-file", file=name, found=error.strerror or "unknown reason")
         raise GoldError(report) from error
 
 
 def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -> LoadedGold:
-    """Read a gold standard that was accepted before, for the items of its split, without checking coverage again.
+    """Read a gold standard that was accepted before, for the items of its split, without another coverage check.
 
     Raises:
-        GoldError: it or the items cannot be read; without the items its scores would differ.
+        GoldError: the gold standard or the items cannot be read. Without the items, the scores would differ.
     """
     standard = load_gold(definition, track, gold, split)
     report = Report()
@@ -267,15 +278,15 @@ def _for_items(definition: Definition, track: str, split: str, standard: LoadedG
 
 
 def _with_items(gold: LoadedGold, track: Track, items: Iterable[str] | Path | None, split: str) -> LoadedGold:
-    """A gold of spans with all of the items; other gold is unchanged."""
+    """Add the missing items to span gold. Other gold stays unchanged."""
     if items is None or not isinstance(gold.answers, Spans | Entities):
         return gold
-    known = find_items(track, items, split, Report())  # the run's report lists the problem
+    known = find_items(track, items, split, Report())  # the run's report lists this problem
     return gold if known is None else gold.covering(known.ids)
 
 
 def _declared_values(track: Track) -> dict[str, tuple[int, ...]]:
-    """By column, the values allowed in the track's tables; none where any number is."""
+    """Return the values allowed in each column of the track's tables, without the columns that allow any number."""
     return values_of(track.format) if answer_kind(track) == "table" else {}
 
 
@@ -303,10 +314,10 @@ def _read_run(track: Track, run: Path | bytes, items: Items | None, lenient: boo
 def _find_items(
     track: Track, items: Iterable[str] | Path | None, gold: LoadedGold, split: str, report: Report
 ) -> Items | None:
-    """The given items, else the gold's; a run may also have the definition's optional ones."""
+    """Return the given items, or the gold standard's items with the definition's optional ones."""
     optional: Sequence[str] = ()
     if split in track.optional_items:
-        own = find_items(track, None, split, Report())  # a definition without items files can score all the same
+        own = find_items(track, None, split, Report())  # a definition without items files can still be used for scoring
         optional = own.optional if own else ()
     if items is None:
         left_out = set(optional).intersection(gold.index.ids) if optional else ()
@@ -325,7 +336,7 @@ def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) ->
 
 
 def _fit(gold: LoadedGold, run: Answers, report: Report, lenient: bool) -> bool:
-    """Check that sentences have as many tokens as in the gold; missing sentences are not checked."""
+    """Check that sentences have as many tokens as in the gold standard. Missing sentences are not checked."""
     if not isinstance(run, Entities):
         return True
     rows = gold.index.rows_of(run.ids)

@@ -1,8 +1,7 @@
-"""The shared tasks that ship with Agon: definitions, pages and generators of synthetic data.
+"""The shared tasks that ship with Agon: definitions, pages, and generators of synthetic data.
 
-The five of `GENERATORS` are the demo. `TEMPLATES` has more, each for one kind of task.
-
-`build` makes a complete folder of a shared task: the committed files, and generated items, gold and baselines.
+The five tasks in `GENERATORS` are the demo. `TEMPLATES` has further tasks, each for one kind of task. `build` makes a
+complete task folder from the committed files and generated items, gold standards and baselines.
 """
 
 import shutil
@@ -36,7 +35,10 @@ TEMPLATES: dict[str, Callable[..., None]] = {
 
 
 def build(slug: str, folder: Path) -> Path:
-    """Write the shared task `slug` (a key of TEMPLATES) to `folder` and return it; always the same bytes."""
+    """Write the shared task `slug` (a key of TEMPLATES) to `folder` and return its path.
+
+    The bytes are always the same.
+    """
     source = Path(__file__).parent / slug
     shutil.copytree(source / "pages", folder / "pages", dirs_exist_ok=True)
     shutil.copy(source / "task.yaml", folder)

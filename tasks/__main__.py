@@ -1,4 +1,4 @@
-"""`python -m tasks SLUG FOLDER`: write one of the shared tasks, with its synthetic data, into a folder."""
+"""`python -m tasks SLUG FOLDER`: write one of the shared tasks with its synthetic data to a folder."""
 
 import argparse
 from pathlib import Path
@@ -9,7 +9,7 @@ from . import TEMPLATES, build
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tasks", description=__doc__)
     parser.add_argument("slug", choices=TEMPLATES, metavar="SLUG", help=", ".join(TEMPLATES))
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="is created if need be")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="target folder, created if necessary")
     arguments = parser.parse_args()
     build(arguments.slug, arguments.folder)
 

@@ -1,4 +1,4 @@
-"""Invented runs: the gold standard's answer if a system is right, another item's if it is wrong."""
+"""Invented runs: each answer is the gold answer if the system is correct, otherwise the gold answer to another item."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -22,7 +22,7 @@ _SPREAD = 0.04  # standard deviation of a team's systems from track to track
 def invented_archive(
     shared_task: Path, split: str, team: str, number: int, skill: float, rng: np.random.Generator, folder: Path
 ) -> Path:
-    """A zip in `folder`, with a valid name and a run of the team for every track with a gold standard.
+    """Write a zip with a validly named run of the team for every track with a gold standard, and return its path.
 
     `shared_task` is a complete folder from `build`.
     """
@@ -45,17 +45,17 @@ def invented_archive(
 
 @lru_cache(maxsize=32)
 def _gold(shared_task: Path, track: str, split: str) -> Answers:
-    """The gold, cached for all teams' runs."""
+    """Return the gold standard. It is cached for the runs of all teams."""
     definition = load_definition(shared_task)
     source = next(gold for gold in definition.gold if (gold.track, gold.split) == (track, split))
     return load_gold(definition, track, source.file, split).answers
 
 
 def invented_run(gold: Answers, ids: Sequence[str], skill: float, rng: np.random.Generator) -> Matrix | Spans:
-    """Answers for `ids`, right with the probability `skill`; weights are mixed in that proportion.
+    """Return answers for `ids` that are correct with the probability `skill`. Weights are mixed in that proportion.
 
-    A wrong answer is that of a random item, so it is valid and as frequent as in the gold. Items that the gold does not
-    judge get one, too.
+    An incorrect answer is the answer to a random item, so it is valid and as frequent as in the gold standard. Items
+    that the gold standard does not judge also get an answer.
     """
     places = {item: place for place, item in enumerate(gold.ids)}
     drawn = rng.integers(len(gold.ids), size=len(ids))

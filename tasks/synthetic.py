@@ -1,4 +1,4 @@
-"""Functions of all generators of demo data: neutral texts, exact class counts in random order, and file formats."""
+"""Helpers for all generators of demo data: neutral texts, exact class counts in random order, and file formats."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-# Texts contain no person, group or opinion. Four slots per language, joined by spaces.
+# Texts contain no people, groups or opinions. Each language has four slots, which are joined by spaces.
 _PHRASES: dict[str, tuple[tuple[str, ...], ...]] = {
     "en": (
         ("This morning", "Last week", "On Friday", "After lunch", "Before sunset", "In the spring"),
@@ -36,18 +36,18 @@ _PHRASES: dict[str, tuple[tuple[str, ...], ...]] = {
 
 
 def neutral_texts(rng: np.random.Generator, language: str, count: int) -> list[str]:
-    """`count` one-sentence texts in `en`, `es` or `pt`; they may repeat."""
+    """Return `count` one-sentence texts in `en`, `es` or `pt`. Texts may repeat."""
     slots = [np.array(phrases)[rng.integers(len(phrases), size=count)].tolist() for phrases in _PHRASES[language]]
     return [" ".join(parts) for parts in zip(*slots, strict=True)]
 
 
 def shuffled(rng: np.random.Generator, counts: Sequence[int]) -> NDArray[np.int64]:
-    """Index i exactly `counts[i]` times, in random order; shape (sum of counts,)."""
+    """Return index i exactly `counts[i]` times, in random order, with shape (sum of counts,)."""
     return rng.permutation(np.repeat(np.arange(len(counts)), counts))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write one line each, UTF-8, with a final newline on every system."""
+    """Write each line as UTF-8, with a final newline on every system."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
 
@@ -55,11 +55,11 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 def write_table(
     path: Path, columns: Sequence[Sequence[object]], header: Sequence[str] = (), separator: str = ","
 ) -> None:
-    """Write columns of equal length as rows; cells must not contain the separator."""
+    """Write columns of equal length as rows. Cells must not contain the separator."""
     rows = (separator.join(map(str, row)) for row in zip(*columns, strict=True))
     write_lines(path, [separator.join(header), *rows] if header else rows)
 
 
 def binary_cells(labels: NDArray[np.bool_]) -> list[list[int]]:
-    """Columns of a boolean matrix (items, columns) as 0 and 1, ready for `write_table`."""
+    """Convert columns of a Boolean matrix (items, columns) to 0 and 1 for `write_table`."""
     return [[int(value) for value in column] for column in labels.T.tolist()]

@@ -1,6 +1,6 @@
-"""Commands that use a portal, and what they share.
+"""Commands that use a portal, and their shared helpers.
 
-With `--json`, standard output has only JSON; questions, progress and errors go to standard error.
+With `--json`, standard output contains only JSON. Questions, progress and errors go to standard error.
 """
 
 import argparse
@@ -25,20 +25,22 @@ from scoring.reports.printing import report_text, spelled_out
 from scoring.reports.problems import Problem, Report
 
 EXIT_CODES = (
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 the run is not valid, 4 not signed in, "
-    "5 not allowed (closed, a limit), 6 not there in time."
+    "Exit codes: 0 success, 1 failure, 2 usage error, 3 invalid run, 4 not signed in, 5 not allowed (phase closed, "
+    "limit reached), 6 timeout."
 )
-INTERRUPTED = 128 + 2  # the exit code that shells give to a program ended by SIGINT
+INTERRUPTED = 128 + 2  # exit code that shells use for a program ended by SIGINT
 _MEGABYTE = 1024 * 1024
 
 Run = Callable[[argparse.Namespace], int]
 
 
 def declare(parser: argparse.ArgumentParser, run: Run) -> None:
-    """Add the options of all these commands; `run` gets the options and returns the exit code."""
-    parser.add_argument("--portal", metavar="URL", help="another portal than you signed in to (default: AGON_URL)")
-    parser.add_argument("--json", metavar="[=FIELDS]", help="print JSON; FIELDS picks some: --json=id,state")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
+    """Add the options of all portal commands. `run` gets the options and returns the exit code."""
+    parser.add_argument(
+        "--portal", metavar="URL", help="portal to use (default: AGON_URL, or the portal you signed in to)"
+    )
+    parser.add_argument("--json", metavar="[=FIELDS]", help="print JSON, optionally only some fields: --json=id,state")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no hints")
     parser.epilog = EXIT_CODES
     parser.set_defaults(task=None, lang="en", command=partial(_run, run))
 
@@ -52,10 +54,10 @@ def task_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_task(given: str | None) -> str:
-    """The shared task's slug."""
+    """Return the shared task's slug."""
     task = given or os.environ.get("AGON_TASK")
     if not task:
-        raise WrongUsage("Which shared task? Name it, or set AGON_TASK. “agon tasks” lists all.")
+        raise WrongUsage("No shared task is given. Pass its slug, or set AGON_TASK. “agon tasks” lists all tasks.")
     return task
 
 
@@ -93,14 +95,14 @@ def _carried_out(run: Run, options: argparse.Namespace) -> int:
 
 
 def said(error: AgonError) -> str:
-    """The error, and the option or the wait that helps."""
+    """Return the error with the option or the waiting time that helps."""
     if isinstance(error, FileExists):
         return f"{error} Overwrite it with -o."
     return f"{error} Try again in {_wait(error.retry_after)}." if error.retry_after else str(error)
 
 
 def _wait(seconds: int) -> str:
-    """A duration, rounded up so that it is long enough."""
+    """Format a duration, rounded up so that waiting is long enough."""
     for unit, length in (("hours", 3600), ("minutes", 60)):
         if seconds > 2 * length:
             return f"{-(-seconds // length)} {unit}"
@@ -112,19 +114,19 @@ def portal_of(options: argparse.Namespace) -> Portal:
 
 
 def known(kind: str, given: str, names: Iterable[str]) -> str:
-    """The given name, if it is empty or one of these.
+    """Return the given name if it is empty or one of `names`.
 
     Raises:
-        WrongUsage: it is none of them.
+        WrongUsage: the name does not exist.
     """
     names = list(names)
     if given and given not in names:
-        raise WrongUsage(f"There is no {kind} {given}; there is {', '.join(names)}.")
+        raise WrongUsage(f"There is no {kind} {given}. Available: {', '.join(names)}.")
     return given
 
 
 def report_of(problems: Iterable[dict[str, Any]]) -> Report:
-    """The problems as printed by the engine, without keys that a newer portal adds."""
+    """Return the problems in the form that the engine prints, without keys that a newer portal adds."""
     return Report([_problem(one) for one in problems])
 
 
@@ -136,7 +138,7 @@ def _problem(one: dict[str, Any]) -> Problem:
 
 
 def note(text: str) -> None:
-    """Print a note for people, which is never part of the result."""
+    """Print a note for people, which is not part of the result."""
     print(spelled_out(text), file=sys.stderr)
 
 
@@ -146,19 +148,19 @@ def say(text: str) -> None:
 
 
 def print_json(content: Any, fields: str | None = None) -> None:
-    """Print a value on one line; `fields` selects keys of it, or of each in a list."""
+    """Print a value as one line of JSON. `fields` selects keys of the value, or of each value in a list."""
     if fields:
         names = fields.split(",")
         rows = content if isinstance(content, list) else [content]
         if unknown := [name for name in names for row in rows[:1] if name not in row]:
-            raise WrongUsage(f"There is no field {unknown[0]}; the fields are {', '.join(rows[0])}.")
+            raise WrongUsage(f"There is no field {unknown[0]}. The fields are {', '.join(rows[0])}.")
         picked = [{name: row[name] for name in names} for row in rows]
         content = picked if isinstance(content, list) else picked[0]
     print(spelled_out(json.dumps(content, ensure_ascii=False)))
 
 
 def show(options: argparse.Namespace, found: Answer | Sequence[Answer], text: Callable[[], str]) -> None:
-    """Print the result as JSON if requested, else as text."""
+    """Print the result as JSON if requested, otherwise as text."""
     if options.json is None:
         say(text())
     else:
@@ -167,7 +169,7 @@ def show(options: argparse.Namespace, found: Answer | Sequence[Answer], text: Ca
 
 
 def show_paths(options: argparse.Namespace, paths: Sequence[Path]) -> None:
-    """Print the saved files."""
+    """Print the paths of the saved files."""
     if options.json is None:
         say("\n".join(map(str, paths)))
     else:
@@ -175,7 +177,7 @@ def show_paths(options: argparse.Namespace, paths: Sequence[Path]) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Aligned columns, texts to the left and numbers to the right."""
+    """Format aligned columns, with text to the left and numbers to the right."""
     lines = list(rows)
     shown = [[_cell(name) for name in head], *([_cell(cell) for cell in row] for row in lines)]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -199,19 +201,19 @@ def _cell(value: Any) -> str:
 
 
 def ask(question: str) -> bool:
-    """Ask the person at the terminal; True for yes.
+    """Ask the person at the terminal a question. Return True for yes.
 
     Raises:
-        WrongUsage: no one is at the terminal.
+        WrongUsage: there is no terminal.
     """
     if not sys.stdin.isatty():
-        raise WrongUsage("There is no terminal to ask you in. Confirm with --yes.")
+        raise WrongUsage("The question cannot be shown without a terminal. Confirm with --yes.")
     print(f"{spelled_out(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def progress_of(options: argparse.Namespace, name: str) -> Progress | None:
-    """A progress line, if standard error is a terminal."""
+    """Return a function that prints a progress line if standard error is a terminal."""
     if options.quiet or not sys.stderr.isatty():
         return None
 

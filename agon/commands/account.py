@@ -1,4 +1,4 @@
-"""`login`, `logout` and `whoami`: the access token with which you act."""
+"""`login`, `logout` and `whoami`: the access token for your account."""
 
 import argparse
 import os
@@ -16,27 +16,29 @@ SCOPES = ("read", "submit", "organize")
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the command's own options."""
+    """Add the command's options."""
     if command == "login":
         parser.add_argument("address", nargs="?", metavar="URL", help="the portal (default: AGON_URL)")
-        parser.add_argument("--scope", choices=SCOPES, default="submit", help="what you may do here (default: submit)")
-        parser.add_argument("-t", "--task", dest="slug", default="", metavar="TASK", help="a token for this task only")
+        parser.add_argument("--scope", choices=SCOPES, default="submit", help="scope of the token (default: submit)")
         parser.add_argument(
-            "--with-token", action="store_true", help="use an access token that you have: typed, or from standard input"
+            "-t", "--task", dest="slug", default="", metavar="TASK", help="limit the token to this task"
+        )
+        parser.add_argument(
+            "--with-token", action="store_true", help="use an existing access token, typed or from standard input"
         )
         parser.add_argument("--no-browser", action="store_true", help="only print the link")
     declare(parser, {"login": login, "logout": logout, "whoami": whoami}[command])
 
 
 def login(options: argparse.Namespace) -> int:
-    """Get a token that a person allows in a browser, or that is given; verify and store it."""
+    """Verify and store a token, which a person allows in a browser or provides."""
     address = credentials.portal_address(options.address or options.portal)
     if sys.stdin.isatty() and not options.with_token:
         token = sign_in(address, options.scope, options.slug, lambda codes: _show(codes, opens=not options.no_browser))
     elif sys.stdin.isatty():
         only = f" for the task {options.slug}" if options.slug else ""
         note(f"Create a token with the scope “{options.scope}”{only}: {address}/settings/tokens/")
-        token = getpass("Token (not shown): ", sys.stderr).strip()
+        token = getpass("Token (hidden): ", sys.stderr).strip()
     else:
         token = sys.stdin.readline().strip()
     if not token:
@@ -44,9 +46,9 @@ def login(options: argparse.Namespace) -> int:
     me = Portal(address, token).me()
     place = credentials.keep(address, token)
     if not options.quiet:
-        note(f"Signed in to {address} as {me.name}. The token is kept in {place}.")
+        note(f"Signed in to {address} as {me.name}. The token is stored in {place}.")
         if credentials.token_for(address) != token:
-            note("AGON_TOKEN holds another token, which counts as long as it is set.")
+            note("AGON_TOKEN contains another token, which is used as long as the variable is set.")
     return 0
 
 
@@ -59,18 +61,18 @@ def _show(codes: Codes, *, opens: bool) -> None:
 
 
 def _has_desktop() -> bool:
-    """Whether a browser would have a window of its own instead of using this terminal."""
+    """Whether a browser would open its own window instead of using this terminal."""
     if os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def logout(options: argparse.Namespace) -> int:
-    """Delete the token here. It stays valid on the portal."""
+    """Delete the token on this computer. It stays valid on the portal."""
     address = credentials.portal_address(options.portal)
     credentials.forget(address)
     if not options.quiet:
-        note(f"The token is deleted from this computer. To revoke it: {address}/settings/tokens/")
+        note(f"The token is deleted from this computer. To revoke it, visit {address}/settings/tokens/")
     return 0
 
 

@@ -1,10 +1,10 @@
-"""`completion`: the script with which a shell completes commands and options."""
+"""`completion`: print a script with which a shell completes commands and options."""
 
 import argparse
 from importlib import import_module
 
 SHELLS = ("bash", "zsh", "fish")
-_WHERE = """to use it, add a line to the file that your shell reads at its start:
+_WHERE = """to use it, add a line to your shell's startup file:
 
   bash  ~/.bashrc                    source <(agon completion bash)
   zsh   ~/.zshrc, after compinit     source <(agon completion zsh)
@@ -13,7 +13,7 @@ _WHERE = """to use it, add a line to the file that your shell reads at its start
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the command's own options."""
+    """Add the command's options."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _WHERE
     parser.add_argument("shell", choices=SHELLS)

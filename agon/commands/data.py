@@ -23,24 +23,29 @@ from agon.errors import AgonError, NotAllowed, WrongUsage
 from agon.portal import Portal
 from scoring.reports.printing import spelled_out
 
-RULES = "rules"  # instead of a file: what `agon check` needs
+RULES = "rules"  # given in place of a file: the rules that `agon check` needs
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the commands' own options."""
+    """Add the options of the commands."""
     if command != "tasks":
         task_argument(parser)
     if command == "download":
         parser.add_argument(
-            "-f", "--file", metavar="FILE", help=f"only this file, by name or slug; “{RULES}”: what agon check needs"
+            "-f",
+            "--file",
+            metavar="FILE",
+            help=f"only this file, by name or slug; “{RULES}” downloads the rules that agon check needs",
         )
-        parser.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: here)")
+        parser.add_argument(
+            "-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: current directory)"
+        )
         parser.add_argument("-o", "--overwrite", action="store_true", help="overwrite existing files")
     declare(parser, {"tasks": tasks, "files": files, "download": download}[command])
 
 
 def tasks(options: argparse.Namespace) -> int:
-    """Print all shared tasks: open ones first, by their deadline."""
+    """Print all shared tasks, ordered by deadline with open tasks first."""
     found = sorted(portal_of(options).tasks(), key=_urgency)
     head = ["task", "year", "title", "state", "phase", "next date"]
     rows = [(one.slug, one.year, one.title, _state(one), one.phase or "", one.next_date) for one in found]
@@ -60,7 +65,7 @@ def _urgency(task: TaskSummary) -> tuple[int, datetime, int]:
 
 
 def files(options: argparse.Namespace) -> int:
-    """Print a task's files, and the steps that you need for them."""
+    """Print a task's files, and the steps that you need to take before downloading them."""
     found = portal_of(options).datasets(chosen_task(options.slug))
     head = ["file", "name", "bytes", "licence", "first"]
     rows = [(one.slug, one.file_name, one.size, one.licence, _first(one)) for one in found]
@@ -73,7 +78,7 @@ def _first(dataset: Dataset) -> str:
 
 
 def download(options: argparse.Namespace) -> int:
-    """Save the rules and every file that you may have, or the named one."""
+    """Save the rules and every file that you may download, or only the given file."""
     portal, task = portal_of(options), chosen_task(options.slug)
     saved: list[Path] = []
     missing: list[str] = []
@@ -99,12 +104,12 @@ def download(options: argparse.Namespace) -> int:
             missing.append(dataset.file_name)
     show_paths(options, saved)
     if missing:
-        raise AgonError(f"Not downloaded: {', '.join(missing)}. All other files are there.")
+        raise AgonError(f"Not downloaded: {', '.join(missing)}. All other files were downloaded.")
     return 0
 
 
 def _is_here(dataset: Dataset, options: argparse.Namespace) -> bool:
-    """Whether the file is here already, so that no password is needed."""
+    """Whether the file already exists, so that no password is needed."""
     return (options.path / Path(dataset.file_name).name).exists() and not options.overwrite
 
 
@@ -125,20 +130,20 @@ def _wanted(portal: Portal, task: str, name: str | None) -> list[Dataset]:
     found = portal.datasets(task)
     chosen = [one for one in found if name in (None, one.slug, one.file_name)]
     if name is not None and not chosen:
-        raise WrongUsage(f"There is no file {name}; the files are {', '.join([RULES, *(one.slug for one in found)])}.")
+        raise WrongUsage(f"There is no file {name}. The files are {', '.join([RULES, *(one.slug for one in found)])}.")
     return chosen
 
 
 def _password(task: str, dataset: Dataset) -> str:
-    """The team's data password, the same for all of its files: typed, or the first line of standard input.
+    """Ask for the team's data password, which is the same for all of its files, or read it from standard input.
 
     Raises:
-        NotAllowed: no one is at the terminal, and standard input is empty.
+        NotAllowed: there is no terminal, and standard input is empty.
     """
     if sys.stdin.isatty():
         name = spelled_out(dataset.file_name)
-        return getpass(f"Your team’s data password for {name} (not shown): ", sys.stderr).strip()
+        return getpass(f"Your team’s data password for {name} (hidden): ", sys.stderr).strip()
     if password := sys.stdin.readline().strip():
         return password
     how = f"agon download {task} -f {dataset.slug}"
-    raise NotAllowed(f"It needs your team’s data password. Type it in a terminal: {how}", "password")
+    raise NotAllowed(f"The file needs your team’s data password. Enter it in a terminal: {how}", "password")

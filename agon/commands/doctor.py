@@ -1,4 +1,4 @@
-"""`doctor`: problems that keep you from submitting, and how to fix them."""
+"""`doctor`: find problems that keep you from submitting, and how to fix them."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ from agon.version import HEADER, is_old, version
 
 Kind = TypeVar("Kind")
 
-_CLOCK_OFF = 60  # seconds that do not matter
+_CLOCK_OFF = 60  # differences of up to this many seconds are ignored
 _SOON = timedelta(days=7)
 
 
@@ -31,12 +31,12 @@ class Finding(Answer, frozen=True, kw_only=True):
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the command's own options."""
+    """Add the command's options."""
     declare(parser, run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print every finding; return 1 if something must be fixed."""
+    """Print all findings. Return 1 if something must be fixed."""
     found = list(_findings(options.portal))
     lines = [f"{'ok' if one.ok else 'FIX':3}  {one.check}: {one.detail}" for one in found]
     show(options, found, lambda: "\n".join(lines))
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _findings(given: str | None) -> Iterator[Finding]:
     python = f"Python {platform.python_version()} on {platform.system()}"
-    yield Finding(check="version", ok=True, detail=f"agon {version() or 'of a checkout'}, {python}")
+    yield Finding(check="version", ok=True, detail=f"agon {version() or 'from a checkout'}, {python}")
     try:
         address = credentials.portal_address(given)
         connection = Connection(address, None)
@@ -54,25 +54,27 @@ def _findings(given: str | None) -> Iterator[Finding]:
         yield Finding(check="portal", ok=False, detail=str(error))
         return
     theirs = answer.headers.get(HEADER, "")
-    fits = f"It has agon {theirs or 'of an unknown version'}."
+    fits = f"It has {f'agon {theirs}' if theirs else 'an unknown version of agon'}."
     if is_old(theirs):
-        fits += f" Install the one that fits: {address}/client/"
-    yield Finding(check="portal", ok=not is_old(theirs), detail=f"{address} answers. {fits}")
+        fits += f" Install the matching version: {address}/client/"
+    yield Finding(check="portal", ok=not is_old(theirs), detail=f"{address} is available. {fits}")
     yield _clock(answer.headers.get("Date", ""), datetime.now(UTC))
     yield from _account(address, datetime.now(UTC))
 
 
 def _clock(date: str, now: datetime) -> Finding:
-    """Compare the clock with the portal's, which decides about deadlines."""
+    """Compare the clock with the portal's clock, which decides deadlines."""
     try:
         offset = (now - parsedate_to_datetime(date)).total_seconds()
     except ValueError:
-        return Finding(check="clock", ok=True, detail="The portal does not say what time it is.")
+        return Finding(check="clock", ok=True, detail="The portal did not report its time.")
     if abs(offset) <= _CLOCK_OFF:
-        return Finding(check="clock", ok=True, detail="Yours and the portal’s agree.")
+        return Finding(check="clock", ok=True, detail="Your clock and the portal’s clock agree.")
     way = "ahead of" if offset > 0 else "behind"
-    fix = "The portal’s decides about deadlines: set yours."
-    return Finding(check="clock", ok=False, detail=f"Yours is {abs(offset):.0f} seconds {way} the portal’s. {fix}")
+    fix = "The portal’s clock decides deadlines, so correct yours."
+    return Finding(
+        check="clock", ok=False, detail=f"Your clock is {abs(offset):.0f} seconds {way} the portal’s clock. {fix}"
+    )
 
 
 def _account(address: str, now: datetime) -> Iterator[Finding]:
@@ -81,19 +83,22 @@ def _account(address: str, now: datetime) -> Iterator[Finding]:
         yield kept
         return
     if kept is None:
-        yield Finding(check="token", ok=False, detail="There is none. Sign in with “agon login”.")
+        yield Finding(check="token", ok=False, detail="There is no token. Sign in with “agon login”.")
         return
     portal = Portal(address, kept.text)
     me = _asked("token", portal.me)
     if isinstance(me, Finding):
-        yield Finding(check="token", ok=False, detail=f"In {kept.place}. {me.detail}")
+        yield Finding(check="token", ok=False, detail=f"Stored in {kept.place}. {me.detail}")
         return
     ends = me.token.expires_at
-    detail = f"In {kept.place}. It is {me.name}’s, scope {me.token.scope}, valid until {ends:%Y-%m-%d}."
+    detail = (
+        f"Stored in {kept.place}. It belongs to {me.name}, has the scope {me.token.scope} and is valid until "
+        f"{ends:%Y-%m-%d}."
+    )
     if ends - now < _SOON:
         yield Finding(check="token", ok=False, detail=f"{detail} Renew it with “agon login”.")
     elif kept.is_readable_by_others:
-        yield Finding(check="token", ok=False, detail=f"{detail} Others can read the file: chmod 600 {kept.place}")
+        yield Finding(check="token", ok=False, detail=f"{detail} Others can read the file. Run: chmod 600 {kept.place}")
     else:
         yield Finding(check="token", ok=True, detail=detail)
     yield _default_task(portal)
@@ -102,7 +107,9 @@ def _account(address: str, now: datetime) -> Iterator[Finding]:
 def _default_task(portal: Portal) -> Finding:
     name = os.environ.get("AGON_TASK")
     if not name:
-        return Finding(check="default task", ok=True, detail="None. AGON_TASK sets one; “agon tasks” lists all.")
+        return Finding(
+            check="default task", ok=True, detail="None. AGON_TASK sets the default task. “agon tasks” lists all tasks."
+        )
     task = _asked("default task", lambda: portal.task(name))
     if isinstance(task, Finding):
         return Finding(check="default task", ok=False, detail=f"AGON_TASK is {name}. {task.detail}")

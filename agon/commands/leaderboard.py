@@ -1,4 +1,4 @@
-"""`leaderboard`: a track's leaderboard as you may see it."""
+"""`leaderboard`: print a track's leaderboard as you may see it."""
 
 import argparse
 import sys
@@ -11,11 +11,15 @@ from scoring.reports.printing import spelled_out
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the command's own options."""
-    parser.add_argument("board", nargs="?", default="", metavar="TASK[/TRACK]", help="default: AGON_TASK")
-    parser.add_argument("--phase", default="", metavar="PHASE", help="default: the one that its page opens with")
-    parser.add_argument("--all", action="store_true", help="all runs, not only each team's official one")
-    parser.add_argument("--csv", action="store_true", help="print it as CSV, with all digits")
+    """Add the command's options."""
+    parser.add_argument(
+        "board", nargs="?", default="", metavar="TASK[/TRACK]", help="task and track (default: AGON_TASK)"
+    )
+    parser.add_argument(
+        "--phase", default="", metavar="PHASE", help="phase (default: the phase that its page shows first)"
+    )
+    parser.add_argument("--all", action="store_true", help="list all runs, not only each team's official run")
+    parser.add_argument("--csv", action="store_true", help="print CSV with full precision")
     declare(parser, run)
 
 
@@ -28,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         _print(portal, task, track, options)
     except AgonError as error:
-        if error.code == "not_found":  # list the existing slugs
+        if error.code == "not_found":  # to list the existing slugs
             known("track", track, (one.slug for one in portal.task(task).tracks))
             known("phase", options.phase, (one.slug for one in portal.phases(task)))
         raise
@@ -50,7 +54,10 @@ def _print(portal: Portal, task: str, track: str, options: argparse.Namespace) -
 def _only_track(portal: Portal, task: str) -> str:
     slugs = [track.slug for track in portal.task(task).tracks]
     if len(slugs) != 1:
-        raise WrongUsage(f"Which track? {task} has {', '.join(slugs)}: agon leaderboard {task}/{slugs[0]}")
+        raise WrongUsage(
+            f"No track is given. The tracks of {task} are {', '.join(slugs)}. Example: agon leaderboard "
+            f"{task}/{slugs[0]}"
+        )
     return slugs[0]
 
 

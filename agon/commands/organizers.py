@@ -1,4 +1,4 @@
-"""`organizers`: who organizes a task with you."""
+"""`organizers`: list, add or remove the organizers of a task."""
 
 import argparse
 
@@ -7,20 +7,20 @@ from agon.commands.task import done, portal_of
 
 ACTIONS = {
     "list": "list the organizers",
-    "add": "let the account with that mail address organize the task",
-    "remove": "end that",
+    "add": "add an account to the organizers by email address",
+    "remove": "remove an account from the organizers by email address",
 }
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """What each action takes."""
+    """Add the options of each subcommand."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         own.add_argument("slug", metavar="TASK")
         if action != "list":
-            own.add_argument("address", metavar="ADDRESS", help="a mail address")
-            own.add_argument("--yes", action="store_true", help="don't ask")
+            own.add_argument("address", metavar="ADDRESS", help="email address of the account")
+            own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         declare(own, globals()[f"_{action}"])
 
 
@@ -31,12 +31,15 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _add(options: argparse.Namespace) -> int:
-    if not (options.yes or ask(f"Let {options.address} organize {options.slug}, with all that you may do there?")):
+    if not (
+        options.yes
+        or ask(f"Add {options.address} to the organizers of {options.slug}, with the same permissions as you?")
+    ):
         note("Nothing was changed.")
         return 1
     portal_of(options).add_organizer(options.slug, options.address)
     return done(
-        options, f"{options.address} organizes {options.slug}.", {"task": options.slug, "address": options.address}
+        options, f"{options.address} now organizes {options.slug}.", {"task": options.slug, "address": options.address}
     )
 
 

@@ -1,4 +1,4 @@
-"""`runs`: the state of your runs, and which one is official."""
+"""`runs`: the state of your runs, and your official runs."""
 
 import argparse
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ from scoring.reports.printing import report_text, scores_text
 
 ACTIONS = {
     "list": "list your team's runs, newest first",
-    "view": "a run's state, report and scores",
-    "report": "every problem of a run's upload, as agon check prints it",
+    "view": "show a run's state, report and scores",
+    "report": "show every problem of a run's upload, as agon check prints it",
     "download": "download a run as it was uploaded",
     "receipt": "download the signed receipt of a run's upload, and the key to verify it",
-    "select": "make a run your team's official one in its track",
-    "withdraw": "remove a run from the leaderboard for good",
+    "select": "make a run your team's official run in its track",
+    "withdraw": "remove a run from the leaderboard permanently",
 }
 
 
@@ -45,28 +45,32 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
             own.add_argument("--phase", default="", metavar="PHASE")
             own.add_argument("--track", default="", metavar="TRACK")
         else:
-            own.add_argument("run", metavar="RUN", help="its id, the beginning of it, or its name")
+            own.add_argument("run", metavar="RUN", help="id of the run, the beginning of its id, or its name")
         if action in ("download", "receipt"):
-            own.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: here)")
+            own.add_argument(
+                "-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: current directory)"
+            )
             own.add_argument("-o", "--overwrite", action="store_true", help="overwrite an existing file")
         if action == "withdraw":
-            own.add_argument("-m", "--reason", required=True, metavar="REASON", help="why; the organizers read it")
-            own.add_argument("--yes", action="store_true", help="don't ask")
+            own.add_argument(
+                "-m", "--reason", required=True, metavar="REASON", help="reason, which the organizers can read"
+            )
+            own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         declare(own, globals()[f"_{action}"])
 
 
 def find(portal: Portal, task: str, given: str) -> Run:
-    """Your run with that id or name, or the only one whose id begins with it.
+    """Return your run with that id or name, or the only run whose id begins with it.
 
     Raises:
-        WrongUsage: there is none, or there are several.
+        WrongUsage: there is no such run, or there are several.
     """
     runs = list(portal.runs(task))
     found = [one for one in runs if given in (one.id, one.name)] or [one for one in runs if one.id.startswith(given)]
     if len(found) == 1:
         return found[0]
     if found:
-        raise WrongUsage(f"{len(found)} of your runs fit {given}. Name one by its id:\n\n{runs_table(found)}")
+        raise WrongUsage(f"{len(found)} of your runs match {given}. Use the id of one run:\n\n{runs_table(found)}")
     raise WrongUsage(f"None of your runs is {given}. “agon runs list -t {task}” lists them.")
 
 
@@ -82,7 +86,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def runs_table(runs: Sequence[Run]) -> str:
-    """A line per run, with ids as short as possible."""
+    """Format a line per run, with ids as short as possible."""
     head = ["id", "run", "track", "phase", "state", "received", "official"]
     length = next(length for length in range(8, 37) if len({one.id[:length] for one in runs}) == len(runs))
     rows = [(one.id[:length], one.name, one.track, one.phase, state(one), one.received_at, _mark(one)) for one in runs]
@@ -96,7 +100,7 @@ def _mark(run: Run) -> str:
 
 
 def state(run: Run) -> str:
-    """The run's state in a word."""
+    """Return the run's state in one word."""
     return "withdrawn" if run.is_withdrawn else run.state
 
 
@@ -108,14 +112,14 @@ def _view(options: argparse.Namespace) -> int:
 
 
 def run_text(run: Run) -> str:
-    """A run's state, every problem, and the scores."""
+    """Describe a run: its state, every problem, and the scores."""
     lines = [f"{run.name}: {state(run)}. Track {run.track}, phase {run.phase}, id {run.id}."]
     if run.problems:
         lines += ["", report_text(report_of(run.problems))]
     if run.scores:
         lines += ["", scores_text(run.scores)]
     elif run.scores_are_hidden:
-        lines += ["Its scores are hidden until the release."]
+        lines += ["The scores are hidden until the release."]
     elif run.state == "scored" and run.ladder_step is not None:
         lines += [
             "The run is scored but did not reach a new step: a score is shown only if it beats the best score shown to "
@@ -125,7 +129,7 @@ def run_text(run: Run) -> str:
 
 
 def _report(options: argparse.Namespace) -> int:
-    """Print the upload's report; return 3 if it was rejected."""
+    """Print the upload's report. Return 3 if the upload was rejected."""
     portal, task = portal_of(options), chosen_task(options.slug)
     run = find(portal, task, options.run)
     if run.submission is None:

@@ -1,4 +1,4 @@
-"""`submit`: upload a run, or a zip of several, and wait for the result."""
+"""`submit`: upload a run or a zip of several runs, and wait for the result."""
 
 import argparse
 from pathlib import Path
@@ -29,17 +29,31 @@ _NOT_ALLOWED = ("phase_closed", "no_runs_left")
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the command's own options."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a run, or a zip of several; names as in agon check")
-    task_option(parser)
-    parser.add_argument("-m", "--message", default="", metavar="MESSAGE", help="describes the runs; others can read it")
-    parser.add_argument("--phase", default="", metavar="PHASE", help="default: the open one that closes first")
-    parser.add_argument("--slot", default="", choices=["primary", "contrastive"], help="where the phase has slots")
+    """Add the command's options."""
     parser.add_argument(
-        "--wait", type=_seconds, metavar="[=SECONDS]", help=f"until it is scored (at most {WAIT:g} s, or SECONDS)"
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a run, or a zip of several runs; the naming rules are those of agon check",
     )
-    parser.add_argument("--dry-run", action="store_true", help="have the portal check it, and submit nothing")
-    parser.add_argument("--yes", action="store_true", help="don't ask")
+    task_option(parser)
+    parser.add_argument(
+        "-m", "--message", default="", metavar="MESSAGE", help="description of the runs, which others can read"
+    )
+    parser.add_argument(
+        "--phase", default="", metavar="PHASE", help="phase (default: the open phase that closes first)"
+    )
+    parser.add_argument(
+        "--slot", default="", choices=["primary", "contrastive"], help="slot of the run, in phases with slots"
+    )
+    parser.add_argument(
+        "--wait",
+        type=_seconds,
+        metavar="[=SECONDS]",
+        help=f"wait until the runs are scored (at most {WAIT:g} s, or SECONDS)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="let the portal validate the file without submitting it")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     declare(parser, run)
 
 
@@ -48,10 +62,10 @@ def _seconds(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Say what will be done, ask, and submit."""
+    """Show what will be submitted, ask for confirmation, and submit."""
     portal, task = portal_of(options), chosen_task(options.slug)
     if not options.file.is_file():
-        raise WrongUsage(f"There is no file {options.file}.")
+        raise WrongUsage(f"File not found: {options.file}.")
     if options.phase:
         known("phase", options.phase, (one.slug for one in portal.phases(task)))
     phase = options.phase or portal.open_phase(task)
@@ -60,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         return _validated(options, portal.validate(options.file, task, phase=phase, slot=options.slot, wait=wait))
     if not options.quiet or not options.yes:
         note(_summary(portal, task, phase, options))
-    if not (options.yes or ask("Submit it?")):
+    if not (options.yes or ask("Submit this file?")):
         note("Nothing was submitted.")
         return 1
     sent = portal.submit(
@@ -74,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.quiet:
         note(f"Submitted: {sent.id}, SHA-256 {sent.sha256}.")
     if sent.not_described:
-        note(f"{sent.id} is submitted, but its message was not saved: {sent.not_described}")
+        note(f"{sent.id} was submitted, but the message was not saved: {sent.not_described}")
     if options.wait is not None:
         sent = replace(portal.wait(task, sent.id, options.wait), not_described=sent.not_described)
     _print(options, sent)
@@ -82,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _summary(portal: Portal, task: str, slug: str, options: argparse.Namespace) -> str:
-    """The file, where it goes, and what is left of the limits."""
+    """Summarize the file, its destination, and the remaining limits."""
     found = portal.task(task)
     phase = next(one for one in portal.phases(task) if one.slug == slug)
     path = options.file
@@ -93,8 +107,10 @@ def _summary(portal: Portal, task: str, slug: str, options: argparse.Namespace) 
 
 
 def _left(phase: Phase) -> str:
-    counted = [f"{one.track} {one.left} of {one.limit} a {one.period}" for one in phase.limits if one.limit is not None]
-    return f"Runs left: {', '.join(counted)}." if counted else "No limit of runs."
+    counted = [
+        f"{one.track} {one.left} of {one.limit} per {one.period}" for one in phase.limits if one.limit is not None
+    ]
+    return f"Runs left: {', '.join(counted)}." if counted else "There is no run limit."
 
 
 def _print(options: argparse.Namespace, sent: Submission) -> None:
@@ -119,14 +135,14 @@ def _validated(options: argparse.Namespace, found: Validation) -> int:
     else:
         say(report_text(report_of(found.all_problems), found.file_name))
     if found.rejection:
-        note(f"It would not be accepted now: {found.rejection.detail}")
+        note(f"The file would not be accepted now: {found.rejection.detail}")
     if code == AgonError.exit_code and found.rejection is None:
-        note("agon: The check failed on the portal’s side. Try again later.")
+        note("agon: The portal could not check the file. Try again later.")
     return code
 
 
 def _exit_code_of_validation(found: Validation) -> int:
-    """The exit code that a submission would have had."""
+    """Return the exit code that a submission would have had."""
     if found.state == "failed" or found.is_valid is None:
         return AgonError.exit_code
     if not found.is_valid:

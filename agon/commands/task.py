@@ -30,23 +30,23 @@ from agon.task_folder import DEFAULT_TEMPLATE, checked_folder, new_folder, packe
 from scoring.reports.printing import report_text
 
 ACTIONS = {
-    "new": "make a task's folder from a template, with synthetic data; needs no portal",
-    "check": "check a task's folder: task.yaml and all files that it names; needs no portal",
-    "push": "upload a folder: a new task becomes a draft, a change is shown before it is applied",
-    "diff": "what pushing a folder would change",
+    "new": "create a task's folder from a template, with synthetic data; no portal needed",
+    "check": "check a task's folder: task.yaml and all files that it uses; no portal needed",
+    "push": "upload a folder: a new task becomes a draft, and changes are shown before they are applied",
+    "diff": "show what pushing a folder would change",
     "open": "publish a draft",
-    "hide": "hide an opened task from everyone but its organizers",
+    "hide": "hide an open task from everyone except its organizers",
     "show": "show a hidden task again",
     "delete": "delete a draft",
-    "gold": "list gold standards, upload or correct one, return to an earlier version",
-    "release": "make the scores of a phase public, or take that back",
+    "gold": "list, upload or correct gold standards, or return to an earlier version",
+    "release": "release the scores of a phase, or take the release back",
     "export": f"download {', '.join(EXPORTS)}",
 }
 _OF_FOLDERS = ("new", "check", "push", "diff")
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """What each action takes."""
+    """Add the options of each subcommand."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
@@ -57,26 +57,28 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         if action in _OPTIONS:
             _OPTIONS[action](own)
         if action not in ("new", "check", "diff", "export"):
-            own.add_argument("--yes", action="store_true", help="don't ask")
+            own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         declare(own, globals()[f"_{action}"])
 
 
 def _new_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--like", default=DEFAULT_TEMPLATE, metavar="TEMPLATE", help=f"default: {DEFAULT_TEMPLATE}")
     parser.add_argument(
-        "--slug", default="", metavar="SLUG", help="the task's name in addresses (default: the folder's)"
+        "--like", default=DEFAULT_TEMPLATE, metavar="TEMPLATE", help=f"template (default: {DEFAULT_TEMPLATE})"
     )
+    parser.add_argument("--slug", default="", metavar="SLUG", help="slug of the task (default: the folder's name)")
 
 
 def _wait_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--timeout", type=float, default=WAIT, metavar="S", help=f"seconds (default: {WAIT:g})")
+    parser.add_argument("--timeout", type=float, default=WAIT, metavar="S", help=f"seconds to wait (default: {WAIT:g})")
 
 
 def _gold_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("track", nargs="?", default="", metavar="TRACK")
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="the gold file; without one: list versions")
-    parser.add_argument("--split", default="test", help="default: test")
-    parser.add_argument("-m", "--note", default="", metavar="SENTENCE", help="why; everyone can read it")
+    parser.add_argument(
+        "file", nargs="?", type=Path, metavar="FILE", help="the gold file; without it, versions are listed"
+    )
+    parser.add_argument("--split", default="test", help="split (default: test)")
+    parser.add_argument("-m", "--note", default="", metavar="SENTENCE", help="reason, which everyone can read")
     parser.add_argument("--return-to", type=int, metavar="VERSION", help="use an earlier version again")
     parser.add_argument("--dry-run", action="store_true", help="show the preview and apply nothing")
     _wait_option(parser)
@@ -85,14 +87,16 @@ def _gold_options(parser: argparse.ArgumentParser) -> None:
 def _release_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("phase", metavar="PHASE")
     parser.add_argument(
-        "--at", type=_moment, metavar="TIME", help="with its zone, such as 2027-05-20T12:00:00Z (default: now)"
+        "--at", type=_moment, metavar="TIME", help="time with time zone, such as 2027-05-20T12:00:00Z (default: now)"
     )
     parser.add_argument("--take-back", action="store_true", help="hide the scores again, or cancel a scheduled release")
 
 
 def _export_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all of them")
-    parser.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: here)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="names of the exports (default: all)")
+    parser.add_argument(
+        "-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: current directory)"
+    )
     parser.add_argument("-o", "--overwrite", action="store_true", help="overwrite existing files")
 
 
@@ -114,7 +118,7 @@ def _moment(text: str) -> datetime:
 
 
 def portal_of(options: argparse.Namespace) -> OrganizersPortal:
-    """The portal in the options, for organizers."""
+    """Return the portal in the options, for organizers."""
     return OrganizersPortal(options.portal)
 
 
@@ -122,10 +126,10 @@ def _new(options: argparse.Namespace) -> int:
     slug = options.slug or options.folder.resolve().name
     definition = new_folder(options.folder, options.like, slug)
     if options.json is None:
-        say(f"{definition} defines {slug}, like {options.like}, with synthetic data.")
+        say(f"Created {definition} for the task {slug}, based on {options.like}, with synthetic data.")
         if not options.quiet:
             folder = options.folder
-            note(f"Next: edit {definition}, then “agon task check {folder}” and “agon task push {folder}”.")
+            note(f"Next, edit {definition}, then run “agon task check {folder}” and “agon task push {folder}”.")
     else:
         print_json({"path": str(definition), "task": slug, "template": options.like}, options.json)
     return 0
@@ -148,7 +152,7 @@ def _diff(options: argparse.Namespace) -> int:
     portal, slug = portal_of(options), read_folder(options.folder).slug
     if not portal.is_organizer(slug):
         raise WrongUsage(
-            f"{portal.address} has no task {slug} of yours. “agon task push {options.folder}” makes a draft."
+            f"{portal.address} has no task {slug} that you organize. “agon task push {options.folder}” creates a draft."
         )
     pushed = _pushed(portal, slug, options)
     show(options, pushed, lambda: _difference(pushed))
@@ -170,7 +174,7 @@ def _push(options: argparse.Namespace) -> int:
 
 
 def _pushed(portal: OrganizersPortal, task: str | None, options: argparse.Namespace) -> Push:
-    """As the portal's worker has judged it."""
+    """Upload the folder, and return the result of the portal's checks."""
     with tempfile.TemporaryDirectory() as temporary:
         archive = Path(temporary) / "task.zip"
         packed_folder(options.folder, archive)
@@ -185,22 +189,25 @@ def _pushed(portal: OrganizersPortal, task: str | None, options: argparse.Namesp
 
 
 def _difference(pushed: Push) -> str:
-    return "\n".join([*pushed.changes, *(["", *pushed.effects] if pushed.effects else [])]) or "Nothing differs."
+    return "\n".join([*pushed.changes, *(["", *pushed.effects] if pushed.effects else [])]) or "There are no changes."
 
 
 def _said_of(pushed: Push, slug: str, address: str) -> str:
     if pushed.is_first:
-        return f"{slug} is a draft that only its organizers see: {address}/tasks/{slug}/. Next: agon task open {slug}"
-    return f"{slug} is what the folder says." if pushed.changes else "Nothing differs."
+        return (
+            f"{slug} is a draft that only its organizers can see: {address}/tasks/{slug}/. To publish it, run: "
+            f"agon task open {slug}"
+        )
+    return f"{slug} now matches the folder." if pushed.changes else "There are no changes."
 
 
 def _open(options: argparse.Namespace) -> int:
-    question = "Open {task} to everyone? An opened task can be hidden, not deleted."
+    question = "Open {task} to everyone? An open task can be hidden but not deleted."
     return _changed(options, question, OrganizersPortal.open_task, "{task} is open.")
 
 
 def _hide(options: argparse.Namespace) -> int:
-    question = "Hide {task} from everyone but its organizers? Teams can’t reach their runs meanwhile."
+    question = "Hide {task} from everyone except its organizers? Teams can’t reach their runs while the task is hidden."
     return _changed(options, question, OrganizersPortal.hide_task, "{task} is hidden.")
 
 
@@ -209,7 +216,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _delete(options: argparse.Namespace) -> int:
-    return _changed(options, "Delete the draft {task} for good?", OrganizersPortal.delete_task, "{task} is deleted.")
+    return _changed(options, "Delete the draft {task} permanently?", OrganizersPortal.delete_task, "{task} is deleted.")
 
 
 def _changed(
@@ -224,7 +231,7 @@ def _changed(
 
 
 def done(options: argparse.Namespace, said: str, about: dict[str, object]) -> int:
-    """Print that the command succeeded."""
+    """Print a message that the command succeeded."""
     if options.json is None:
         say(said)
     else:
@@ -241,11 +248,11 @@ def _gold(options: argparse.Namespace) -> int:
         show(options, lines, lambda: _gold_text(lines))
         return 0
     if not options.track:
-        raise WrongUsage(f"Name the track: {', '.join(dict.fromkeys(one.track for one in found))}.")
+        raise WrongUsage(f"Give the track: {', '.join(dict.fromkeys(one.track for one in found))}.")
     line = next((one for one in lines if one.split == options.split), None)
     if line is None:
         raise WrongUsage(
-            f"{options.track} has no split {options.split}; it has {', '.join(one.split for one in lines)}."
+            f"{options.track} has no split {options.split}. Its splits are {', '.join(one.split for one in lines)}."
         )
     if options.return_to is not None:
         return _preview_former_gold(portal, task, line, options)
@@ -271,7 +278,9 @@ def _preview_former_gold(portal: OrganizersPortal, task: str, line: Gold, option
     former = next((one for one in line.former if one.version == options.return_to), None)
     if former is None:
         versions = ", ".join(str(one.version) for one in line.former) or "none"
-        raise WrongUsage(f"{line.track} {line.split} has no earlier version {options.return_to}; there is {versions}.")
+        raise WrongUsage(
+            f"{line.track} {line.split} has no earlier version {options.return_to}. Earlier versions: {versions}."
+        )
     if not options.dry_run:
         _require_note(options)
     upload = portal.preview_former_gold(task, former.id, wait=options.timeout)
@@ -295,7 +304,7 @@ def _previewed(portal: OrganizersPortal, task: str, upload: GoldUpload, options:
         note(_preview(upload))
         if options.dry_run:
             note("Nothing was changed.")
-        elif options.yes or ask(f"Apply it? Public leaderboards show “{options.note}”."):
+        elif options.yes or ask(f"Apply this version? Public leaderboards show “{options.note}”."):
             portal.apply_gold(task, upload.id, options.note)
             upload = portal.gold_upload(task, upload.id)
         else:
@@ -307,19 +316,19 @@ def _previewed(portal: OrganizersPortal, task: str, upload: GoldUpload, options:
 
 def _require_note(options: argparse.Namespace) -> None:
     if not options.note:
-        raise WrongUsage("Say why in one sentence that everyone can read: -m SENTENCE.")
+        raise WrongUsage("Give the reason in one sentence that everyone can read: -m SENTENCE.")
 
 
 def _said_of_gold(upload: GoldUpload) -> str:
     if upload.state == "ready":
         return f"A preview of {upload.track} {upload.split} is ready: {upload.id}."
     if upload.state == "unchanged":
-        return f"The same gold as version {upload.version}: nothing changes."
-    return f"{upload.track} {upload.split} has gold version {upload.version}; all runs are scored by it."
+        return f"The gold is identical to version {upload.version}, so nothing changes."
+    return f"{upload.track} {upload.split} now has gold version {upload.version}. All runs are scored with it."
 
 
 def _preview(upload: GoldUpload) -> str:
-    """Print a preview for organizers, before they apply it."""
+    """Format a preview for organizers, which they see before applying it."""
     counted = [f"{kind}: {part.count}" for kind, part in upload.changes.items()]
     lines = [f"{upload.listed_items} of {upload.split_items} items have gold. Items {', '.join(counted)}."]
     for board in upload.boards:
@@ -358,17 +367,18 @@ def _release(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     known("phase", options.phase, (one.slug for one in portal.phases(task)))
     if options.take_back:
-        question = f"Hide the scores of {options.phase} again? Who has seen them has seen them."
+        question = f"Hide the scores of {options.phase} again? People may already have seen them."
         act: Callable[[], None] = partial(portal.take_back_release, task, options.phase)
         said = f"The scores of {options.phase} are hidden."
     else:
         when = f"at {options.at.isoformat()}" if options.at else "now"
         question = (
-            f"Release the scores of {options.phase} {when}? Everyone sees them on all pages and exports, and all teams "
-            "and organizers get a mail. The phase accepts no more runs."
+            f"Release the scores of {options.phase} {when}? Everyone will see them on all pages and all exports, and "
+            "all teams and organizers get an email. The phase will accept no more runs."
         )
         act = partial(portal.release, task, options.phase, options.at)
-        said = f"The scores of {options.phase} are public{f' {when}' if options.at else ''}."
+        released = f"will be public {when}" if options.at else "are now public"
+        said = f"The scores of {options.phase} {released}."
     if not (options.yes or ask(question)):
         note("Nothing was changed.")
         return 1

@@ -1,4 +1,4 @@
-"""`teams`: the teams of a task that you organize, and your decision about one."""
+"""`teams`: list the teams of a task that you organize, and approve or decline them."""
 
 import argparse
 import sys
@@ -11,19 +11,23 @@ from scoring.reports.printing import spelled_out
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """What the command takes."""
+    """Add the command's options."""
     task_argument(parser)
-    parser.add_argument("--csv", action="store_true", help="one row per member, with mail address and answers")
+    parser.add_argument(
+        "--csv", action="store_true", help="print CSV with one row per member, with email address and answers"
+    )
     decision = parser.add_mutually_exclusive_group()
-    decision.add_argument("--approve", metavar="TEAM", help="let a team take part")
+    decision.add_argument("--approve", metavar="TEAM", help="approve a team")
     decision.add_argument("--decline", metavar="TEAM", help="decline a team")
-    parser.add_argument("-m", "--reason", default="", metavar="REASON", help="why it is declined; its captain reads it")
-    parser.add_argument("--yes", action="store_true", help="don't ask")
+    parser.add_argument(
+        "-m", "--reason", default="", metavar="REASON", help="reason for declining, which the captain can read"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     declare(parser, run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the teams, or decide about one."""
+    """Print the teams, or approve or decline a team."""
     portal, task = portal_of(options), chosen_task(options.slug)
     if options.csv:
         text = portal.teams_csv(task).decode()
@@ -36,11 +40,11 @@ def run(options: argparse.Namespace) -> int:
         return 0
     team = next((one for one in teams if one.name == name), None)
     if team is None:
-        raise WrongUsage(f"There is no team {name} in {task}. “agon teams {task}” lists all.")
+        raise WrongUsage(f"There is no team {name} in {task}. “agon teams {task}” lists all teams.")
     if options.decline and not options.reason:
-        raise WrongUsage("Say why: -m REASON.")
+        raise WrongUsage("Give the reason: -m REASON.")
     what = "Approve" if options.approve else "Decline"
-    if not (options.yes or ask(f"{what} {team.name}? Its captain gets a mail.")):
+    if not (options.yes or ask(f"{what} {team.name}? Its captain gets an email.")):
         note("Nothing was changed.")
         return 1
     if options.approve:

@@ -1,1 +1,1 @@
-"""What scores are made of: by class, item and language, for one run and for all runs of a board; and the ladder."""
+"""Analysis of scores by class, item and slice, for one run and for all runs of a board, and the Ladder."""

@@ -1,4 +1,4 @@
-"""A run's right and wrong answers: confusion matrix, table by class, and labels that occur together."""
+"""Correct and incorrect answers of a run: confusion matrix, table by class, and label co-occurrence."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,22 +18,27 @@ Counts = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How often the gold has one class (rows) where the run has another (columns); shape (classes, classes).
+    """Counts of items with one class in the gold standard (rows) and another in the run (columns).
 
-    The last class, NO_ANSWER, exists if an item has no class or the run leaves one out.
+    `counts` has shape (classes, classes). The last class, NO_ANSWER, exists if an item has no class or the run leaves
+    an item out.
     """
 
     classes: tuple[str, ...]
     counts: Counts
 
     def table(self) -> TextTable:
-        """Rows are the gold's, columns the run's."""
-        return square("Confusion: gold by row, run by column", self.classes, self.counts.tolist())
+        """Return the matrix as a table with the gold standard's classes as rows and the run's as columns."""
+        return square("Confusion matrix: gold standard in rows, run in columns", self.classes, self.counts.tolist())
 
 
 @dataclass(frozen=True, slots=True)
 class ClassLine:
-    """One class: its items or entities in the gold, in the run, in both; precision, recall, F1 (None: 0 / 0)."""
+    """The results for one class.
+
+    The counts are its items or entities in the gold standard, in the run and in both. Precision, recall and F1 are None
+    where they are 0 / 0.
+    """
 
     name: str
     gold: int
@@ -46,9 +51,10 @@ class ClassLine:
 
 @dataclass(frozen=True, slots=True)
 class LabelFrequencies:
-    """How often each class occurs in `items` items, and with which others. The diagonal of `together` is `counts`.
+    """Counts of each class in `items` items, alone and together with other classes.
 
-    Shapes (classes,) and (classes, classes). For soft labels, the sums of weights, and of the lesser of two weights.
+    `counts` has shape (classes,). `together` has shape (classes, classes), with `counts` on its diagonal. For soft
+    labels, the values are sums of weights and sums of the smaller of two weights.
     """
 
     classes: tuple[str, ...]
@@ -57,21 +63,21 @@ class LabelFrequencies:
     together: NDArray[Any]
 
     def table(self) -> TextTable:
-        """Counts and shares by class."""
+        """Return counts and shares by class."""
         counts = zip(self.classes, self.counts.tolist(), strict=True)
         rows = tuple((name, count, count / self.items if self.items else None) for name, count in counts)
         return TextTable(f"Labels of {self.items} items", ("class", "items", "share"), rows)
 
     def cooccurrence(self) -> TextTable:
-        """The number of items with both of two classes."""
+        """Return the number of items that have both of two classes."""
         return square("Classes that occur together", self.classes, self.together.tolist())
 
 
 def confusion(comparison: MatrixComparison, column: str | None = None) -> Confusion:
-    """The confusion of one class per item, or of the values in a table's column (by default its first).
+    """Compute the confusion matrix of items with one class each, or of a table's column (by default the first).
 
     Raises:
-        ValueError: items have several labels, or weights, and so no single cell.
+        ValueError: items have several labels or weights, so an item does not belong to a single cell.
     """
     gold, run, answered = _judged(comparison, column)
     if comparison.gold.values.dtype == np.bool_ and (gold.sum(axis=1) > 1).any() | (run.sum(axis=1) > 1).any():
@@ -86,7 +92,7 @@ def confusion(comparison: MatrixComparison, column: str | None = None) -> Confus
 
 
 def by_class(comparison: MatrixComparison, column: str | None = None) -> list[ClassLine]:
-    """One line per class, or per value of a table's column (by default its first)."""
+    """Return one line per class, or per value of a table's column (by default the first)."""
     gold, run, answered = _judged(comparison, column)
     run = run & answered[:, None]
     both = (gold & run).sum(axis=0).tolist()
@@ -98,7 +104,7 @@ def by_class(comparison: MatrixComparison, column: str | None = None) -> list[Cl
 
 
 def by_type(comparison: EntityComparison) -> list[ClassLine]:
-    """One line per type of entities; in both are those with the same boundaries and type."""
+    """Return one line per entity type. `both` counts entities with the same boundaries and type on both sides."""
     gold, run = comparison.once(sides)
     right, count = matches_strictly(gold, run), len(comparison.types)
     has, says = (np.bincount(side.kinds, minlength=count).tolist() for side in (gold, run))
@@ -112,14 +118,14 @@ def by_type(comparison: EntityComparison) -> list[ClassLine]:
 
 
 def class_table(lines: list[ClassLine]) -> TextTable:
-    """The lines as a table."""
+    """Return the lines as a table."""
     head = ("class", "gold", "run", "both", "precision", "recall", "F1")
     rows = ((line.name, line.gold, line.run, line.both, line.precision, line.recall, line.f1) for line in lines)
     return TextTable("By class", head, tuple(rows))
 
 
 def labels(answers: Matrix) -> LabelFrequencies:
-    """How often each class occurs, alone and with others; in a table of zeros and ones, each column's ones."""
+    """Count each class, alone and with others. In a table of zeros and ones, count the ones of each column."""
     values = answers.values
     if values.dtype.kind == "f":
         together = np.stack([np.minimum(values, values[:, [place]]).sum(axis=0) for place in range(values.shape[1])])
@@ -129,13 +135,13 @@ def labels(answers: Matrix) -> LabelFrequencies:
 
 
 def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[np.bool_], ...]:
-    """Classes of gold and run on the items judged by the gold (items, classes), and which of them the run answers."""
+    """Return gold classes and run classes of the judged items (items, classes), and which items the run answers."""
     gold = comparison.gold
     if gold.values.dtype.kind == "f":
-        raise ValueError("weights are no classes")
+        raise ValueError("weights are not classes")
     if gold.values.dtype == np.bool_:
         places = [comparison.position(name) for name in _names(comparison, column)]
-        # the gold has none of the run's additional classes
+        # The gold standard has none of the run's additional classes.
         known = np.pad(gold.values, ((0, 0), (0, comparison.extra)))
         return known[:, places], comparison.run[:, places], comparison.answered
     at = comparison.position(column or gold.matrix.columns[0])
@@ -147,7 +153,7 @@ def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[n
 
 
 def _names(comparison: MatrixComparison, column: str | None) -> tuple[str, ...]:
-    """The classes of format and run, or the values in the column."""
+    """Return the classes of the format and the run, or the values in the column."""
     gold = comparison.gold
     if gold.values.dtype == np.bool_:
         extra = comparison.columns[len(gold.tree.classes) :]

@@ -1,6 +1,6 @@
-"""Details of scores as plain values, to store with them: of one run, and of several.
+"""Details of the scores of one run or several runs, as plain values that are stored with the scores.
 
-Counts and shares only, from which no item can be identified.
+They contain only counts and shares, which do not identify any item.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,27 +18,27 @@ from scoring.metrics.comparison import Comparison, EntityComparison, MatrixCompa
 from scoring.metrics.curves import Curve, precision_recall, roc
 from scoring.metrics.distinct import distinct
 
-CLASSES = 40  # with more values than this, they are measurements, not classes
-POINTS = 200  # points of a curve: more cannot be seen
-DECIMALS = 4  # of the coordinates
-BEST = (3, 5, 10)  # numbers of best runs whose common errors are counted
+CLASSES = 40  # columns with more values are measurements, not classes
+POINTS = 200  # points of a curve: more would not be visible
+DECIMALS = 4  # decimals of the coordinates
+BEST = (3, 5, 10)  # numbers of best runs for which common errors are counted
 
 
 def details(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, Any]:
-    """The details that apply to such answers, as JSON.
+    """Compute the details that apply to the track's kind of answers, as JSON.
 
     - `classes`: for each judged column (None: the labels themselves) the lines of `by_class` as dicts, and the
-      `confusion` with its `classes` and `counts`, or None if items have several labels; for entities the lines are
-      those of `by_type`;
-    - `curves`: for each class or column with weights its `roc` and `precision_recall` as lists of (x, y), of at most
-      POINTS points and DECIMALS decimals, or None if the gold lacks positives or negatives;
-    - `slices`: by name of the slices, `items` and `scores` by slice, as `analysis.slices.by_slice` for one run.
+      `confusion` with its `classes` and `counts`, or None if items have several labels. For entities, the lines
+      come from `by_type`.
+    - `curves`: for each class or column with weights, its `roc` and `precision_recall` as lists of (x, y) with at most
+      POINTS points and DECIMALS decimals, or None if the gold standard lacks positives or negatives.
+    - `slices`: for each slice name, `items` and `scores` by slice, as `analysis.slices.by_slice` returns for one run.
     """
     return _parts(comparison) | _slices(comparison, metrics)
 
 
 def _parts(comparison: Comparison) -> dict[str, Any]:
-    """The parts; empty for spans and rankings."""
+    """Return the classes or curves. Spans and rankings have none."""
     if isinstance(comparison, EntityComparison):
         return {"classes": [_of_lines(None, by_type(comparison), None)]}
     if not isinstance(comparison, MatrixComparison):
@@ -55,13 +55,15 @@ def _slices(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, 
 
 
 def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
-    """What several runs, best first, say about items and each other; parts that do not apply are left out.
+    """Compare several runs, ordered from best to worst. Parts that do not apply are left out.
 
-    - `labels`: `classes`, number of `items`, `counts` and `together` of the gold, as in `analysis.LabelFrequencies`;
-    - `difficulty`: the number of items that 0, 1, ... all of the runs got right;
-    - `missed`: for each number in BEST, the items that all of the best runs got wrong: `best`, their names as `runs`,
-      `missed`, `judged`, and `by_answer`, which maps the gold's answer to (missed, judged);
-    - `disagreement`: the share of items that two runs answer differently, by the names of both.
+    - `labels`: `classes`, number of `items`, `counts` and `together` of the gold standard, as in
+      `analysis.LabelFrequencies`.
+    - `difficulty`: the number of items that 0, 1, ... all of the runs answered correctly.
+    - `missed`: for each number in BEST, the items that all of the best runs answered incorrectly. `runs` are their
+    names,
+      `best`, `missed` and `judged` are numbers, and `by_answer` maps a gold answer to (missed, judged).
+    - `disagreement`: for each pair of run names, the share of items that the two runs answer differently.
     """
     names = list(runs)
     if not names:
@@ -76,7 +78,7 @@ def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
             "counts": held.counts.tolist(),
             "together": held.together.tolist(),
         }
-    with suppress(ValueError):  # weights and rankings are neither right nor wrong
+    with suppress(ValueError):  # raised for weights and rankings, whose answers are not correct or incorrect
         hits = np.sum([right(comparison) for comparison in runs.values()], axis=0)
         found["difficulty"] = np.bincount(hits, minlength=len(names) + 1).tolist()
         found["missed"] = [_missed(runs, names[:best]) for best in BEST if best <= len(names)]
@@ -103,7 +105,7 @@ def _classes(comparison: MatrixComparison, column: str | None) -> dict[str, Any]
         return None
     try:
         matrix = confusion(comparison, column)
-    except ValueError:  # several labels per item
+    except ValueError:  # raised for several labels per item
         shown = None
     else:
         shown = {"classes": matrix.classes, "counts": matrix.counts.tolist()}
@@ -125,7 +127,7 @@ def _curves(comparison: MatrixComparison, name: str) -> dict[str, Any]:
 
 
 def _points(curve: Curve | None) -> list[tuple[float, float]] | None:
-    """The first, the last, and evenly spaced ones in between."""
+    """Return the first point, the last point, and evenly spaced points in between."""
     if curve is None:
         return None
     kept = distinct(np.linspace(0, len(curve.x) - 1, min(len(curve.x), POINTS)).round().astype(np.intp))

@@ -1,4 +1,4 @@
-"""Statistics of several runs: summaries of scores, correlations, and items that all of the best get wrong."""
+"""Statistics of several runs: score summaries, correlations, and items that all of the best runs get wrong."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
@@ -19,10 +19,10 @@ Words = NDArray[np.object_]  # one text per item
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Statistics of the scores of several runs; None where there are too few runs.
+    """Statistics of the scores of several runs. A value is None if there are too few runs.
 
-    Quartiles are interpolated linearly, `deviation` is that of a sample (n − 1), `skewness` g1 = m3 / m2^1.5 and
-    `kurtosis` m4 / m2² (3 for a normal distribution), with m_k the central moments.
+    Quartiles are interpolated linearly. `deviation` is the sample standard deviation (n − 1). `skewness` is g1 = m3 /
+    m2^1.5 and `kurtosis` is m4 / m2² (3 for a normal distribution), where m_k are the central moments.
     """
 
     runs: int
@@ -39,9 +39,9 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class MissedItems:
-    """Items that all of `runs` got wrong, among the `judged` ones.
+    """Items that all of `runs` answered incorrectly, among the `judged` items.
 
-    `by_answer` maps the gold's answer as text to (missed, judged).
+    `by_answer` maps a gold answer as text to (missed, judged).
     """
 
     runs: tuple[str, ...]
@@ -50,14 +50,14 @@ class MissedItems:
     by_answer: Mapping[str, tuple[int, int]]
 
     def table(self) -> TextTable:
-        """Counts and shares by the gold's answer, as in Table 4 of HatEval 2019 (Basile et al., 2019)."""
+        """Return counts and shares by gold answer, as in Table 4 of HatEval 2019 (Basile et al., 2019)."""
         counts = [*self.by_answer.items(), ("all", (len(self.items), self.judged))]
         rows = tuple((name, missed, judged, missed / judged if judged else None) for name, (missed, judged) in counts)
-        return TextTable(f"Wrong in all of {', '.join(self.runs)}", ("gold", "missed", "items", "share"), rows)
+        return TextTable(f"Missed by all of {', '.join(self.runs)}", ("gold", "missed", "items", "share"), rows)
 
 
 def summary(scores: Sequence[float | None]) -> Summary:
-    """Statistics of the defined scores, as in Table 3 of HatEval 2019 (Basile et al., 2019)."""
+    """Summarize the defined scores, as in Table 3 of HatEval 2019 (Basile et al., 2019)."""
     values = np.array([value for value in scores if value is not None], np.float64)
     if not len(values):
         return Summary(0)
@@ -79,7 +79,7 @@ def summary(scores: Sequence[float | None]) -> Summary:
 
 
 def summary_table(summaries: Mapping[str, Summary]) -> TextTable:
-    """A table with one column per metric or track."""
+    """Return a table with one column per metric or track."""
     names = ("runs", "min", "Q1", "mean", "median", "Q3", "max", "std. dev.", "skewness", "kurtosis")
     columns = [astuple(one) for one in summaries.values()]
     rows = tuple((name, *cells) for name, cells in zip(names, zip(*columns, strict=True), strict=True))
@@ -87,7 +87,10 @@ def summary_table(summaries: Mapping[str, Summary]) -> TextTable:
 
 
 def rank_correlation(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
-    """Spearman's correlation of two metrics over runs with both; None below two runs, or if one is constant."""
+    """Compute Spearman's correlation of two metrics over the runs that have both.
+
+    Return None if there are fewer than two such runs, or if one metric is constant.
+    """
     pairs = [(one, other) for one, other in zip(first, second, strict=True) if one is not None and other is not None]
     if len(pairs) < 2:
         return None
@@ -98,20 +101,20 @@ def rank_correlation(first: Sequence[float | None], second: Sequence[float | Non
 
 
 def right(comparison: Comparison) -> NDArray[np.bool_]:
-    """Which of the gold's items the run answers exactly right; shape (items,)."""
+    """Return which gold items the run answers exactly right, with shape (items,)."""
     found = _answers(comparison)
     return np.array([one == other for one, other in zip(found.gold, found.run, strict=True)], bool)
 
 
 def disagreement(runs: Mapping[str, Comparison]) -> TextTable:
-    """The share of the gold's items with different answers by two runs."""
+    """Return the share of gold items that two runs answer differently, for each pair of runs."""
     answers = [_words(_answers(comparison).run) for comparison in runs.values()]
     shares = [[float(np.mean(one != other)) if len(one) else None for other in answers] for one in answers]
     return square("Share of items that two runs answer differently", list(runs), shares)
 
 
 def missed_by_all(runs: Mapping[str, Comparison]) -> MissedItems:
-    """Items that every run gets wrong; pass the top k. All runs have the same gold."""
+    """Find the items that every run misses. Pass the k best runs, which must share a gold standard."""
     comparison = next(iter(runs.values()))
     one = _answers(comparison)
     wrong = ~np.any([right(comparison) for comparison in runs.values()], axis=0)
@@ -131,7 +134,7 @@ def missed_by_all(runs: Mapping[str, Comparison]) -> MissedItems:
 def _answers(comparison: Comparison) -> ItemAnswers:
     found = comparison.once(item_answers)
     if found.measure == "overlap":
-        raise ValueError("weights are not right or wrong")
+        raise ValueError("weights are not correct or incorrect")
     return found
 
 

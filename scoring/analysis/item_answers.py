@@ -1,4 +1,4 @@
-"""A run and the gold item by item, as text, and how close they are."""
+"""The answers of a run and the gold standard to each item, as text, and how similar they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from scoring.metrics.metric import per_row, ratios
 from scoring.metrics.span_f1 import item_f1
 from scoring.metrics.text_match import item_token_f1
 
-Answer = tuple[str, ...]  # the parts of an item's answer: labels, cells, weights, or ranges of characters
+Answer = tuple[str, ...]  # parts of the answer to an item: labels, cells, weights, or character ranges
 Measure = Literal["right", "overlap", "f1"]
 
-_WIDE = 4  # columns; tables with at least as many list only cells that are not 0
+_WIDE = 4  # in tables with at least this many columns, only nonzero cells are listed
 
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswers:
     """Answers to the items of the gold standard, in its order.
 
-    `values` depend on `measure`: 1 or 0 where an answer is `right` or wrong; for weights the `overlap` Σ min / Σ max of
-    the two (Ruzicka, 1958); for spans the `f1` of the marked characters, for entities that of whole
-    entities, for texts that of words. None: there is nothing to judge.
+    `measure` is the meaning of `values`: `right` is 1 for a correct and 0 for an incorrect answer, `overlap` compares
+    weights by Σ min / Σ max (Ruzicka, 1958), and `f1` compares the marked characters of spans, whole entities, or the
+    words of texts. A value is None if there is nothing to judge.
     """
 
     ids: list[str]
@@ -36,10 +36,10 @@ class ItemAnswers:
 
 
 def item_answers(comparison: Comparison) -> ItemAnswers:
-    """The answers of both as text.
+    """Return the answers of the run and the gold standard as text.
 
     Raises:
-        ValueError: rankings have no answer per item.
+        ValueError: the comparison is of rankings, which have no answer per item.
     """
     if isinstance(comparison, SpanComparison):
         return _of_spans(comparison)
@@ -48,7 +48,7 @@ def item_answers(comparison: Comparison) -> ItemAnswers:
     if isinstance(comparison, TextComparison):
         return _of_texts(comparison)
     if not isinstance(comparison, MatrixComparison):
-        raise ValueError("rankings have no answers that are right or wrong")
+        raise ValueError("rankings have no correct or incorrect answers")
     kind = comparison.gold.values.dtype
     return (
         _of_labels(comparison)
@@ -65,7 +65,7 @@ def _of_labels(comparison: MatrixComparison) -> ItemAnswers:
 
 
 def _of_cells(comparison: MatrixComparison) -> ItemAnswers:
-    """Answers in a table of whole numbers, without cells that the gold does not judge."""
+    """Compare tables of whole numbers, without the cells that the gold standard does not judge."""
     columns, unjudged = comparison.gold.tree.classes, comparison.gold.absent
     width = len(columns)
     gold = _cells(comparison.gold.values, unjudged, np.zeros_like(unjudged), columns)
@@ -86,7 +86,7 @@ def _of_weights(comparison: MatrixComparison) -> ItemAnswers:
     known = np.pad(comparison.gold.values, ((0, 0), (0, comparison.extra)))
     least, most = np.minimum(known, comparison.run).sum(axis=1), np.maximum(known, comparison.run).sum(axis=1)
     shares = ratios(least, most, 1.0)
-    negative = np.logical_or.reduce((known < 0) | (comparison.run < 0), axis=1)  # numbers, not weights
+    negative = np.logical_or.reduce((known < 0) | (comparison.run < 0), axis=1)  # numbers that are not weights
     return ItemAnswers(
         ids=comparison.gold.answers.ids,
         gold=_weights(known, comparison.columns),
@@ -144,7 +144,7 @@ def _held(held: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
 def _cells(
     values: NDArray[Any], unjudged: NDArray[np.bool_], missing: NDArray[np.bool_], columns: Sequence[str]
 ) -> list[Answer]:
-    """Cells as `HS 1`, `TR 0`; `?` for those that the run lacks."""
+    """Format cells as `HS 1` or `TR 0`, with `?` for cells that the run lacks."""
     is_wide = len(columns) >= _WIDE
     rows = zip(values.tolist(), unjudged.tolist(), missing.tolist(), strict=True)
     return [
@@ -162,7 +162,7 @@ def _cell(name: str, value: int | str, is_wide: bool) -> str:
 
 
 def _weights(values: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
-    """Weights as `YES 0.83`, to three digits, without zeros."""
+    """Format weights such as `YES 0.83` with three digits, without zero weights."""
     return [
         tuple(f"{name} {weight:.3g}" for name, weight in zip(columns, row, strict=True) if weight)
         for row in values.tolist()
@@ -176,7 +176,7 @@ def _stretches(
     items: int,
     types: Sequence[str] | None = None,
 ) -> list[Answer]:
-    """Ranges as `3–7` for five characters starting at 3, counted from 0; `9` for one, `PER 9` for one with a type."""
+    """Format ranges such as `3–7` for characters 3 to 7 (from 0), `9` for one character, and `PER 9` with a type."""
     order = np.lexsort((ends, begins, owners))
     rows = zip(owners[order].tolist(), begins[order].tolist(), (ends[order] - 1).tolist(), order.tolist(), strict=True)
     found: list[list[str]] = [[] for _ in range(items)]

@@ -1,8 +1,8 @@
-"""The Ladder: feedback on one gold standard, again and again, to which runs cannot be fitted by trying.
+"""The Ladder: repeated feedback on one gold standard that does not allow overfitting by trial and error.
 
 Avrim Blum and Moritz Hardt: The Ladder: A Reliable Leaderboard for Machine Learning Competitions. ICML 2015,
-arXiv:1502.04585, Algorithm 1. A fixed step suits every metric. The paper's variant without a parameter needs a loss
-that is a mean over items, which F1, ICM or a correlation is not.
+arXiv:1502.04585, Algorithm 1. This implementation uses a fixed step, which suits every metric. The parameter-free
+variant in the paper needs a loss that is a mean over items, which F1, ICM and correlations are not.
 """
 
 import math
@@ -15,12 +15,17 @@ from itertools import repeat
 def ladder(
     losses: Iterable[float | None], step: float, owners: Iterable[Collection[Hashable]] = repeat(("",))
 ) -> Iterator[float | None]:
-    """The losses shown for runs, in the order of submission; less is better.
+    """Yield the loss shown for each run, in the order of submission. Lower is better.
 
-    A loss below the last one shown to its owners by more than the step is shown, rounded to the nearest multiple of the
-    step. For all other runs, nothing is shown (None). `step` is positive; an undefined loss (None) is never shown.
-    `owners` has those of each run, e.g. its team and its sender, each with their own ladder: a run must be a step on
-    all of them. By default all runs have the same owner.
+    A loss is shown if it is lower than the last loss shown to the run's owners by more than the step. It is rounded to
+    the nearest multiple of the step. For all other runs the value is None, which means that nothing is shown.
+
+    Args:
+        losses: an undefined loss (None) is never shown.
+        step: a positive number.
+        owners: the owners of each run, such as its team and its submitter. Each owner has a separate ladder, and a run
+    must
+                be an improvement on all of them. By default, all runs have the same owner.
     """
     best: dict[Hashable, float] = defaultdict(lambda: math.inf)
     for loss, own in zip(losses, owners, strict=False):
@@ -33,5 +38,5 @@ def ladder(
 
 
 def _rounded(loss: float, step: float) -> float:
-    """The multiple with the decimals of the step: 81 steps of 0.01 are exactly 0.81."""
+    """Return the multiple of the step with the step's decimals, so that 81 steps of 0.01 are exactly 0.81."""
     return float(round(loss / step) * Decimal(repr(step)))

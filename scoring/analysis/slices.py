@@ -1,4 +1,4 @@
-"""Scores by slice of the items, and slices on which a run is worse than on others."""
+"""Scores by slice of the items."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,22 +12,22 @@ from scoring.metrics.slices import restricted
 
 
 def names_of_slices(gold: LoadedGold) -> list[str]:
-    """The slices that split this gold standard: those with 2 to MANY values."""
+    """Return the names of the slicings that apply to this gold standard, which are those with 2 to MANY slices."""
     return [name for name in gold.slice_columns if 2 <= _count(gold, name) <= MANY]
 
 
 def _count(gold: LoadedGold, name: str) -> int:
     try:
         return len(gold.slices(name))
-    except TextsError:  # `scoring.definition.folder` reports it before an import
+    except TextsError:  # `scoring.definition.folder` reports this before an import
         return 0
 
 
 def by_slice(runs: Mapping[str, Comparison], metrics: Sequence[MetricSpec]) -> dict[str, dict[str, Any]]:
-    """By name of the slices, metrics on the items of each slice alone; all runs with one gold standard.
+    """Compute metrics on the items of each slice alone, by name of the slicing. All runs must share a gold standard.
 
-    - `items`: slice → number of gold items in it;
-    - `scores`: name of a run → slice → key of a metric → value, None where the metric is undefined.
+    - `items`: slice → number of gold items in it.
+    - `scores`: run name → slice → metric key → value, or None if the metric is undefined.
     """
     one = next(iter(runs.values()), None)
     if one is None:

@@ -1,1 +1,1 @@
-"""Baselines, trivial and learned; `registry` has them by name."""
+"""Trivial and learned baselines. `registry` lists them by name."""

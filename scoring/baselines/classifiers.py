@@ -1,4 +1,4 @@
-"""Learned baselines: linear support vector machines on TF-IDF or word vectors, flat or along a tree of classes.
+"""Learned baselines: linear support vector machines on TF-IDF or word vectors, flat or along a class hierarchy.
 
 Only this module needs scikit-learn (the extra `learned`). The same data and seed give the same answers.
 """
@@ -20,12 +20,12 @@ Features = Any  # one row per text, dense or sparse
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """The decisions of each step.
+    """The decisions that a classifier makes in each step.
 
-    `children` maps a class to those below it. Classes below none are decided first; a class below another only for
-    items that got that one. Without `children` all columns are decided at once (flat). `single`: one class per step,
-    else any number; `some`: at least one, the most likely one where none is likely. `whole` names the column that a
-    flat answer must have if it has one of `parts`.
+    `children` maps a class to the classes below it. Top-level classes are decided first. A lower class is decided only
+    for items with its parent class. Without `children`, all columns are decided in one step (flat). With `single`, a
+    step assigns exactly one class, otherwise any number. With `some`, a step assigns at least one class: the most
+    likely one if none is likely. `whole` is the column that a flat answer must have if it has one of `parts`.
     """
 
     children: Mapping[str, Sequence[str]]
@@ -36,11 +36,11 @@ class Scheme:
 
 
 def tfidf(texts: Sequence[str], others: Sequence[str], *, longest: int = 1, most: int | None = None) -> tuple[Any, Any]:
-    """TF-IDF weights of both lists, learned from the first, with scikit-learn's defaults.
+    """Compute TF-IDF weights of both lists, fitted on the first, with scikit-learn's defaults.
 
     Args:
-        longest: n-grams of 1 to this many words.
-        most: keep only so many features, the most frequent ones.
+        longest: use n-grams of 1 to this many words.
+        most: keep only this many features, the most frequent ones.
     """
     vectorizer = TfidfVectorizer(ngram_range=(1, longest), max_features=most)
     return vectorizer.fit_transform(texts), vectorizer.transform(others)
@@ -49,10 +49,10 @@ def tfidf(texts: Sequence[str], others: Sequence[str], *, longest: int = 1, most
 def classify(
     answers: Matrix, features: Features, ids: Sequence[str], others: Features, scheme: Scheme, seed: int
 ) -> Matrix:
-    """Answers for `ids` with the features `others`, learned from `answers` with `features`.
+    """Train on `answers` with `features`, and return answers for `ids` with the features `others`.
 
-    In a tree, each class has its own classifiers for the classes below it, trained on the items that have the class, as
-    in the hierarchical baselines of DETESTS 2022 (Ariza-Casabona et al., 2022, section 5.1).
+    In a hierarchy, each class has its own classifiers for the classes below it. They are trained on the items that have
+    the class, as in the hierarchical baselines of DETESTS 2022 (Ariza-Casabona et al., 2022, section 5.1).
     """
     columns = answers.columns
     result: NDArray[Any] = np.zeros((len(ids), len(columns)), answers.values.dtype)
@@ -76,7 +76,7 @@ def classify(
 
 
 def _holders(name: str, answers: Matrix, scheme: Scheme) -> Flags:
-    """Which items have the class or one below it."""
+    """Return which items have the class or a class below it."""
     family = [name]
     for member in family:
         family.extend(scheme.children.get(member, ()))
@@ -85,7 +85,10 @@ def _holders(name: str, answers: Matrix, scheme: Scheme) -> Flags:
 
 
 def _margins(features: Features, targets: Flags, others: Features, seed: int) -> NDArray[np.float64]:
-    """How far each of `others` is inside each class (one against the rest); infinite if training has one side only."""
+    """Return how far each of `others` is inside each class (one against the rest).
+
+    The value is infinite if all training items are on one side.
+    """
     margins = np.where(targets.any(axis=0), np.inf, -np.inf) * np.ones((others.shape[0], 1))
     if others.shape[0]:
         for place in np.flatnonzero(targets.any(axis=0) & ~targets.all(axis=0)):

@@ -1,4 +1,4 @@
-"""A baseline for entities: the texts that were entities in training, wherever they occur again."""
+"""An entity baseline that marks every text that was an entity in the training data."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ Found = tuple[str, int, int]  # type, begin and end
 
 
 def most_frequent_types(train: Entities) -> dict[str, str]:
-    """The text of each entity in training, with its most frequent type; the first of equally frequent ones."""
+    """Map the text of each training entity to its most frequent type. In a tie, the first type is used."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row, item in enumerate(train.ids):
         text = (train.texts or {})[item]
@@ -25,7 +25,7 @@ def most_frequent_types(train: Entities) -> dict[str, str]:
 
 
 def found_again(material: Material, known: Mapping[str, str]) -> Entities:
-    """The known texts in the material's items, the longest first and none within another."""
+    """Find the known texts in the material's items, the longest texts first and without overlaps."""
     types, texts = tuple(material.track.format.options["classes"]), material.texts_of(material.ids)
     if material.track.format.kind == "conll":
         lengths = np.array([len(text.split()) for text in texts], np.int64)

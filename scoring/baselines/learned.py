@@ -1,4 +1,4 @@
-"""Learned baselines for a track: its format says what to decide, its hierarchy or table in which order."""
+"""Learned baselines for a track: the format defines the decisions, the hierarchy or table defines their order."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,14 +13,15 @@ from scoring.formats import answer_kind
 
 
 def learn(material: Material, features: str, hierarchical: bool) -> Matrix:
-    """Answers for the material's items, learned from its training answers.
+    """Learn from the material's training answers, and return answers for its items.
 
     Args:
         features: `tfidf` (scikit-learn's defaults), `ngram` (the 10,000 most frequent n-grams of one to three words) or
-            `fasttext` (the mean of the words' vectors: from a file, or trained on the training texts).
+                `fasttext` (the mean of the word vectors, which are read from a file or trained on the training texts).
 
     Raises:
-        UnavailableError: something is missing, or (UnsuitedError) the track has no hierarchy.
+        UnavailableError: data are missing.
+        UnsuitedError: the track has no hierarchy.
     """
     if answer_kind(material.track) == "table":
         material.columns()
@@ -32,7 +33,10 @@ def learn(material: Material, features: str, hierarchical: bool) -> Matrix:
 
 
 def scheme_of(track: Track, hierarchical: bool) -> Scheme:
-    """A tree of decisions from the labels' hierarchy or the table's whole and parts; flat: each column by itself."""
+    """Return a scheme with a decision tree or, if not hierarchical, a flat scheme.
+
+    The tree comes from the label hierarchy, or from the whole and parts of a table.
+    """
     options, kind = track.format.options, answer_kind(track)
     if kind == "labels":
         if hierarchical and not track.hierarchy:
@@ -40,10 +44,10 @@ def scheme_of(track: Track, hierarchical: bool) -> Scheme:
         tree = {name: below for name, below in (track.hierarchy or {}).items() if below} if hierarchical else {}
         return Scheme(tree, single=not options.get("multi", False), some=True)
     if kind != "table":
-        raise UnsuitedError("it answers labels and tables of zeros and ones")
+        raise UnsuitedError("this baseline needs labels or tables of zeros and ones")
     whole, parts = options.get("whole"), options.get("parts", ())
     if hierarchical and not whole:
-        raise UnsuitedError("the track's table has no whole and parts")
+        raise UnsuitedError("the track's table does not define a whole with parts")
     return Scheme({whole: parts}) if hierarchical and whole else Scheme({}, whole=whole, parts=parts)
 
 
@@ -64,7 +68,7 @@ def _fasttext(texts: Sequence[str], others: Sequence[str], material: Material) -
 
             vectors = train_vectors(texts, others, material.seed)
     except ImportError as error:
-        raise UnavailableError(f"give --vectors, or install a package first: {install_command(error)}") from None
+        raise UnavailableError(f"use --vectors, or install the missing package: {install_command(error)}") from None
     except ValueError as error:
         raise UnavailableError(str(error)) from None
     return averaged(texts, vectors), averaged(others, vectors)

@@ -1,4 +1,4 @@
-"""The data that baselines may use: items, gold standard, training answers, texts, word vectors."""
+"""The data available to baselines: items, gold standard, training answers, texts, and word vectors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,16 +15,16 @@ BINARY = {0, 1}
 
 
 class UnavailableError(Exception):
-    """Data for the baseline are missing; the text says which."""
+    """Data for the baseline are missing. The message says which."""
 
 
 class UnsuitedError(UnavailableError):
-    """The baseline is for tracks of another kind; the text says which."""
+    """The baseline is for another kind of track. The message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The data for baselines. `ids` are the items to answer; `texts` maps ids, including training ones, to texts."""
+    """The data for baselines. `ids` are the items to answer. `texts` maps ids, including training ids, to texts."""
 
     track: Track
     ids: Sequence[str]
@@ -35,42 +35,43 @@ class Material:
     seed: int = 0
 
     def known(self) -> Matrix:
-        """Answers whose distribution can be copied: those of items that have all of theirs."""
+        """Return the answers whose distribution a baseline can copy: the items without missing answers."""
         answers = labels_of(self.gold if self.train is None else self.train, "--train or a gold standard")
         if answers.absent is None:
             return answers
         whole = ~np.any(answers.absent, axis=1)
         if not whole.any():
-            raise UnavailableError("the gold standard holds no labels")
+            raise UnavailableError("the gold standard contains no labels")
         ids = [item for item, keep in zip(answers.ids, whole.tolist(), strict=True) if keep]
         return Matrix(ids, answers.columns, answers.values[whole])
 
     def classes(self) -> Matrix:
-        """`known`, if the answers are classes or shares of classes."""
+        """Return `known` if the answers are classes or class shares."""
         if self.track.format.options.get("numbers"):
-            raise UnsuitedError("it answers classes")
+            raise UnsuitedError("this baseline needs classes")
         return self.known()
 
     def columns(self) -> tuple[str, ...]:
-        """The columns of a table of zeros and ones."""
+        """Return the columns of a table of zeros and ones."""
         values = values_of(self.track.format) if answer_kind(self.track) == "table" else {}
         if not values or any(set(allowed) != BINARY for allowed in values.values()):
-            raise UnsuitedError("it answers tables of zeros and ones")
+            raise UnsuitedError("this baseline needs tables of zeros and ones")
         return tuple(values)
 
     def texts_of(self, ids: Sequence[str]) -> list[str]:
-        """Texts in the order of the ids."""
+        """Return the texts in the order of the ids."""
         missing = [item for item in ids if item not in self.texts]
         if missing:
             raise UnavailableError(
-                f"it needs --texts with every item: {missing[0]} and {len(missing) - 1} more have none"
+                "this baseline needs --texts for every item: "
+                f"{missing[0]} and {len(missing) - 1} more items have no text"
             )
         return [self.texts[item] for item in ids]
 
 
 def labels_of(answers: Answers | None, name: str) -> Matrix:
     if answers is None:
-        raise UnavailableError(f"it needs {name}")
+        raise UnavailableError(f"this baseline needs {name}")
     if not isinstance(answers, Matrix):
-        raise UnsuitedError("it answers labels, shares and tables")
+        raise UnsuitedError("this baseline needs labels, shares or tables")
     return answers

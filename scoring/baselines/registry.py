@@ -1,6 +1,6 @@
 """The baselines by name.
 
-Those that copy a distribution use the training answers' if there are any, else the gold's.
+Baselines that copy a distribution use the training answers if there are any, otherwise the gold standard.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,10 +20,10 @@ Recipe = Callable[[Material], Answers]
 
 
 def _gold(material: Material) -> Answers:
-    """The gold itself. Items that it dropped get the majority answer, so that the run is complete."""
+    """Return the gold standard itself. Items missing from it get the majority answer, so that the run is complete."""
     gold = material.gold
     if gold is None:
-        raise UnavailableError("it needs a gold standard")
+        raise UnavailableError("this baseline needs a gold standard")
     rest = sorted(set(material.ids) - set(gold.ids))
     if isinstance(gold, Spans):
         starts = np.concatenate([gold.starts, np.full(len(rest), gold.starts[-1])])
@@ -32,7 +32,7 @@ def _gold(material: Material) -> Answers:
         return LoadedGold(gold).covering(material.ids).answers
     if isinstance(gold, Ranking | Entities):
         if rest:
-            raise UnavailableError("the gold standard has nothing for some items")
+            raise UnavailableError("the gold standard has no answer for some items")
         return gold
     if isinstance(gold, Texts):
         return Texts([*gold.ids, *rest], [texts[:1] for texts in gold.texts] + [("",)] * len(rest))
@@ -69,17 +69,17 @@ def _nothing(material: Material) -> Answers:
     if kind == "entities":
         return found_again(material, {})
     if kind != "spans":
-        raise UnsuitedError("it answers spans and entities")
+        raise UnsuitedError("this baseline needs spans or entities")
     return trivial.empty_spans(material.ids)
 
 
 def _known_forms(material: Material) -> Answers:
     """Every occurrence of a training entity's text gets its most frequent type."""
     if answer_kind(material.track) != "entities":
-        raise UnsuitedError("it answers entities")
+        raise UnsuitedError("this baseline needs entities")
     train = material.train
     if not isinstance(train, Entities):
-        raise UnavailableError("it needs --train")
+        raise UnavailableError("this baseline needs --train")
     if train.texts is None:
         train = replace(train, texts=dict(zip(train.ids, material.texts_of(train.ids), strict=True)))
     return found_again(material, most_frequent_types(train))
@@ -87,16 +87,16 @@ def _known_forms(material: Material) -> Answers:
 
 def _everything(material: Material) -> Answers:
     if answer_kind(material.track) != "spans":
-        raise UnsuitedError("it answers spans")
+        raise UnsuitedError("this baseline needs spans")
     return trivial.every_character(dict(zip(material.ids, material.texts_of(material.ids), strict=True)))
 
 
 def _learned(features: str, hierarchical: bool = False) -> Recipe:
     def answers(material: Material) -> Answers:
         try:
-            from scoring.baselines.learned import learn  # noqa: PLC0415 (scikit-learn takes seconds to start, and is an extra)
+            from scoring.baselines.learned import learn  # noqa: PLC0415 (an extra that takes seconds to import)
         except ImportError as error:
-            raise UnavailableError(f"install a package first: {install_command(error)}") from None
+            raise UnavailableError(f"install the missing package: {install_command(error)}") from None
         return learn(material, features, hierarchical)
 
     return answers

@@ -1,7 +1,8 @@
-"""Trivial systems, with which other scores can be compared.
+"""Trivial systems as a reference for other scores.
 
-`constant`, `empty_spans` and `every_character` do not use the gold; `majority`, `minority` and `weighted_random` use
-its distribution. Each answers the given `ids`, which may be more than the gold's.
+`constant`, `empty_spans` and `every_character` do not use the gold standard. `majority`, `minority` and
+`weighted_random` use its distribution. Each function answers the given `ids`, which may include items that are not in
+the gold standard.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,40 +14,46 @@ from scoring.answers import Matrix, Spans
 
 
 def constant(ids: Sequence[str], columns: Sequence[str], value: int) -> Matrix:
-    """A table with `value` in every cell: all-zeros, all-ones."""
+    """Return a table with `value` in every cell, for all-zeros and all-ones baselines."""
     return Matrix(list(ids), tuple(columns), np.full((len(ids), len(columns)), value, np.int64))
 
 
 def majority(ids: Sequence[str], gold: Matrix) -> Matrix:
-    """The gold's most frequent class for every item (soft: the one with the most weight); in a table, per column."""
+    """Give every item the most frequent gold class. For soft labels, this is the class with the highest total weight.
+
+    In a table, each column gets its most frequent value.
+    """
     return _uniform(ids, gold, rarest=False)
 
 
 def minority(ids: Sequence[str], gold: Matrix) -> Matrix:
-    """The rarest class that the gold has for every item; in a table, per column."""
+    """Give every item the rarest class that occurs in the gold standard.
+
+    In a table, each column gets its rarest value.
+    """
     return _uniform(ids, gold, rarest=True)
 
 
 def weighted_random(ids: Sequence[str], gold: Matrix, seed: int) -> Matrix:
-    """For each item the answer to a random gold item, with the gold's frequencies of classes, alone and together."""
+    """Give every item the answer to a random gold item, which preserves class frequencies and combinations."""
     drawn = np.random.default_rng(seed).integers(len(gold.ids), size=len(ids))
     return Matrix(list(ids), gold.columns, gold.values[drawn])
 
 
 def empty_spans(ids: Sequence[str]) -> Spans:
-    """Nothing marked."""
+    """Return an answer without spans for every item."""
     return Spans.of_offsets(list(ids), np.zeros(0, np.int64), np.zeros(len(ids) + 1, np.int64))
 
 
 def every_character(texts: Mapping[str, str]) -> Spans:
-    """Every character of every text marked; `texts` maps item id to text."""
+    """Mark every character of every text. `texts` maps item ids to texts."""
     lengths = np.array([len(text) for text in texts.values()], np.int64)
     filled = lengths[lengths > 0]
     return Spans(list(texts), np.zeros(len(filled), np.int64), filled, np.append(0, np.cumsum(lengths > 0)))
 
 
 def random_spans(texts: Mapping[str, str], seed: int) -> Spans:
-    """Every character of every text marked or not, at random."""
+    """Mark a random selection of the characters of every text."""
     coins = np.random.default_rng(seed)
     offsets = [np.flatnonzero(coins.random(len(text)) < 0.5).astype(np.int64) for text in texts.values()]
     starts = np.cumsum([0, *map(len, offsets)], dtype=np.int64)

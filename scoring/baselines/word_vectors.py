@@ -1,4 +1,4 @@
-"""Texts as the mean of their words' vectors, from a .vec text file in the format of fastText."""
+"""Text features as the mean of word vectors, which are read from a .vec text file in fastText's format."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,18 +13,18 @@ _WORD = re.compile(r"\w+")
 
 
 def words(text: str) -> list[str]:
-    """Sequences of letters and digits, in their own case."""
+    """Return sequences of letters and digits with their case unchanged."""
     return _WORD.findall(text)
 
 
 def read_vectors(path: Path, texts: Iterable[str]) -> dict[str, Vector]:
-    """The vectors of the texts' words, as written or in lower case. One line of the file is in memory at a time.
+    """Read the vectors of the words in the texts, as written or in lower case. Only one line is in memory at a time.
 
     Args:
-        path: a first line with the numbers of words and dimensions, then lines of a word and its numbers.
+        path: the first line has the numbers of words and dimensions. Each further line has a word and its numbers.
 
     Raises:
-        ValueError: a line has another form; the text names it.
+        ValueError: a line has another form. The message contains its number.
     """
     spelled = {word for text in texts for word in words(text)}
     wanted = spelled | {word.lower() for word in spelled}
@@ -42,14 +42,15 @@ def read_vectors(path: Path, texts: Iterable[str]) -> dict[str, Vector]:
                 except ValueError:
                     raise ValueError(f"{path.name}, line {number}: {word} is not followed by {size} numbers") from None
     if not vectors:
-        raise ValueError(f"{path.name} holds none of the texts' words")
+        raise ValueError(f"{path.name} contains none of the words in the texts")
     return vectors
 
 
 def averaged(texts: Sequence[str], vectors: Mapping[str, Vector]) -> NDArray[np.float64]:
-    """Shape (texts, dimensions): the mean of the words' normalized vectors, as fastText's sentence vectors.
+    """Return the mean of the normalized word vectors with shape (texts, dimensions), like fastText's sentence vectors.
 
-    For a word without a vector, the lower-case one is used, if any. A text without any such word is all zeros.
+    A word without a vector uses the vector of its lower-case form, if there is one. A text without any known word gets
+    zeros.
     """
     result = np.zeros((len(texts), len(next(iter(vectors.values())))))
     for row, text in enumerate(texts):

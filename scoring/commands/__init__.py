@@ -1,4 +1,4 @@
-"""Commands of the command line, one per file, and what they share."""
+"""The commands of the command line, one per module, and their shared helpers."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ VALID, INVALID, USAGE = 0, 1, 2
 
 
 class UsageError(Exception):
-    """The arguments cannot be used; the text says why, the report (if any) lists the errors."""
+    """The arguments cannot be used. The message says why, and the report (if any) lists the errors."""
 
     def __init__(self, message: str, report: Report | None = None) -> None:
         super().__init__(message)
@@ -21,18 +21,18 @@ class UsageError(Exception):
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """Print an object on one line. JSON escapes characters that control a terminal."""
+    """Print an object as one line of JSON. Characters that control a terminal are escaped."""
     print(spelled_out(json.dumps(content, ensure_ascii=False)))
 
 
 def by_name(paths: Sequence[Path]) -> dict[str, Path]:
-    """The files by name, or by their whole path if several have the same name."""
+    """Map names to files. If several files share a name, each is listed under its whole path."""
     names = Counter(path.name for path in paths)
     return {path.name if names[path.name] == 1 else str(path): path for path in paths}
 
 
 def read_text(path: Path) -> str:
-    """A UTF-8 file's text, with or without a byte-order mark."""
+    """Return the text of a UTF-8 file, with or without a byte-order mark."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`agreement`: the annotators' agreement by class, as a table."""
+"""`agreement`: print a table of the annotators' agreement by class."""
 
 import argparse
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from scoring.gold.agreement import agreement_by_class, agreement_table
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
+    """Add the command's options."""
     add_vote_options(parser)
     parser.add_argument("--csv", action="store_true", help="print the table as CSV")
     parser.set_defaults(command=run, inputs=lambda options: [options.votes])
@@ -22,7 +22,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     try:
         rows = agreement_by_class(votes, rules)
     except ValueError as error:
-        raise UsageError(f"The votes do not match the rule: {error}.") from None
+        raise UsageError(f"The votes do not match the voting rule: {error}.") from None
     if options.json:
         print_json({"agreement": [asdict(row) for row in rows]})
     else:

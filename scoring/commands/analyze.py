@@ -1,4 +1,4 @@
-"""`analyze`: tables on the gold standard, on each run compared with it, and on all runs."""
+"""`analyze`: print tables on the gold standard, on each run compared with it, and on all runs together."""
 
 import argparse
 import math
@@ -21,10 +21,12 @@ from scoring.score import load_gold
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
+    """Add the command's options."""
     parser.add_argument("--track", required=True, metavar="SLUG")
     parser.add_argument("--gold", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--best", type=int, default=3, metavar="K", help="items that the K best runs miss (default: 3)")
+    parser.add_argument(
+        "--best", type=int, default=3, metavar="K", help="list the items that all of the K best runs miss (default: 3)"
+    )
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
     parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
 
@@ -43,7 +45,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _read(path: Path, track: Track, gold: LoadedGold) -> Comparison:
-    """A run compared with the gold, in spite of errors, if it can be read at all."""
+    """Return the run compared with the gold standard. Errors are ignored as long as the run can be read."""
     report = Report()
     answers = read_run(track, path.read_bytes(), report, lenient=True)
     if answers is None:
@@ -67,13 +69,14 @@ def _tables(track: Track, gold: LoadedGold, runs: Mapping[str, Comparison], best
     scores = {spec.key: [compute(comparison, spec) for comparison in runs.values()] for spec in track.metrics}
     yield summary_table({key: summary(values) for key, values in scores.items()})
     ranked = sorted(runs, key=_rank(track, dict(zip(runs, scores[track.rank_by], strict=True))))
-    with suppress(ValueError):  # weights and rankings
+    with suppress(ValueError):  # raised for weights and rankings
         yield disagreement(runs)
         yield missed_by_all({name: runs[name] for name in ranked[:best]}).table()
 
 
 def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iterator[TextTable]:
-    with suppress(ValueError):  # weights have no classes; several labels have no confusion matrix
+    # raised for weights, which have no classes, and for several labels, which have no confusion matrix
+    with suppress(ValueError):
         classes = class_table(by_class(comparison, column))
         yield replace(classes, title=f"{name} · {classes.title}")
         matrix = confusion(comparison, column).table()
@@ -81,7 +84,7 @@ def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iter
 
 
 def _rank(track: Track, scores: Mapping[str, float | None]) -> Callable[[str], float]:
-    """A key that sorts the best run first and runs without a score last."""
+    """Return a sort key that puts the best run first and runs without a score last."""
     sign = -1 if describe(track.ranking_metric).higher_is_better else 1
 
     def key(name: str) -> float:

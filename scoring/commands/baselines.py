@@ -19,20 +19,24 @@ TRACK = "{track}"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
-    parser.add_argument("--track", metavar="SLUG", help="only this track")
+    """Add the command's options."""
+    parser.add_argument("--track", metavar="SLUG", help="write baselines only for this track")
     parser.add_argument("--only", action="append", choices=BASELINES, metavar="NAME", help=", ".join(BASELINES))
-    parser.add_argument("--out", type=Path, metavar="DIR", help="for SPLIT/TRACK/NAME (default: the task's baselines/)")
-    parser.add_argument("--train", metavar="FILE", help="training answers, written as the gold; {track} is the slug")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder for SPLIT/TRACK/NAME (default: the task's baselines/)"
+    )
+    parser.add_argument(
+        "--train", metavar="FILE", help="training answers in the gold file's format; {track} is replaced by the slug"
+    )
     parser.add_argument(
         "--texts",
         action="append",
         default=[],
         metavar="FILE",
-        help="table of ids and `text`, for items and training; the items’ own by default",
+        help="table with ids and `text`, for test items and training (default: the items’ own texts)",
     )
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors as a .vec text file")
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed for random choices (default: 0)")
     parser.set_defaults(command=run, inputs=_inputs)
 
 
@@ -43,7 +47,7 @@ def _inputs(options: argparse.Namespace) -> list[Path]:
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
-    """Write all possible baselines and list the others; a baseline given by name must be possible."""
+    """Write all possible baselines and list the others. Fail if a baseline named in `--only` is impossible."""
     tracks = [definition.track(options.track)] if options.track else definition.tracks
     out: Path = options.out or definition.folder / "baselines"
     written: list[Path] = []
@@ -72,7 +76,7 @@ def _print(written: list[Path], skipped: Mapping[str, Mapping[str, str]]) -> Non
     for slug, reasons in skipped.items():
         for reason in dict.fromkeys(reasons.values()):
             names = ", ".join(name for name, why in reasons.items() if why == reason)
-            print(f"{slug}: without {names}: {reason}")
+            print(f"{slug}: skipped {names}: {reason}")
 
 
 def _material(track: Track, options: argparse.Namespace, definition: Definition) -> Material:
@@ -104,7 +108,7 @@ def _answers(path: Path, track: Track, options: argparse.Namespace, definition: 
 
 
 def _texts(track: Track, options: argparse.Namespace) -> dict[str, str]:
-    """The texts of the given tables, else of the track's own."""
+    """Return the texts of the given tables or, without tables, of the track's own table."""
     texts: dict[str, str] = {}
     own = [track.texts[options.split]] if options.split in track.texts else []
     for path in [Path(pattern.replace(TRACK, track.slug)) for pattern in options.texts] or filter(Path.is_file, own):

@@ -1,4 +1,4 @@
-"""`explain`: what file names say, and for invalid ones the nearest valid names."""
+"""`explain`: print what file names mean and, for invalid names, the nearest valid names."""
 
 import argparse
 from collections import defaultdict
@@ -12,18 +12,18 @@ from scoring.reports.problems import in_language
 from scoring.uploads import naming
 from scoring.uploads.name_rules import NameReading
 
-Held = defaultdict[str | None, set[tuple[str, int | None]]]  # by team, the runs that the given names mean
+Held = defaultdict[str | None, set[tuple[str, int | None]]]  # team → the runs that the given names refer to
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
-    parser.add_argument("--team", metavar="NAME", help="the team whose name the files must have")
-    parser.add_argument("names", nargs="+", metavar="NAME", help="names of runs, or of archives (.zip)")
+    """Add the command's options."""
+    parser.add_argument("--team", metavar="NAME", help="the team name that the file names must contain")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="file names of runs or of archives (.zip)")
     parser.set_defaults(command=run, inputs=lambda options: [], track=None)
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
-    """Print what each name says. The files need not exist."""
+    """Print the meaning of each name. The files do not have to exist."""
     names = [naming.name_of(definition, Path(name)) for name in options.names]
     held: Held = defaultdict(set)
     for named in (naming.read(definition, name, options.team) for name in names):
@@ -36,7 +36,10 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _explained(name: str, options: argparse.Namespace, definition: Definition, held: Held) -> dict[str, Any]:
-    """What a name says; runs of other names, and those suggested for them, are not suggested."""
+    """Return the meaning of a name.
+
+    Runs of other given names, and names suggested for them, are not suggested again.
+    """
     is_archive = name.casefold().endswith(".zip")
     named = (naming.explain_archive if is_archive else naming.explain)(definition, name, options.team)
     suggested = naming.suggested(definition, named, options.team)
@@ -63,4 +66,4 @@ def _words(named: NameReading, is_archive: bool, definition: Definition) -> str:
 
 def _wrong(named: NameReading, nearest: list[str], language: str) -> str:
     text = report_text(named.report, naming.printable(named.name), language)
-    return "\n".join([text, "", "nearest right names:", *(f"  {name}" for name in nearest)])
+    return "\n".join([text, "", "nearest valid names:", *(f"  {name}" for name in nearest)])

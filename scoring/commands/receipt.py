@@ -1,4 +1,4 @@
-"""`receipt verify`: did the portal sign this receipt, and is it for this file?"""
+"""`receipt verify`: check that the portal signed a receipt, and that the receipt belongs to a file."""
 
 import argparse
 from pathlib import Path
@@ -8,7 +8,7 @@ from scoring.extras import install_command
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options; it needs no shared task's folder."""
+    """Add the command's options. The command needs no task folder."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     verifier = actions.add_parser("verify", help="check the portal's signature")
     verifier.add_argument(
@@ -21,11 +21,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what the receipt says, or what failed."""
+    """Print the receipt's content, or the reasons why it is not valid."""
     try:
         from scoring.receipts import KeyUnusable, verify  # noqa: PLC0415 (an extra)
     except ModuleNotFoundError as error:
-        raise UsageError(f"To verify receipts, install a package first: {install_command(error)}") from None
+        raise UsageError(
+            f"Verifying receipts needs another package. Install it with: {install_command(error)}"
+        ) from None
     try:
         verdict = verify(options.receipt.read_bytes(), read_text(options.key), options.file)
     except KeyUnusable as error:
@@ -37,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     elif verdict.ok:
         values = {name: verdict.receipt.get(name) for name in ("number", "team", "file_name", "sha256", "received_at")}
         print(
-            "The receipt is as the portal signed it.", *(f"{name}: {value}" for name, value in values.items()), sep="\n"
+            "The receipt has the portal's signature.", *(f"{name}: {value}" for name, value in values.items()), sep="\n"
         )
         print("The receipt belongs to this file." if options.file else "It was not compared with a file.")
     elif verdict.is_signed:

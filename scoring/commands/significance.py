@@ -1,4 +1,4 @@
-"""`significance`: runs with intervals, and in tie groups that the items cannot tell apart."""
+"""`significance`: print runs with confidence intervals, grouped into statistical ties."""
 
 import argparse
 from collections.abc import Mapping
@@ -18,23 +18,31 @@ from scoring.significance.paired_tests import Method
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
+    """Add the command's options."""
     parser.add_argument("--track", required=True, metavar="SLUG")
     parser.add_argument("--gold", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--metric", metavar="KEY", help="one of the track's (default: the one that ranks)")
-    parser.add_argument("--method", choices=get_args(Method), default="bootstrap", help="method of the tests")
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: 0)")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"samples (default: {ROUNDS})")
-    parser.add_argument("--level", type=float, default=0.95, help="confidence level; groups differ at 1 − level")
-    parser.add_argument("--lenient", action="store_true", help="accept what the official evaluators would accept too")
+    parser.add_argument("--metric", metavar="KEY", help="a metric of the track (default: the one used for ranking)")
+    parser.add_argument(
+        "--method", choices=get_args(Method), default="bootstrap", help="statistical test to use (default: bootstrap)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed for random choices (default: 0)")
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, metavar="N", help=f"number of samples (default: {ROUNDS})"
+    )
+    parser.add_argument(
+        "--level", type=float, default=0.95, help="confidence level; tie groups use a significance level of 1 − level"
+    )
+    parser.add_argument(
+        "--lenient", action="store_true", help="also accept runs that only the official evaluators accept"
+    )
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
     parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
-    """Print the table; nothing is computed if a run is invalid."""
+    """Print the table. If a run is invalid, print the problems instead."""
     if options.rounds < 1 or options.seed < 0 or not 0 < options.level < 1:
-        raise UsageError("--rounds is at least 1, --seed at least 0, --level between 0 and 1.")
+        raise UsageError("--rounds must be at least 1, --seed at least 0, and --level between 0 and 1.")
     spec = _metric(options, definition)
     runs, report = _read(options, definition)
     if not report.ok:
@@ -48,7 +56,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
         found = intervals(runs, spec, level=options.level, **drawn)
         grouped = tie_groups(runs, spec, method=options.method, alpha=1 - options.level, **drawn)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"This cannot be tested: {error}.") from None
+        raise UsageError(f"Significance cannot be tested: {error}.") from None
     if options.json:
         lines = [{**asdict(line), "interval": _as_dict(found[line.name])} for line in grouped]
         print_json({"metric": spec.key, "method": options.method, **drawn, "level": options.level, "runs": lines})
@@ -68,7 +76,7 @@ def _metric(options: argparse.Namespace, definition: Definition) -> MetricSpec:
 
 
 def _read(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, Comparison], Report]:
-    """The runs compared with the gold, by name, and their problems."""
+    """Return the runs compared with the gold standard, by name, and their problems."""
     gold = load_gold(definition, options.track, options.gold, options.split, options.items)
     count_outside = definition.track(options.track).items_outside_gold == "count"
     report, runs = Report(), {}

@@ -1,4 +1,4 @@
-"""What commands on annotators' votes share: options, rules, and reading the file."""
+"""Shared options of the commands that read annotators' votes, and the code that reads the votes."""
 
 import argparse
 from pathlib import Path
@@ -11,32 +11,34 @@ from scoring.gold.votes_file import VotesError, read_votes
 
 
 def add_vote_options(parser: argparse.ArgumentParser) -> None:
-    """A votes file and how its labels count; the classes are the track's."""
-    parser.add_argument("--track", required=True, metavar="SLUG", help="the track whose classes are voted on")
-    parser.add_argument("--field", metavar="NAME", help="where an item's votes stand in a JSON file: labels_task1")
-    parser.add_argument("--threshold", type=int, metavar="N", help="a label needs more votes than this")
+    """Add options for the votes file and for how labels are counted. The classes come from the track."""
     parser.add_argument(
-        "--counts-as", action="append", default=[], metavar="LABEL=CLASS", help="a label that stands for a class: -=NO"
+        "--track", required=True, metavar="SLUG", help="the track whose classes the annotators voted on"
+    )
+    parser.add_argument("--field", metavar="NAME", help="key of an item's votes in a JSON file, such as labels_task1")
+    parser.add_argument("--threshold", type=int, metavar="N", help="number of votes that a label must exceed")
+    parser.add_argument(
+        "--counts-as", action="append", default=[], metavar="LABEL=CLASS", help="count a label as a class, such as -=NO"
     )
     parser.add_argument(
-        "--no-vote", action="append", metavar="LABEL", help="a label without meaning (default: UNKNOWN)"
+        "--no-vote", action="append", metavar="LABEL", help="a label that does not count as a vote (default: UNKNOWN)"
     )
     parser.add_argument(
         "votes",
         type=Path,
         metavar="VOTES",
-        help="JSON by item (spans: offsets by rater), or a table item, annotator, label",
+        help="JSON by item (for spans, offsets by annotator), or a table with item, annotator and label",
     )
 
 
 def given_votes(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, list[Vote]], VoteRules]:
-    """The votes and the rules for counting them."""
+    """Return the votes and the rules for counting them."""
     track = definition.track(options.track)
     if "classes" not in track.format.options:
         raise UsageError(f"The track {options.track} has no classes to vote on.")
     pairs = [text.rpartition("=") for text in options.counts_as]
     if wrong := [name for label, _, name in pairs if not label or name not in classes_of(track)]:
-        raise UsageError(f"--counts-as takes LABEL=CLASS, and {wrong[0]!r} is not a class.")
+        raise UsageError(f"--counts-as expects LABEL=CLASS, but {wrong[0]!r} is not a class.")
     counts_as = {label: name for label, _, name in pairs}
     try:
         rules = rules_of(track, options.threshold, counts_as, tuple(options.no_vote or ()))

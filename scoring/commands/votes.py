@@ -1,4 +1,7 @@
-"""`votes`: make a gold file (hard, soft or spans, as the track needs) from annotators' votes; list dropped items."""
+"""`votes`: make a gold file from annotators' votes and list dropped items.
+
+The gold file has hard labels, soft labels or spans, depending on the track.
+"""
 
 import argparse
 from pathlib import Path
@@ -12,17 +15,21 @@ from scoring.gold.votes_file import VotesError, read_marks
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's own options."""
+    """Add the command's options."""
     add_vote_options(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the gold file to write")
     parser.add_argument(
-        "--share", type=float, default=0.5, metavar="X", help="spans: more than this share of raters (default: 0.5)"
+        "--share",
+        type=float,
+        default=0.5,
+        metavar="X",
+        help="for spans, share of annotators that a character must exceed (default: 0.5)",
     )
     parser.set_defaults(command=run, inputs=lambda options: [options.votes])
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
-    """Write the gold file and print the report."""
+    """Write the gold file and print a report."""
     track = definition.track(options.track)
     if answer_kind(track) == "spans":
         return _of_spans(options, track)
@@ -30,7 +37,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     try:
         made = (soft_gold if answer_kind(track) == "soft" else hard_gold)(votes, rules)
     except ValueError as error:
-        raise UsageError(f"The votes do not match the rule: {error}.") from None
+        raise UsageError(f"The votes do not match the voting rule: {error}.") from None
     write_run(track, made.answers, options.out)
     if options.json:
         dropped = dict(zip(made.dropped, made.reasons, strict=True))
@@ -44,7 +51,7 @@ def _of_spans(options: argparse.Namespace, track: Track) -> int:
     try:
         marked = read_marks(options.votes, options.field)
     except VotesError as error:
-        raise UsageError(f"The marks in {options.votes} cannot be read: {error}.") from None
+        raise UsageError(f"The annotated spans in {options.votes} cannot be read: {error}.") from None
     gold = span_gold(marked, options.share)
     write_run(track, gold, options.out)
     some = sum(len({offset for offsets in raters for offset in offsets}) for raters in marked.values())
@@ -53,5 +60,5 @@ def _of_spans(options: argparse.Namespace, track: Track) -> int:
         print_json({"items": len(gold.ids), "with_spans": filled, "offsets": kept, "dropped_offsets": some - kept})
     else:
         print(f"{len(gold.ids)} items: {filled} with spans, {len(gold.ids) - filled} without.")
-        print(f"{some} offsets that a rater marked: {kept} in the gold, {some - kept} dropped.")
+        print(f"{some} offsets marked by at least one annotator: {kept} in the gold file, {some - kept} dropped.")
     return VALID

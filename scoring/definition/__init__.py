@@ -1,5 +1,7 @@
-"""task.yaml: its keys, each declared once, as frozen objects; reading it, rules between its parts, its JSON Schema and
-reference page; and checks of its folder before an import.
+"""Definitions (task.yaml): reading them into frozen objects, checking them, and describing their keys.
+
+Each key is declared once. The JSON Schema and the reference page are generated from the declarations. A task's folder
+is checked before an import.
 """
 
 from scoring.definition.data import Baseline, Dataset, GoldFile, GoldView, VotesFile

@@ -1,4 +1,4 @@
-"""Times in definitions, with a zone, such as AoE."""
+"""Dates in definitions, with a time zone such as AoE."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
@@ -12,26 +12,26 @@ PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})? \S+"
 
 
 def read_moment(value: Value) -> datetime:
-    """A date, time and zone, converted to UTC: `2024-05-01 00:00 AoE`, `… UTC` or `… Europe/Madrid`."""
-    text = value.matching(PATTERN, "a date with time of day and zone, as 2024-05-01 00:00 AoE")
+    """Read a date, time and time zone as UTC: `2024-05-01 00:00 AoE`, `… UTC` or `… Europe/Madrid`."""
+    text = value.matching(PATTERN, "a date with time and time zone, such as 2024-05-01 00:00 AoE")
     if not text:
         return datetime.max.replace(tzinfo=UTC)
     day_and_time, zone_name = text.rsplit(" ", 1)
     try:
         zone = _zone(zone_name)
     except (ValueError, KeyError, OSError):
-        value.invalid("a moment in AoE, UTC or a zone that exists, as Europe/Madrid")
+        value.invalid("a time in AoE, UTC or an existing time zone, such as Europe/Madrid")
         return datetime.max.replace(tzinfo=UTC)
     try:
         local = datetime.fromisoformat(day_and_time).replace(tzinfo=zone)
         moment = local.astimezone(UTC)
     except (ValueError, OverflowError):
-        value.invalid("a day and a time of day that exist")
+        value.invalid("an existing date and time")
         return datetime.max.replace(tzinfo=UTC)
     if moment.astimezone(zone).replace(tzinfo=None) != local.replace(tzinfo=None):
-        value.invalid("a moment that exists: clocks are put forward over this one")
+        value.invalid("an existing time: clocks skip this time when they are set forward")
     if not EARLIEST <= moment < LATEST:
-        value.invalid("a moment in the years 2000 to 2199")
+        value.invalid("a date in the years 2000 to 2199")
     return moment
 
 

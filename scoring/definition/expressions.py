@@ -1,8 +1,8 @@
-"""Regular expressions in a definition: only those whose matching takes little time, whatever the text.
+"""Regular expressions in a definition. Only expressions that match quickly on any text are allowed.
 
-Python's matcher tries all ways in which an expression can match. An expression that repeats what itself has several
-ways takes exponential time for some texts, so none of that is allowed, and few choices in all. A fixed number of
-repeats takes its time even where nothing is matched, so it is limited too.
+Python's matcher tries all ways in which an expression can match. If an expression repeats a part that can itself match
+in several ways, matching takes exponential time for some texts. Such expressions are not allowed, and the total number
+of choices is limited. The number of fixed repeats is also limited, because they take time even if they match nothing.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from typing import Any
 
 REPEATS = 2  # parts of variable length
 CHOICES = 4  # alternatives and optional parts
-TIMES = 1000  # how often anything is repeated, with the repeats around it
+TIMES = 1000  # times that a part is repeated, multiplied by the repeats around it
 LENGTH = 200  # characters of the expression
 
 _REPEATS = {ops.MAX_REPEAT, ops.MIN_REPEAT, getattr(ops, "POSSESSIVE_REPEAT", None)}
@@ -20,7 +20,7 @@ _REFERENCES = {ops.GROUPREF, ops.GROUPREF_EXISTS}
 
 
 def why_slow(expression: str) -> str | None:
-    """Why matching could take long, and what to write instead; None if it cannot."""
+    """Return why matching could take long and what to write instead, or None if matching is fast."""
     if len(expression) > LENGTH:
         return f"this regular expression has {len(expression)} characters; at most {LENGTH} are allowed"
     parsed = _parser.parse(expression)
@@ -28,13 +28,16 @@ def why_slow(expression: str) -> str | None:
         if times > TIMES:
             return f"this regular expression repeats a part {times} times; at most {TIMES} are allowed"
         if is_empty:
-            return "this regular expression repeats a part that can be empty; repeat only parts with a character"
+            return (
+                "this regular expression repeats a part that can be empty; a repeated part must match at least one "
+                "character"
+            )
     found = list(_choices(parsed, inside=False))
     if "reference" in found:
-        return "this regular expression refers back to a group; write it without"
+        return "this regular expression contains a backreference; remove the backreference"
     if "nested" in found:
         return (
-            "this regular expression repeats a part that has choices of its own, so matching could take exponential "
+            "this regular expression repeats a part that itself contains choices, so matching could take exponential "
             "time; write it as [A-Za-z0-9_-]{2,30}"
         )
     for kind, most in (("repeat", REPEATS), ("choice", CHOICES)):
@@ -45,10 +48,7 @@ def why_slow(expression: str) -> str | None:
 
 
 def _repeats(steps: Any, outer: int = 1) -> Iterable[tuple[int, bool]]:
-    """How often each part is repeated, with the repeats around it, and whether it can match nothing.
-
-    Without an upper bound the text's length is one.
-    """
+    """Yield the number of repeats of each part, with the repeats around it, and whether the part can match nothing."""
     for op, value in steps:
         times = outer
         if op in _REPEATS:
@@ -60,7 +60,7 @@ def _repeats(steps: Any, outer: int = 1) -> Iterable[tuple[int, bool]]:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """The expressions within what a step of an expression holds."""
+    """Yield the subexpressions that a step contains."""
     if isinstance(value, _parser.SubPattern):
         yield value
     elif isinstance(value, tuple | list):
@@ -69,7 +69,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _choices(steps: Iterable[Any], inside: bool) -> Iterable[str]:
-    """Where a matcher has several ways on: each a kind; `inside` of a repeated part any is too much."""
+    """Yield the kind of each place where a matcher has several choices. `inside` is True within a repeated part."""
     for op, value in steps:
         if op in _REFERENCES:
             yield "reference"

@@ -1,6 +1,6 @@
-"""Checks of a shared task's folder: its files, items, gold standards and baselines, with all errors at once.
+"""Checks of a task's folder: its files, items, gold standards and baselines. All errors are reported together.
 
-`load_definition` checks the definition itself. The sentences are for organizers: errors of gold may quote it.
+`load_definition` checks the definition itself. The messages are for organizers: errors in gold may quote its content.
 """
 
 from collections import Counter
@@ -25,24 +25,24 @@ from scoring.score import GoldError, load_gold, named_bytes
 
 
 def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
-    """The errors of the folder, one sentence each. See `problems_of_folder`."""
+    """Return the errors of the folder, one sentence each. See `problems_of_folder`."""
     return [problem.message for problem in problems_of_folder(definition, held_gold)]
 
 
 def problems_of_folder(
     definition: Definition, held_gold: Container[tuple[str, str]] = frozenset(), apart: Container[Path] = frozenset()
 ) -> list[Problem]:
-    """The problems of the folder, each with its file, and its line if it has one.
+    """Return the problems of the folder, each with its file and, if known, its line.
 
     Args:
-        held_gold: track and split of gold standards stored elsewhere, so that their files may be missing.
+        held_gold: track and split of gold standards that are stored elsewhere. Their files may be missing.
         apart: gold and votes that are not in the folder because they are checked separately.
     """
     return _Inspection(definition, held_gold, apart).problems()
 
 
 class _Inspection:
-    """One check of a folder. Files that cannot be read are reported once, and their content is not checked."""
+    """A check of one folder. Files that cannot be read are reported once, and their content is not checked."""
 
     def __init__(self, definition: Definition, held_gold: Container[tuple[str, str]], apart: Container[Path]) -> None:
         self._definition = definition
@@ -58,7 +58,7 @@ class _Inspection:
         return [*errors, *self._errors_of_votes(), *self._errors_of_slices()]
 
     def _errors_of_files(self) -> Iterator[Problem]:
-        """Every file named in task.yaml must exist."""
+        """Check that every file named in task.yaml exists."""
         purposes: dict[Path, list[str]] = {}
         for path, purpose in self._named_files():
             purposes.setdefault(path, []).append(purpose)
@@ -67,7 +67,7 @@ class _Inspection:
             if why:
                 self._broken.add(path)
                 use = _listed(named_as)
-                yield self._error(path, f"{why}; task.yaml names it as {use}. Put it there, or correct task.yaml.")
+                yield self._error(path, f"{why}; task.yaml uses it as {use}. Add the file, or correct task.yaml.")
 
     def _named_files(self) -> Iterator[tuple[Path, str]]:
         definition = self._definition
@@ -100,7 +100,7 @@ class _Inspection:
                     yield path, f"the baseline {name} of the track {track.slug}, split {split}"
 
     def _errors_of_pages(self) -> Iterator[Problem]:
-        """Pages and agreement must be text."""
+        """Check that pages and the agreement are text."""
         agreement = self._definition.agreement
         shown = [*self._definition.pages.values(), *([agreement.file] if agreement else [])]
         for path in self._sound(shown):
@@ -124,17 +124,17 @@ class _Inspection:
             ids = read_ids(path, report)
             if ids is None:
                 first = report.errors[0]
-                yield self._error(path, f"{first.message} Save one public id a line, as UTF-8.", first.line)
+                yield self._error(path, f"{first.message} Save one public id per line, as UTF-8.", first.line)
                 self._broken.add(path)
             elif not ids:
-                yield self._error(path, "holds no ids; expected one public id a line.")
+                yield self._error(path, "contains no ids; expected one public id per line.")
                 self._broken.add(path)
             elif twice := [item for item, count in Counter(ids).items() if count > 1]:
                 line = _line_of_repeated(path)
-                yield self._error(path, f"stand there more than once: {_listed(twice)}. Keep each id once.", line)
+                yield self._error(path, f"contains repeated ids: {_listed(twice)}. Keep each id once.", line)
 
     def _errors_of_answers(self, track: Track, split: str) -> Iterator[Problem]:
-        """Errors of gold and baselines. Without readable items, gold is still read; baselines are not."""
+        """Check gold and baselines. If the items cannot be read, gold is still read, but baselines are not."""
         items = self._items(track, split)
         for gold in self._definition.gold:
             paths = self._definition.paths_of_gold(gold)
@@ -163,17 +163,19 @@ class _Inspection:
         for sentence in _errors_of_gold_slices(standard, self._definition.track(gold.track)):
             yield self._error(path, sentence, at=place)
         if not ids:
-            yield self._error(path, "holds no items; expected the right answers, in the format of the track.", at=place)
+            yield self._error(
+                path, "contains no items; expected the correct answers in the format of the track.", at=place
+            )
         if items is not None:
             unknown = sorted(set(ids) - {*items.ids, *items.optional})
             if unknown:
-                what = f"ids that are not among the track's items: {_listed(unknown)}."
-                yield self._error(path, f"{what} Add them to the items, or take them out of the gold.", at=place)
+                what = f"contains ids that are not among the track's items: {_listed(unknown)}."
+                yield self._error(path, f"{what} Add them to the items, or remove them from the gold.", at=place)
             covered = coverage(ids, items.ids)
             if ids and covered.missing and not may_leave_out(self._definition, gold.track, gold.split):
                 missing = _listed(covered.missing)
                 what = f"{covered.listed} of {covered.items} items have gold; missing: {missing}."
-                fix = "Add them or, if they are not to be judged, write covers: listed for this gold in task.yaml."
+                fix = "Add them or, if they should not be scored, set covers: listed for this gold file in task.yaml."
                 yield self._error(path, f"{what} {fix}", at=place)
 
     def _errors_of_votes(self) -> Iterator[Problem]:
@@ -186,7 +188,7 @@ class _Inspection:
                     yield self._error(votes.file, f"{error}.", at=place)
 
     def _errors_of_slices(self) -> Iterator[Problem]:
-        """Errors of slices from tables; columns of the gold are checked with the gold."""
+        """Check slices from tables. Slices from gold columns are checked with the gold."""
         for track in self._definition.tracks:
             for name, slicing in track.slices.items():
                 place = f" (slices {name} of the track {track.slug})"
@@ -209,7 +211,7 @@ class _Inspection:
         return find_items(track, None, split, Report())
 
     def _baselines(self, track: Track, split: str) -> Iterator[tuple[str, Path]]:
-        """Name and run file of each baseline, in the splits of phases."""
+        """Yield the name and run file of each baseline, for splits that a phase uses."""
         if any(phase.split == split for phase in self._definition.phases):
             for baseline in self._definition.baselines:
                 if (file := baseline.file(self._definition.folder, split, track.slug)) is not None:
@@ -227,7 +229,7 @@ class _Inspection:
 
 
 def _errors_of_gold_slices(standard: LoadedGold, track: Track) -> Iterator[str]:
-    """Errors of slices by the gold's own columns, and of slices that metrics name and that have no items in it."""
+    """Yield errors of slices from gold columns, and of slices that metrics use but that have no items in the gold."""
     for name, column in standard.slice_columns.items():
         try:
             count = len(standard.slices(name))
@@ -240,22 +242,23 @@ def _errors_of_gold_slices(standard: LoadedGold, track: Track) -> Iterator[str]:
     for spec in plain(track.metrics):
         name, value = spec.where or ("", "")
         if name in standard.slice_columns and value not in standard.slices(name):
-            yield f"{spec.key}: no item has the {name} {value}; there are {_listed(list(standard.slices(name)))}."
+            known = _listed(list(standard.slices(name)))
+            yield f"{spec.key}: no item has the {name} {value}; existing values are {known}."
 
 
 def _too_many(slices: int) -> str:
-    return f"there are {slices} slices; at most {MANY} are allowed, so merge some"
+    return f"there are {slices} slices; at most {MANY} are allowed. Merge some of them"
 
 
 def _report_on_baseline(path: Path, track: Track, items: Items) -> Report:
-    """Baselines are scored leniently, so what official evaluators tolerate is no error."""
+    """Check a baseline leniently, as it will be scored: what official evaluators tolerate is not an error."""
     report = Report()
     read_run(track, named_bytes(track.files, path), report, items=items.index, optional=items.optional, lenient=True)
     return report
 
 
 def _line_of_repeated(path: Path) -> int | None:
-    """The first line with an id that occurs earlier."""
+    """Return the number of the first line with an id that occurs in an earlier line."""
     seen: set[str] = set()
     for line, one in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
         if one.strip() and one in seen:
@@ -265,15 +268,15 @@ def _line_of_repeated(path: Path) -> int | None:
 
 
 def _unreadable(path: Path, folder: Path) -> str | None:
-    """Why a file of the folder cannot be read, or None."""
+    """Return why a file of the folder cannot be read, or None if it can."""
     if not path.resolve().is_relative_to(folder):
-        return "a link that leads out of the folder"
+        return "a link that points outside the folder"
     if path.is_dir():
-        return "a folder, where a file was expected"
+        return "a folder instead of a file"
     try:
         path.open("rb").close()
     except FileNotFoundError:
-        return "there is no such file"
+        return "the file does not exist"
     except OSError as error:
         return f"cannot be read ({error.strerror})"
     return None
@@ -286,6 +289,6 @@ def _first_error(report: Report) -> str:
 
 
 def _listed(entries: list[str]) -> str:
-    """The first ones, and the number of all."""
-    more = f", … ({len(entries)} in all)" if len(entries) > limits.LISTED else ""
+    """List the first entries and, if there are more, the total number."""
+    more = f", … ({len(entries)} in total)" if len(entries) > limits.LISTED else ""
     return ", ".join(entries[: limits.LISTED]) + more

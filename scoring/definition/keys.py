@@ -1,7 +1,7 @@
-"""The keys of task.yaml, each declared once: its kind of value, default and description.
+"""The keys of task.yaml. Each key is declared once, with its kind of value, default and description.
 
-Reading, the JSON Schema and the reference page follow from the declaration. A class declares its keys as fields
-(`slug: str = declare(SLUG, "…")`), so that mypy compares kind and type. A run format lists its options as `Key`.
+Reading, the JSON Schema and the reference page all use the declaration. A class declares its keys as fields (`slug: str
+= declare(SLUG, "…")`), so that mypy checks that kind and type match. A run format lists its options as `Key`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,13 +16,16 @@ T_co = TypeVar("T_co", covariant=True)
 D = TypeVar("D")
 Schema = dict[str, Any]
 Values = dict[str, Any]
-Default = Callable[[Values, Values], T]  # from the values read so far: of the same mapping, and of the root
+Default = Callable[[Values, Values], T]  # gets the values read so far: of the same mapping, and of the root
 REQUIRED: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[T_co]):
-    """A kind of value: how to read it, its JSON Schema, and its name on the reference page (plural with an s)."""
+    """A kind of value: how to read it, its JSON Schema, and its name on the reference page.
+
+    An s is added for the plural.
+    """
 
     read: Callable[[Value], T_co]
     schema: Schema
@@ -32,17 +35,17 @@ class Kind(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a mapping. `when` limits it to mappings where another key has one of some values.
+    """One key of a mapping. `when` limits the key to mappings where another key has one of some values.
 
-    A default may be a function, whose docstring is then its name on the reference page.
+    A default may be a function. The reference page then shows the function's docstring as the default.
     """
 
     name: str
     kind: Kind[Any]
     doc: str
     default: Any = REQUIRED
-    when: tuple[str, ...] = ()  # that key, and the values
-    attribute: str = ""  # the attribute for the value, if it has another name
+    when: tuple[str, ...] = ()  # the other key, followed by its values
+    attribute: str = ""  # the attribute for the value, if its name differs from the key
 
     def exists(self, values: Values) -> bool:
         return not self.when or values[self.when[0]] in self.when[1:]
@@ -55,7 +58,7 @@ def declare(kind: Kind[T], doc: str, *, default: Default[T], name: str = "") -> 
 @overload
 def declare(kind: Kind[T], doc: str, *, default: D, name: str = "") -> T | D: ...
 def declare(kind: Kind[Any], doc: str, *, default: Any = REQUIRED, name: str = "") -> Any:
-    """Declare a field of a class as a key of task.yaml, with the field's name unless `name` is given."""
+    """Declare a field of a class as a key of task.yaml. The key has the field's name unless `name` is given."""
     metadata = {"key": Key(name, kind, doc, default)}
     if default is REQUIRED or callable(default):
         return field(metadata=metadata)
@@ -63,7 +66,7 @@ def declare(kind: Kind[Any], doc: str, *, default: Any = REQUIRED, name: str = "
 
 
 def keys_of(part: type) -> list[Key]:
-    """The keys declared by a class."""
+    """Return the keys that a class declares."""
     declared = [(one.name, one.metadata["key"]) for one in fields(part) if "key" in one.metadata]
     return [replace(found, name=found.name or name, attribute=name) for name, found in declared]
 
@@ -75,11 +78,11 @@ def mapping(
     *,
     never_both: Sequence[str] = (),
 ) -> Kind[T]:
-    """A mapping with these keys.
+    """Return a kind for a mapping with these keys.
 
     Args:
         finish: checks the values, may change them, and reports problems.
-        never_both: two keys that exclude each other, for the schema; `finish` reports it.
+        never_both: two keys that exclude each other, for the schema. `finish` reports the problem.
     """
 
     def read(value: Value) -> T:
@@ -97,15 +100,17 @@ def mapping(
 def part(
     make: type[T], finish: Callable[[Value, Values], None] | None = None, *, never_both: Sequence[str] = ()
 ) -> Kind[T]:
-    """A mapping declared by a class."""
+    """Return a kind for a mapping that a class declares."""
     return mapping(keys_of(make), make, finish, never_both=never_both)
 
 
 def read_keys(value: Value, keys: Iterable[Key], values: Values | None = None) -> Values:
-    """The values of a mapping by attribute. Missing, unknown and repeated keys are reported, all others read.
+    """Read the values of a mapping by attribute.
+
+    Missing, unknown and repeated keys are reported, and all others are read.
 
     Args:
-        values: is filled, so that later kinds see earlier values.
+        values: the dict to fill. Kinds that are read later can use the earlier values.
     """
     values = {} if values is None else values
     given = value.keys()
@@ -140,7 +145,7 @@ def _read_key(one: Key, found: Value | None, value: Value, values: Values) -> An
 
 
 def schema_of(keys: Iterable[Key]) -> Schema:
-    """The JSON Schema of a mapping with these keys and no others."""
+    """Return the JSON Schema of a mapping with these keys and no others."""
     keys = list(keys)
     return {
         "type": "object",

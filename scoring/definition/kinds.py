@@ -1,4 +1,4 @@
-"""Kinds of values in task.yaml: texts, numbers, words, paths, and lists and mappings of them."""
+"""Kinds of values in task.yaml: texts, numbers, words, paths, and lists and mappings of these."""
 
 import re
 from collections.abc import Callable
@@ -18,56 +18,61 @@ NUMBER_PATTERN = r"-?[0-9]{1,9}(\.[0-9]{1,17})?(e[+-]?[0-9]{1,3})?"
 LARGEST = 999_999_999
 
 TEXT = Kind(Value.text, {"type": "string", "pattern": r"\S"}, "text")
-# Read as text, even if YAML reads it as something else.
+# Words are read as text, even if YAML reads them as another type.
 WORD = Kind(Value.text, {"type": ["string", "number", "boolean"], "pattern": r"\S"}, "text")
 
 
 def limited(kind: Kind[str], most: int) -> Kind[str]:
-    """A text of at most so many characters."""
+    """Limit a text kind to a maximum number of characters."""
 
     def read(value: Value) -> str:
         text = kind.read(value)
         if len(text) > most:
-            value.error("definition-rule", found=f"this has {len(text)} characters; at most {most} are allowed")
+            value.error("definition-rule", found=f"the text has {len(text)} characters; at most {most} are allowed")
         return text
 
     return Kind(read, {**kind.schema, "maxLength": most}, f"{kind.name}, at most {most} characters")
 
 
 def matching(pattern: str, expected: str, name: str) -> Kind[str]:
-    """A text that matches the regular expression in full."""
+    """Return a kind for texts that fully match the regular expression."""
     return Kind(lambda value: value.matching(pattern, expected), {"type": "string", "pattern": f"^({pattern})$"}, name)
 
 
 SLUG = replace(
-    limited(matching(SLUG_PATTERN, "lower-case letters, digits and single hyphens, as in task1-hard", "slug"), 50),
+    limited(matching(SLUG_PATTERN, "lower-case letters, digits and single hyphens, such as task1-hard", "slug"), 50),
     name="slug",
 )
 
 
 def _split(value: Value) -> str:
-    """A name that may be part of a path. As a rule: definitions from before it stay readable."""
+    """Read a name that may be part of a path.
+
+    An invalid name breaks a rule instead of being unreadable, so that older definitions can still be read.
+    """
     text = value.text()
     if text and not re.fullmatch(SPLIT_PATTERN, text):
         what = "letters and digits, with single dots, hyphens or underscores between them"
-        value.error("definition-rule", found=f"the split {text} must be named by {what}, as test-2026")
+        value.error("definition-rule", found=f"the split name {text} must consist of {what}, such as test-2026")
     return text
 
 
 SPLIT = replace(
-    limited(Kind(_split, {"type": "string", "pattern": f"^({SPLIT_PATTERN})$"}, "split"), 50), name="name of a split"
+    limited(Kind(_split, {"type": "string", "pattern": f"^({SPLIT_PATTERN})$"}, "split"), 50), name="split name"
 )
-MAIL_ADDRESS = matching(r"[^\s@<>]+@[a-z0-9-]+(\.[a-z0-9-]+)+", "a mail address, as us@uni.example", "mail address")
-WEB_ADDRESS = matching(r"https?://[^\s<>]+", "a web address, as https://uni.example/forum", "web address")
+MAIL_ADDRESS = matching(
+    r"[^\s@<>]+@[a-z0-9-]+(\.[a-z0-9-]+)+", "an email address, such as us@uni.example", "email address"
+)
+WEB_ADDRESS = matching(r"https?://[^\s<>]+", "a URL, such as https://uni.example/forum", "URL")
 
 
 def whole(most: int = LARGEST) -> Kind[int]:
-    """A whole number, at least 0."""
+    """Return a kind for whole numbers from 0 up to a maximum."""
 
     def read(value: Value) -> int:
         number = int(value.matching("[0-9]{1,9}", "a whole number") or 0)
         if number > most:
-            value.error("definition-rule", found=f"{number} is too much; the largest number here is {most}")
+            value.error("definition-rule", found=f"{number} is too large; the maximum is {most}")
         return number
 
     name = "whole number" if most == LARGEST else f"whole number up to {most}"
@@ -75,7 +80,7 @@ def whole(most: int = LARGEST) -> Kind[int]:
 
 
 def number(above: float | None = None, example: str = "") -> Kind[float]:
-    """A number, optionally greater than another."""
+    """Return a kind for numbers, optionally with a lower bound that is excluded."""
 
     def read(value: Value) -> float:
         text = value.matching(NUMBER_PATTERN, "a number")
@@ -83,7 +88,7 @@ def number(above: float | None = None, example: str = "") -> Kind[float]:
         if abs(found) > LARGEST:
             value.invalid(f"a number up to {LARGEST}")
         elif text and above is not None and found <= above:
-            value.error("definition-rule", found=f"this must be greater than {above:g}, as {example}")
+            value.error("definition-rule", found=f"the number must be greater than {above:g}, such as {example}")
         return found
 
     schema: Schema = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
@@ -93,7 +98,7 @@ def number(above: float | None = None, example: str = "") -> Kind[float]:
 
 
 WHOLE = whole()
-DECIMALS = whole(17)  # a float has no more
+DECIMALS = whole(17)  # floats have at most 17 significant digits
 NUMBER = number()
 FLAG = Kind(
     lambda value: value.matching("true|false", "true or false") == "true", {"type": "boolean"}, "`true` or `false`"
@@ -101,7 +106,10 @@ FLAG = Kind(
 
 
 def one_of(*words: T, expected: str = "") -> Kind[T]:
-    """One of some words; `expected` describes them in problems, if their names are not enough."""
+    """Return a kind for one of several words.
+
+    `expected` describes the words in problems if their names are not enough.
+    """
     names = [str(word) for word in words]
 
     def read(value: Value) -> T:
@@ -116,14 +124,14 @@ def one_of(*words: T, expected: str = "") -> Kind[T]:
 
 
 def many(kind: Kind[T], *, least: int = 0, each_once: bool = False) -> Kind[tuple[T, ...]]:
-    """A list."""
+    """Return a kind for lists."""
 
     def read(value: Value) -> tuple[T, ...]:
         entries = tuple(kind.read(entry) for entry in value.entries())
         if each_once and len(set(entries)) < len(entries):
             value.invalid("each entry once")
         if not value.is_scalar and not value.is_mapping and len(entries) < least:
-            value.error("definition-rule", found="there must be at least one")
+            value.error("definition-rule", found="the list needs at least one entry")
         return entries
 
     schema: Schema = {"type": "array", "items": kind.schema}
@@ -137,7 +145,7 @@ WORDS = many(WORD, each_once=True)
 
 
 def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
-    """A mapping with free keys."""
+    """Return a kind for mappings with free keys."""
 
     def read(value: Value) -> dict[str, T]:
         return {name: kind.read(below) for name, below in value.keys().items()}
@@ -146,14 +154,14 @@ def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
 
 
 def converted(kind: Kind[T], convert: Callable[[T], D]) -> Kind[D]:
-    """The values of a kind, converted by a function."""
+    """Return a kind that converts the values of another kind with a function."""
     return Kind(lambda value: convert(kind.read(value)), kind.schema, kind.name, kind.keys)
 
 
 def either(
     first: Kind[T], second: Kind[D], is_first: Callable[[Value], bool] = lambda value: value.is_scalar
 ) -> Kind[T | D]:
-    """One of two kinds; by default the first unless the value is a list or a mapping."""
+    """Return a kind for values of one of two kinds. By default, lists and mappings are of the second kind."""
 
     def read(value: Value) -> T | D:
         return first.read(value) if is_first(value) else second.read(value)
@@ -163,7 +171,7 @@ def either(
 
 
 def _file(value: Value) -> Path:
-    """A path in the folder, resolved. Whether the file exists is checked where it is needed."""
+    """Read a path in the folder and resolve it. Code that uses the file checks whether it exists."""
     text, folder = value.text(), value.document.folder
     path = (folder / text).resolve()
     if text and not (path.is_relative_to(folder) and "\\" not in text and not Path(text).is_absolute()):

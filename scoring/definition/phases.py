@@ -1,4 +1,4 @@
-"""Phases in task.yaml: windows with their own limits and release of scores."""
+"""Phases in task.yaml: time windows with their own limits and score release."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ SLOTS = converted(
     mapping(
         [
             Key("primary", one_of(1), "Always 1: the official run of the team on the track."),
-            Key("contrastive", WHOLE, "How many further runs a team may upload for the track."),
+            Key("contrastive", WHOLE, "Number of additional runs that a team may upload for the track."),
         ],
         Values,
     ),
@@ -24,45 +24,47 @@ SLOTS = converted(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A window [opens, closes) with its own rules. With `closes` None it stays open."""
+    """A time window [opens, closes) with its own rules. If `closes` is None, the phase stays open."""
 
-    slug: str = declare(SLUG, "Short name of the phase in addresses and exports.")
-    title: str = declare(limited(TEXT, 120), "Name in lists and headings.", default=slug_of)
-    opens: datetime = declare(MOMENT, "The first moment at which runs are accepted.")
+    slug: str = declare(SLUG, "Short name of the phase in URLs and exports.")
+    title: str = declare(limited(TEXT, 120), "Name of the phase in lists and headings.", default=slug_of)
+    opens: datetime = declare(MOMENT, "When the phase starts to accept runs.")
     closes: datetime | None = declare(
-        MOMENT, "The first moment at which runs are no longer accepted. Without it the phase stays open.", default=None
+        MOMENT, "When the phase stops accepting runs. Without it, the phase stays open.", default=None
     )
-    split: str = declare(SPLIT, "Which items and gold standards the phase uses.", default="test")
+    split: str = declare(SPLIT, "Split whose items and gold standards the phase uses.", default="test")
     contrastive: int | None = declare(
         SLOTS,
-        "Slots for one primary run per track, which is the official one, and some contrastive runs. Use it instead of "
-        "`runs_per_track`, with `official: chosen`. The first run is the primary one unless the team says otherwise; "
-        "teams can choose another until the phase closes.",
+        "Slots for one primary run per track, which is the official run, and for contrastive runs. Use it instead of "
+        "`runs_per_track`, with `official: chosen`. The first run is the primary run unless the team chooses "
+        "otherwise. Teams can choose another run until the phase closes.",
         default=None,
         name="slots",
     )
     runs_per_track: int | None = declare(
         WHOLE,
-        "How many runs a team may upload for a track in the whole phase. Without it there is no limit.",
+        "Number of runs that a team may upload for a track in the whole phase. Without it, there is no limit.",
         default=None,
     )
     runs_per_day: int | None = declare(
         WHOLE,
-        "How many runs a team may upload for a track on one day (UTC). Without it there is no limit.",
+        "Number of runs that a team may upload for a track per day (UTC). Without it, there is no limit.",
         default=None,
     )
     scores: Literal["at-once", "on-release", "never"] = declare(
-        one_of("at-once", "on-release", "never"), "When scores are public: at once, from `released` on, or never."
+        one_of("at-once", "on-release", "never"), "When scores are public: immediately, from `released` on, or never."
     )
     released: datetime | None = declare(
-        MOMENT, "With `scores: on-release`, when. Without it scores stay hidden until you release them.", default=None
+        MOMENT,
+        "With `scores: on-release`, when scores become public. Without it, scores stay hidden until you release them.",
+        default=None,
     )
     official: Literal["best", "last", "chosen", "all"] = declare(
         one_of("best", "last", "chosen", "all"),
-        "Which run of a team is ranked: its best one, its last one, the one that it chooses, or all of them.",
+        "Which runs of a team are ranked: the best run, the last run, the run that the team chooses, or all runs.",
     )
     run_numbers: Literal["once", "free"] = declare(
-        one_of("once", "free"), "Whether a team can use a run number once or again and again.", default="once"
+        one_of("once", "free"), "Whether a team can use a run number only once or any number of times.", default="once"
     )
     team_names: Literal["shown", "on-release"] = declare(
         one_of("shown", "on-release"),
@@ -71,7 +73,7 @@ class Phase:
     )
     ladder_step: float | None = declare(
         number(above=0, example="0.01"),
-        "Until the phase closes, a score is shown only if it beats the best one shown so far by more than this step, "
+        "Until the phase closes, a score is shown only if it beats the best score shown so far by more than this step, "
         "and is rounded to it; see [the ladder](for-organizers.md#a-ladder). With `scores: at-once` and "
         "`official: best` only.",
         default=None,
@@ -79,9 +81,9 @@ class Phase:
 
 
 def finish_phase(value: Value, values: Values) -> None:
-    """Set the limit of runs from the slots."""
+    """Set the run limit from the slots."""
     if values["contrastive"] is None:
         return
     if values["runs_per_track"] is not None:
-        value.at("runs_per_track").invalid("no runs_per_track, since slots say how many runs there are")
+        value.at("runs_per_track").invalid("no runs_per_track, because slots set the number of runs")
     values["runs_per_track"] = 1 + values["contrastive"]

@@ -1,4 +1,4 @@
-"""Reads task.yaml into a `Definition`, with all problems at once, each with line, key path and what was expected."""
+"""Reading of task.yaml into a `Definition`. All problems are reported together, with line, key path and expectation."""
 
 import hashlib
 from dataclasses import replace
@@ -13,13 +13,14 @@ from scoring.reports.problems import Report
 
 
 def load_definition(folder_or_yaml: str | Path, *, is_imported: bool = False) -> Definition:
-    """Read a shared task's folder (or the task.yaml in it).
+    """Read a task's folder, or the task.yaml in it.
 
-    With `is_imported` the folder was accepted before, perhaps by an earlier version. Rules between parts that were
-    added since do not reject it.
+    Args:
+        is_imported: the folder was accepted before, perhaps by an earlier version. Rules between parts that were added
+                later do not reject it.
 
     Raises:
-        DefinitionError: with `.report`, which lists every problem.
+        DefinitionError: the definition has errors. `.report` lists all problems.
     """
     path = Path(folder_or_yaml)
     path = path / "task.yaml" if path.is_dir() else path

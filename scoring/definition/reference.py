@@ -1,4 +1,4 @@
-"""docs/task-yaml.md, made from the declared keys: `python -m scoring.definition.reference > docs/task-yaml.md`."""
+"""Generate docs/task-yaml.md: `python -m scoring.definition.reference > docs/task-yaml.md`."""
 
 from collections.abc import Container, Iterable, Iterator
 
@@ -8,22 +8,22 @@ from scoring.formats import FORMATS
 
 INTRODUCTION = """# task.yaml: every key
 
-A shared task is a folder with a `task.yaml`. [For organizers](for-organizers.md) shows a complete one and explains how
-its parts work together; this page lists every key. It is generated from the code that reads the file.
+A shared task is a folder with a `task.yaml`. [For organizers](for-organizers.md) shows a complete example and explains
+how the parts work together. This page lists every key. It is generated from the code that reads the file.
 
-- Values are read as text and then typed, so `YES`, `NO` and `1_0` mean what they say.
-- Paths are relative to the folder and stay in it.
-- A slug has lower-case letters, digits and single hyphens, at most 50 characters: `task1-hard`.
-- A moment has a date, a time and a zone: `"2027-05-01 00:00 AoE"`, `"2027-05-01 14:30 UTC"` or
+- Values are read as text and then converted, so `YES`, `NO` and `1_0` stay as written.
+- Paths are relative to the folder and must not leave it.
+- A slug consists of lower-case letters, digits and single hyphens, at most 50 characters: `task1-hard`.
+- A time has a date, a time of day and a time zone: `"2027-05-01 00:00 AoE"`, `"2027-05-01 14:30 UTC"` or
   `"2027-05-01 14:30 Europe/Madrid"`, in the years 2000 to 2199.
-- Whatever is wrong is reported at once, each problem with its line.
+- All problems are reported together, each with its line.
 """
 
-# A heading, a sentence and an example for each key that is a mapping or a list of mappings.
+# A heading, an introduction and an example for each key whose value is a mapping or a list of mappings.
 SECTIONS = {
     "contact": (
         "Contact",
-        "Where people reach you, in the footer of every page of the task.",
+        "How people can reach you. Shown in the footer of every page of the task.",
         """contact:
   address: colors@uni.example
   mailing_list: https://groups.example.org/colors2027
@@ -32,7 +32,7 @@ SECTIONS = {
     ),
     "team": (
         "Teams",
-        "Who can take part, and what you ask of them.",
+        "Who can take part, and what teams must answer.",
         """team:
   name: "[A-Za-z0-9_-]{2,30}"
   approval: {domains: [uni.example]}
@@ -44,13 +44,13 @@ SECTIONS = {
     ),
     "agreement": (
         "Agreement",
-        "The terms for the data.",
+        "The terms of use for the data.",
         """agreement: {version: "1", file: pages/terms.md}
 """,
     ),
     "tracks": (
         "Tracks",
-        "A track is one ranking: its items, the format of its runs, and its metrics.",
+        "A track is a ranking with its own items, run format and metrics.",
         """tracks:
   - slug: main-hard
     title: "Main task, hard labels"
@@ -63,7 +63,7 @@ SECTIONS = {
     ),
     "naming": (
         "File names",
-        "File names say which team, track and run number an upload is for. In the example, `main_hard_TEAM_1.json` is "
+        "File names contain the team, track and run number of an upload. In the example, `main_hard_TEAM_1.json` is "
         "a run of `TEAM` for the track `main-hard`.",
         """naming:
   archive: "colors_{team}"
@@ -74,7 +74,7 @@ SECTIONS = {
     ),
     "phases": (
         "Phases",
-        "A phase is a window in which runs are accepted, with limits of its own.",
+        "A phase is a time window in which runs are accepted. It has its own limits.",
         """phases:
   - slug: development
     opens: "2027-02-01 00:00 AoE"
@@ -110,15 +110,15 @@ SECTIONS = {
     ),
     "votes": (
         "Votes",
-        "Votes of annotators. They are as secret as the gold standard. The import computes how far annotators agree, "
-        "and the results analysis shows that next to the scores.",
+        "Annotators' votes are as secret as the gold standard. The import computes how far annotators agree, "
+        "and the results analysis shows the agreement next to the scores.",
         """votes:
   - {track: main-hard, file: gold/votes.json, field: labels, none: none, no_vote: [UNKNOWN, SKIPPED]}
 """,
     ),
     "baselines": (
         "Baselines",
-        "Baselines appear among the ranked rows by their scores, without a rank.",
+        "Baselines are listed among the ranked runs by score, but without a rank.",
         """baselines:
   - {name: "Gold standard"}
   - {name: "Majority class", files: "baselines/{split}/{track}/majority.json"}
@@ -126,7 +126,7 @@ SECTIONS = {
     ),
     "overall": (
         "Overall rankings",
-        "Several tracks as one ranking.",
+        "An overall ranking combines several tracks.",
         """overall:
   - {slug: all, title: "All tracks", tracks: [main-hard], by: mean-rank, note: "This ranking is unofficial."}
 """,
@@ -147,7 +147,7 @@ decimals: 3
 
 
 def as_markdown() -> str:
-    """The page: the keys of the task, a section for each of its parts, and the run formats."""
+    """Return the page: the keys of the task, a section for each part, and the run formats."""
     keys = keys_of(Definition)
     lines = [INTRODUCTION, "## Task", "", *_example(TASK), *_table(keys, SECTIONS)]
     for key in keys:
@@ -167,7 +167,7 @@ def _example(text: str) -> list[str]:
 
 
 def _table(keys: Iterable[Key], sections: Container[str] = ()) -> list[str]:
-    """A row for each key, including those of nested mappings without their own section."""
+    """Return a table with a row for each key, including keys of nested mappings that have no section of their own."""
     rows = list(_rows(keys, sections))
     return ["| key | value | default | meaning |", "| --- | --- | --- | --- |", *rows, ""] if rows else []
 

@@ -1,4 +1,4 @@
-"""Rules between the parts of a definition, checked where each part is well-formed by itself."""
+"""Rules between the parts of a definition. They are checked only for parts that are valid on their own."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -17,12 +17,12 @@ from scoring.uploads.name_rules import errors_of_naming
 from scoring.uploads.patterns import Pattern
 
 Steps = tuple[str | int, ...]
-Error = tuple[Steps, str, str | None]  # place, problem, and what was probably meant
+Error = tuple[Steps, str, str | None]  # place, problem, and suggested value
 Sound = Callable[..., bool]
 
 
 def check_rules(definition: Definition, root: Value, report: Report) -> None:
-    """Report contradictions in the definition, except those of parts that have problems themselves."""
+    """Report contradictions in the definition, except in parts that have problems of their own."""
     broken = [_broken_path(problem) for problem in report.errors if problem.code != "definition-key-unknown"]
 
     def sound(*steps: str | int) -> bool:
@@ -58,7 +58,7 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
             yield ("naming", key), sentence, None
     for place, dataset in enumerate(definition.datasets):
         if dataset.encrypted and dataset.access != "password" and sound("datasets", place, "access"):
-            yield ("datasets", place, "encrypted"), "only data with access: password can be encrypted", None
+            yield ("datasets", place, "encrypted"), "only datasets with access: password can be encrypted", None
     if sound("team", "name") and (slow := why_slow(definition.team.name)):
         yield ("team", "name"), slow, None
     yield from _errors_of_team(definition, sound)
@@ -90,7 +90,7 @@ def _errors_of_baselines(definition: Definition) -> Iterator[Error]:
 def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Error]:
     for place, name in enumerate(names):
         if name and name in names[:place]:
-            yield (part, place, key), f"{name} stands here more than once", None
+            yield (part, place, key), f"{name} appears more than once", None
 
 
 def _errors_of_files(definition: Definition, track: Track, place: int) -> Iterator[Error]:
@@ -118,13 +118,13 @@ def _errors_of_texts(track: Track, place: int, sound: Sound) -> Iterator[Error]:
     else:
         return
     for split in track.items.keys() - track.texts.keys():
-        yield ("tracks", place, "texts"), f"{reason} of {split}: name them as texts", None
+        yield ("tracks", place, "texts"), f"{reason} of {split}: add their file under texts", None
 
 
 def _too_many(definition: Definition) -> Iterator[Error]:
     for name in ("tracks", "phases", "datasets", "gold", "votes", "baselines", "overall"):
         if (count := len(getattr(definition, name))) > limits.PARTS:
-            yield (name,), f"there are {count}; at most {limits.PARTS} are allowed", None
+            yield (name,), f"there are {count} entries; at most {limits.PARTS} are allowed", None
     baselines, phases, tracks = len(definition.baselines), len(definition.phases), len(definition.tracks)
     if baselines <= limits.PARTS and (rows := baselines * phases * tracks) > limits.BASELINE_ROWS:
         sentence = f"{baselines} baselines in {phases} phases and {tracks} tracks have {rows} rows on leaderboards"
@@ -144,7 +144,7 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
         yield from _errors_of_counting(track, place)
     keys = [spec.key for spec in track.metrics]
     if ours("metrics", "rank_by") and track.rank_by not in keys:
-        sentence = f"{track.rank_by} is none of the track's metrics, which are {', '.join(keys)}"
+        sentence = f"{track.rank_by} is not a metric of the track; its metrics are {', '.join(keys)}"
         yield ("tracks", place, "rank_by"), sentence, nearest(track.rank_by, keys)
     if track.hierarchy is not None and ours("hierarchy") and sound("hierarchies"):
         for sentence in errors_of_tree(track.hierarchy):
@@ -154,19 +154,19 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
 
 
 def _errors_of_counting(track: Track, place: int) -> Iterator[Error]:
-    """`items_outside_gold: count` where nothing can count."""
+    """Yield an error if `items_outside_gold: count` is set but nothing can count."""
     found = [registry.find(spec.name) for spec in registry.plain(track.metrics)]
     if any(metric is not None and metric.counts_outside for metric in found):
         return
     reasons: dict[str, str] = {
-        "spans": "no item is outside the gold of spans: items that the file leaves out have none",
-        "rankings": "rankings of queries that the gold leaves out cannot be judged",
+        "spans": "in span tracks, no item is outside the gold: items that the file leaves out have no spans",
+        "rankings": "rankings of queries that the gold leaves out cannot be scored",
     }
     counting = [name for name, metric in registry.METRICS.items() if metric.counts_outside]
-    otherwise = f"none of the track's metrics counts items outside the gold; {', '.join(counting)} do"
+    otherwise = f"no metric of the track counts items outside the gold; {', '.join(counting)} do"
     yield (
         ("tracks", place, "items_outside_gold"),
-        f"{reasons.get(answer_kind(track), otherwise)}. Write ignore, or leave the key out",
+        f"{reasons.get(answer_kind(track), otherwise)}. Use ignore, or remove the key",
         "ignore",
     )
 
@@ -178,7 +178,7 @@ def _errors_of_classes(track: Track, place: int) -> Iterator[Error]:
     for at, name in enumerate(track.format.options.get("classes", ())):
         if name not in leaves - parents:
             where = ("tracks", place, "format", "classes", at)
-            yield where, f"{name} is no leaf of the hierarchy", nearest(name, sorted(leaves - parents))
+            yield where, f"{name} is not a leaf of the hierarchy", nearest(name, sorted(leaves - parents))
 
 
 def _errors_of_team(definition: Definition, sound: Sound) -> Iterator[Error]:
@@ -198,17 +198,21 @@ def _errors_of_phases(definition: Definition, sound: Sound) -> Iterator[Error]:
         if phase.closes is not None and phase.closes <= phase.opens and sound("phases", place):
             yield ("phases", place, "closes"), "the phase closes before it opens", None
         if phase.split not in splits and known and sound("phases", place, "split"):
-            yield ("phases", place, "split"), f"no track has items for {phase.split}", nearest(phase.split, splits)
+            yield (
+                ("phases", place, "split"),
+                f"no track has items for the split {phase.split}",
+                nearest(phase.split, splits),
+            )
         if phase.contrastive is not None and phase.official != "chosen" and sound("phases", place):
             yield (
                 ("phases", place, "official"),
-                "with slots the primary run is the official one: write chosen",
+                "with slots, the primary run is the official run: use chosen",
                 "chosen",
             )
         is_for_ladder = (phase.scores, phase.official) == ("at-once", "best")
         ours = sound("phases", place, "scores") and sound("phases", place, "official")
         if phase.ladder_step is not None and not is_for_ladder and ours:
-            sentence = "a ladder shows best runs at once: write scores: at-once and official: best"
+            sentence = "a ladder shows best runs immediately: use scores: at-once and official: best"
             yield ("phases", place, "ladder_step"), sentence, None
 
 
@@ -226,7 +230,7 @@ def _errors_of_gold(definition: Definition, sound: Sound) -> Iterator[Error]:
         if gold.track and gold.track not in tracks:
             yield ("gold", place, "track"), *_nothing_named("track", gold.track, tracks)
         elif gold.track and gold.split not in tracks[gold.track].items and _are_sound("items", definition, sound):
-            sentence = f"the track {gold.track} has no items for {gold.split}"
+            sentence = f"the track {gold.track} has no items for the split {gold.split}"
             yield ("gold", place, "split"), sentence, nearest(gold.split, tracks[gold.track].items)
         elif gold.published and sound("gold", place) and sound("phases"):
             for sentence in _reasons_against_publishing(gold, definition):
@@ -234,19 +238,19 @@ def _errors_of_gold(definition: Definition, sound: Sound) -> Iterator[Error]:
 
 
 def _reasons_against_publishing(gold: GoldFile, definition: Definition) -> Iterator[str]:
-    """Reasons why the gold of single items can never become public."""
+    """Yield reasons why the gold answers to single items can never become public."""
     phases = [phase for phase in definition.phases if phase.split == gold.split]
     hidden = [phase.slug for phase in phases if phase.scores == "never"]
     endless = [phase.slug for phase in phases if phase.closes is None]
     if hidden:
-        yield f"the scores of the phase {hidden[0]} stay hidden for good"
+        yield f"the scores of the phase {hidden[0]} are never released"
     if endless:
         yield (
-            f"the phase {endless[0]} has no closing, so runs on the split {gold.split} could be made from its gold: "
-            f"write closes: for {endless[0]}, or published: false"
+            f"the phase {endless[0]} never closes, so runs on the split {gold.split} could be copied from the "
+            f"published gold: set closes: for {endless[0]}, or published: false"
         )
     if gold.format.kind in FORMATS and FORMATS[gold.format.kind].answers in ("rankings", "judgements"):
-        yield "rankings have no answers that are right or wrong"
+        yield "rankings have no correct or incorrect answers"
 
 
 def _errors_of_votes(definition: Definition) -> Iterator[Error]:
@@ -255,10 +259,10 @@ def _errors_of_votes(definition: Definition) -> Iterator[Error]:
         if votes.track not in tracks:
             yield ("votes", place, "track"), *_nothing_named("track", votes.track, tracks)
         elif votes.split not in tracks[votes.track].items:
-            sentence = f"the track {votes.track} has no items for {votes.split}"
+            sentence = f"the track {votes.track} has no items for the split {votes.split}"
             yield ("votes", place, "split"), sentence, nearest(votes.split, tracks[votes.track].items)
         elif not {"classes", "columns"} & tracks[votes.track].format.options.keys():
-            yield ("votes", place, "track"), f"the track {votes.track} has no classes to vote on", None
+            yield ("votes", place, "track"), f"the track {votes.track} has no classes that annotators can vote on", None
 
 
 def _are_sound(key: str, definition: Definition, sound: Sound) -> bool:
@@ -268,4 +272,4 @@ def _are_sound(key: str, definition: Definition, sound: Sound) -> bool:
 
 def _nothing_named(kind: str, name: str, names: Iterable[str]) -> tuple[str, str | None]:
     known = list(names)
-    return f"there is no {kind} {name}; there are {', '.join(known) or 'none'}", nearest(name, known)
+    return f"there is no {kind} {name}; existing: {', '.join(known) or 'none'}", nearest(name, known)

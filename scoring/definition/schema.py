@@ -1,6 +1,7 @@
-"""The JSON Schema of task.yaml, for editors: allowed keys, required keys, and their values.
+"""The JSON Schema of task.yaml for editors: allowed keys, required keys, and their values.
 
-`load_definition` decides: it reads scalars as text, and checks what a schema cannot.
+The schema is only an aid. `load_definition` decides what is valid: it reads scalars as text and also checks rules that
+a schema cannot express.
 """
 
 import json
@@ -17,7 +18,7 @@ from scoring.metrics.registry import names
 
 
 def schema() -> Schema:
-    """The whole schema, in the dialect of 2020-12."""
+    """Return the whole schema in the 2020-12 dialect."""
     formats = [variant for kind in FORMATS for variant in _variants(kind)]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -28,7 +29,7 @@ def schema() -> Schema:
 
 
 def _variants(kind: str) -> Iterator[Schema]:
-    """A format's options; if some depend on another option's word, one variant for each of its words."""
+    """Yield a schema of the format's options, or one variant for each value of an option that others depend on."""
     options = [Key("kind", one_of(kind), FORMATS[kind].doc), *FORMATS[kind].options]
     choosing = next((one.when[0] for one in options if one.when), None)
     if choosing is None:
@@ -41,12 +42,12 @@ def _variants(kind: str) -> Iterator[Schema]:
 
 
 def _metric() -> Schema:
-    known = "|".join(map(re.escape, names()))  # including those of installed packages
+    known = "|".join(map(re.escape, names()))  # includes metrics of installed packages
     key = {"type": "string", "pattern": f"^({known})([:@].+)?$"}
     named = {"type": "object", "required": ["name"], "properties": {"name": key}, "additionalProperties": WORD.schema}
     return {"anyOf": [key, named]}
 
 
 def as_text() -> str:
-    """The schema as printed and stored in docs/task.schema.json."""
+    """Return the schema as it is printed and stored in docs/task.schema.json."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""Slices in task.yaml: a column of the gold, or of a public table of the items, splits a track's items."""
+"""Slices in task.yaml. A column of the gold or of a public item table splits a track's items into slices."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,29 +9,29 @@ from scoring.definition.keys import Kind, Values, declare, part
 from scoring.definition.kinds import FILES_BY_SPLIT, NUMBER, TEXT, WORD, WORDS, by_name, either, limited
 from scoring.definition.yaml_values import Value
 
-RIGHT = "right"  # f1:TR@right=HS uses the items for which a run has HS right
+RIGHT = "right"  # f1:TR@right=HS uses the items for which a run has the correct HS
 NAME = re.compile("[A-Za-z0-9_-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slicing:
-    """One way to split items: each value of a column is a slice; empty cells are in none."""
+    """One way to split items. Each value of a column is a slice. Items with empty cells are in no slice."""
 
-    column: str = declare(
-        WORD, "Column whose values are the slices; the name of the slices if there is none.", default=""
-    )
+    column: str = declare(WORD, "Column whose values are the slices. By default, the name of the slices.", default="")
     items: Mapping[str, Path] = declare(
         FILES_BY_SPLIT,
-        "Table with the columns of the ids and this column. Without it the column is one of the gold file: one of its "
+        "Table with the id columns and this column. Without it, the column is in the gold file: one of its "
         "`columns`, its `group` or one of its `attributes`.",
         default={},
     )
-    title: str = declare(limited(TEXT, 60), "Name on pages; the name of the slices if there is none.", default="")
+    title: str = declare(limited(TEXT, 60), "Name on pages. By default, the name of the slices.", default="")
     at_least: float | None = declare(
-        NUMBER, "Makes two slices of a column of numbers: `<20` and, from this number up, `>=20`.", default=None
+        NUMBER, "Splits a column of numbers into two slices: with 20, the slices are `<20` and `>=20`.", default=None
     )
     merge: Mapping[str, tuple[str, ...]] = declare(
-        by_name(WORDS), "Values that form one slice: `{others: [AR, MX]}`. Other values stay as they are.", default={}
+        by_name(WORDS),
+        "Merges several values into one slice: `{others: [AR, MX]}`. Other values stay as they are.",
+        default={},
     )
     files: tuple[str, ...] = ()  # where the files of a run are the slices
 
@@ -39,7 +39,7 @@ class Slicing:
 def _finish(value: Value, values: Values) -> None:
     merged = [one for group in values["merge"].values() for one in group]
     if len(set(merged)) < len(merged):
-        value.at("merge").invalid("each value in one slice")
+        value.at("merge").invalid("each value in only one slice")
 
 
 TABLE = part(Slicing, _finish)
@@ -60,14 +60,14 @@ SLICES = Kind(_read, by_name(SLICING).schema, "name → column of the gold, or m
 
 
 def of_languages(files: Mapping[str, Path]) -> Slicing:
-    """The meaning of the old key `item_languages`."""
+    """Convert the old key `item_languages` into a slicing."""
     return Slicing(column="lang", items=files, title="language")
 
 
 def errors_of_names(slices: Mapping[str, Slicing]) -> Iterator[tuple[str, str]]:
-    """Names and their errors."""
+    """Yield invalid names with their errors."""
     for name in slices:
         if not NAME.fullmatch(name):
-            yield name, "the name of slices has 1 to 40 letters, digits, `_` and `-`"
+            yield name, "the name of slices must have 1 to 40 letters, digits, `_` and `-`"
         elif name == RIGHT:
-            yield name, f"{RIGHT} is what metrics say of items that a run has right: choose another name"
+            yield name, f"{RIGHT} is reserved for metrics on items that a run answers correctly: choose another name"

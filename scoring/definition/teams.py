@@ -21,40 +21,41 @@ def _read_regular_expression(value: Value) -> str:
 
 
 REGULAR_EXPRESSION = Kind(_read_regular_expression, {**TEXT.schema, "format": "regex"}, "regular expression")
-DOMAINS = many(matching(r"[a-z0-9-]+(\.[a-z0-9-]+)+", "a mail domain, as uni.example", "mail domain"))
+DOMAINS = many(matching(r"[a-z0-9-]+(\.[a-z0-9-]+)+", "an email domain, such as uni.example", "email domain"))
 APPROVAL: Kind[Any] = either(
     one_of("automatic", "manual"),
     mapping(
-        [Key("domains", DOMAINS, "Teams of people with mail addresses there are approved at once.")], dict[str, Any]
+        [Key("domains", DOMAINS, "Teams of people with an email address in these domains are approved immediately.")],
+        dict[str, Any],
     ),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question to new teams; with `choices` the answer is one of them, else any text."""
+    """A question to new teams. With `choices`, the answer must be one of them. Otherwise, any text is allowed."""
 
     key: str = declare(SLUG, "Short name of the answer in exports.")
-    label: str = declare(TEXT, "The question as people read it.")
+    label: str = declare(TEXT, "Text of the question.")
     required: bool = declare(FLAG, "Whether a team must answer.", default=False)
-    choices: tuple[str, ...] = declare(
-        WORDS, "The answers to choose from. Without them any text is an answer.", default=()
-    )
+    choices: tuple[str, ...] = declare(WORDS, "Allowed answers. Without them, any text is allowed.", default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamRules:
-    name: str = declare(REGULAR_EXPRESSION, "What a team's name must match in full.")
+    name: str = declare(REGULAR_EXPRESSION, "Regular expression that a team name must fully match.")
     approval: Literal["automatic", "manual", "domains"] = declare(
         APPROVAL,
-        "Whether new teams are approved automatically or by you. `{domains: [uni.example]}` approves teams of people "
-        "with mail addresses there automatically, and leaves the others to you.",
+        "Whether new teams are approved automatically or by you. `{domains: [uni.example]}` automatically approves "
+        "teams of people with an email address in these domains. You approve the other teams.",
         default="automatic",
     )
-    domains: tuple[str, ...] = ()  # with approval by domains
-    questions: tuple[Question, ...] = declare(many(part(Question)), "Questions for each new team.", default=())
+    domains: tuple[str, ...] = ()  # used with approval by domains
+    questions: tuple[Question, ...] = declare(
+        many(part(Question)), "Questions that each new team is asked.", default=()
+    )
     closes_with: str | None = declare(
-        SLUG, "Phase from whose opening on no one can create or join a team.", default=None
+        SLUG, "Slug of a phase. When it opens, teams can no longer be created or joined.", default=None
     )
 
 
@@ -65,9 +66,10 @@ def finish_team(_value: Value, values: Values) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """The terms to sign before downloading data. A new version must be signed again."""
+    """The terms to sign before downloading data. Everyone must sign a new version again."""
 
     version: str = declare(
-        limited(WORD, 40), "Version of the text. A changed text needs a new version, and people sign again."
+        limited(WORD, 40),
+        "Version of the text. If the text changes, set a new version, which everyone must sign again.",
     )
-    file: Path = declare(FILE, "The text, in Markdown.")
+    file: Path = declare(FILE, "Path of the text, in Markdown.")

@@ -1,4 +1,4 @@
-"""Tracks in task.yaml: what is ranked, the format of runs, and the metrics."""
+"""Tracks in task.yaml: ranked items, run format, and metrics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,16 +25,16 @@ from scoring.definition.slices import SLICES, Slicing, of_languages
 from scoring.definition.yaml_values import Value
 from scoring.reports.nearest import nearest
 
-Hierarchy = Mapping[str, tuple[str, ...]]  # parent → children; inner classes are keys, as are leaves without a parent
+Hierarchy = Mapping[str, tuple[str, ...]]  # parent → children; keys are inner classes, and leaves without a parent
 
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
-    """One metric of a track: `f1:YES` has the name `f1` and the part `YES`; options are the metric's parameters.
+    """One metric of a track. `f1:YES` has the name `f1` and the part `YES`. Options are the metric's parameters.
 
-    `f1:YES@language=es` is about the items of a slice; `where` has the name of the slices and the value. A score built
-    from others has the name `combine`, its own name as part, and the others in `of`. With the option `slices` it is
-    built from its one part in each slice.
+    `f1:YES@language=es` uses only the items of a slice. `where` holds the name of the slices and the value. A score
+    built from others has the name `combine`, its own name as part, and the others in `of`. With the option `slices`,
+    the score is built from its one metric in each slice.
     """
 
     name: str
@@ -52,17 +52,17 @@ class MetricSpec:
 
 @dataclass(frozen=True, slots=True)
 class FormatSpec:
-    """The format of a run file (or a gold file): a kind from the registry of `scoring.formats` and its options."""
+    """The format of a run file or gold file: a kind from the registry of `scoring.formats` and its options."""
 
     kind: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _read_format(value: Value) -> FormatSpec:
-    """The kind, and the options that it declares. An invalid kind is replaced by the nearest one."""
+    """Read the kind and the options that it declares. An invalid kind is replaced by the most similar one."""
     formats = value.document.formats
     found = value.at("kind")
-    if found is value:  # it reports by itself that it is no mapping
+    if found is value:  # reading it as a mapping reports the problem
         if value.keys() or value.is_mapping:
             value.error("definition-key-missing", expected="kind")
         return FormatSpec("")
@@ -89,7 +89,7 @@ def _metric(text: str, options: Mapping[str, str] | None = None) -> MetricSpec:
 
 
 def _read_plain(value: Value) -> MetricSpec:
-    """`f1:YES`, or a mapping with `name` and the metric's options as text."""
+    """Read `f1:YES`, or a mapping with `name` and the metric's options as text."""
     if value.is_scalar:
         return _metric(value.text())
     options = by_name(WORD).read(value)
@@ -99,24 +99,24 @@ def _read_plain(value: Value) -> MetricSpec:
 
 
 def _read_metric(value: Value) -> MetricSpec:
-    """A metric, or a score built from others."""
+    """Read a metric, or a score built from other metrics."""
     if value.at("combine") is value:
         return _read_plain(value)
     options = read_keys(value, COMBINE_KEYS)
     name, parts, weights = options.pop("combine"), options.pop("of"), options["weights"]
     if weights and len(weights) != len(parts):
-        value.at("weights").invalid(f"a weight for each of the {len(parts)} parts")
+        value.at("weights").invalid(f"one weight for each of the {len(parts)} metrics under of")
     elif weights and options["by"] not in ("mean", "harmonic-mean"):
-        value.at("weights").invalid(f"no weights: a {options['by']} has none")
+        value.at("weights").invalid(f"no weights: {options['by']} does not use weights")
     if options["slices"] and (len(parts) > 1 or weights):
-        value.at("of").invalid("one metric, and no weights: it is computed in each slice")
+        value.at("of").invalid("one metric without weights, because it is computed in each slice")
     return MetricSpec("combine", name, options, parts)
 
 
 def _read_metrics(value: Value) -> tuple[MetricSpec, ...]:
     metrics = SOME_METRICS.read(value)
     if len({metric.key for metric in metrics}) < len(metrics):
-        value.invalid("each metric once")
+        value.invalid("each metric only once")
     return metrics
 
 
@@ -124,7 +124,7 @@ def _read_hierarchy(value: Value) -> Hierarchy | None:
     known: dict[str, Hierarchy] = value.document.parts["hierarchies"]
     name = value.text()
     if name and name not in known:
-        value.invalid("a name under hierarchies: " + (", ".join(known) or "there is none"))
+        value.invalid("a name defined under hierarchies: " + (", ".join(known) or "there is none"))
     return known.get(name)
 
 
@@ -133,26 +133,32 @@ def missing_of_combined(values: Values, _parts: Values) -> str:
     return "skip" if values["slices"] or values["by"] == "gap" else "zero"
 
 
-# The schema lists formats and metrics from registries that this module does not import.
+# The registries of formats and metrics add their schemas. This module does not import them.
 FORMAT = Kind(_read_format, {"$ref": "#/$defs/format"}, "run format")
 PLAIN_METRIC = Kind(_read_plain, {"$ref": "#/$defs/metric"}, "metric")
 COMBINE_KEYS = (
-    Key("combine", SLUG, "Name of a score built from others: `combine: overall` has the key `combine:overall`."),
-    Key("of", many(PLAIN_METRIC, least=1, each_once=True), "Metrics that it is built from, listed above or not."),
-    Key("title", limited(TEXT, 100), "Its head on the leaderboard; the name if there is none.", None),
-    Key("slices", WORD, "Builds it from the one metric under `of` in each of these slices.", None),
+    Key("combine", SLUG, "Name of a score built from other metrics. `combine: overall` has the key `combine:overall`."),
+    Key(
+        "of",
+        many(PLAIN_METRIC, least=1, each_once=True),
+        "Metrics that the score combines. They do not have to be listed in `metrics`.",
+    ),
+    Key("title", limited(TEXT, 100), "Column heading on the leaderboard. By default, the name.", None),
+    Key("slices", WORD, "Builds the score from one metric (under `of`), computed in each of these slices.", None),
     Key(
         "by",
         one_of("mean", "harmonic-mean", "product", "minimum", "maximum", "gap"),
-        "How it is built from them. `minimum` is the worst slice, `gap` the largest value less the smallest.",
+        "How the metrics are combined. `minimum` is the worst slice. `gap` is the largest value minus the smallest.",
         "mean",
     ),
-    Key("weights", many(number(0, "1")), "Weights in a mean or harmonic mean; without them all are equal.", ()),
-    Key("missing", one_of("zero", "skip"), "An undefined part counts 0, or is skipped.", missing_of_combined),
+    Key("weights", many(number(0, "1")), "Weights for a mean or harmonic mean. By default, all are equal.", ()),
+    Key(
+        "missing", one_of("zero", "skip"), "Whether an undefined metric counts as 0 or is skipped.", missing_of_combined
+    ),
     Key(
         "columns",
         FLAG,
-        "With the files of a run as `slices`: the metric of each file is a column of the leaderboard, too.",
+        "With the files of a run as `slices`, whether the metric of each file is also a leaderboard column.",
         False,
     ),
 )
@@ -162,7 +168,7 @@ METRIC = Kind(
 )
 SOME_METRICS = many(METRIC, least=1)
 METRICS = Kind(_read_metrics, SOME_METRICS.schema, SOME_METRICS.name, SOME_METRICS.keys)
-HIERARCHY = Kind(_read_hierarchy, WORD.schema, "name of a hierarchy")
+HIERARCHY = Kind(_read_hierarchy, WORD.schema, "hierarchy name")
 HIERARCHIES = by_name(by_name(WORDS))
 
 
@@ -178,21 +184,21 @@ def decimals_of_task(_values: Values, parts: Values) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """A track, which is ranked by itself."""
+    """A track, which has its own ranking."""
 
-    slug: str = declare(SLUG, "Short name of the track in addresses, file names and exports.")
-    title: str = declare(limited(TEXT, 200), "Name in lists and headings.", default=slug_of)
-    description: str = declare(TEXT, "What the track asks for, in a sentence or two.", default="")
+    slug: str = declare(SLUG, "Short name of the track in URLs, file names and exports.")
+    title: str = declare(limited(TEXT, 200), "Name of the track in lists and headings.", default=slug_of)
+    description: str = declare(TEXT, "What the track asks participants to do, in a sentence or two.", default="")
     language: str | None = declare(TEXT, "Language of the items.", default=None)
-    format: FormatSpec = declare(FORMAT, "How a run file is written: `kind`, and the options of that kind.")
+    format: FormatSpec = declare(FORMAT, "Format of run files: `kind` and the options of that kind.")
     files: Files | None = declare(
         FILES_OF_RUN,
-        "For runs of several files, such as one for each language: `{name: language, of: [eng, deu]}`. Each has items "
-        "and gold of its own, in the track's `format`.",
+        "For runs with several files, such as one per language: `{name: language, of: [eng, deu]}`. Each file has its "
+        "own items and gold, in the track's `format`.",
         default=None,
     )
     hierarchy: Hierarchy | None = declare(
-        HIERARCHY, "Which of the task's `hierarchies` the classes form.", default=None
+        HIERARCHY, "Hierarchy of the classes, one of the task's `hierarchies`.", default=None
     )
     items: Mapping[str, Path] = declare(
         FILES_BY_SPLIT,
@@ -200,49 +206,49 @@ class Track:
         "for several splits write `{dev: …, test: …}`.",
     )
     optional_items: Mapping[str, Path] = declare(
-        FILES_BY_SPLIT, "Ids that a run may contain as well: all of them or none.", default={}
+        FILES_BY_SPLIT, "Files of further ids that a run may contain: all of them or none.", default={}
     )
     texts: Mapping[str, Path] = declare(
         FILES_BY_SPLIT,
-        "Table with the columns of the ids and `text`. Spans given as pairs or rows that end after their text are "
-        "errors; listed offsets after it are warnings. Required with `conll`: "
-        "the column `id` and the tokens of each sentence, separated by spaces: runs must have as many. "
-        "Metrics of surface forms require it, too.",
+        "Table with the id columns and `text`. Spans given as pairs or rows that end after their text are "
+        "errors. Listed offsets after the text are warnings. Required with `conll`: "
+        "the column `id` and the tokens of each sentence, separated by spaces. Runs must have the same number of "
+        "tokens. Metrics of surface forms also require the table.",
         default={},
     )
     slices: Mapping[str, Slicing] = declare(
         SLICES,
-        "Columns that split the items. Boards can then be ranked by one slice, the results analysis compares slices, "
-        "and metrics can be about one: `f1:YES@language=es`. `@right=HS` is about the items for which a run has the "
-        "column or class HS right.",
+        "Columns that split the items. Boards can then be ranked by a single slice, the results analysis compares "
+        "slices, and metrics can use one slice: `f1:YES@language=es`. `@right=HS` selects the items for which a run "
+        "has the correct value in the column or class HS.",
         default={},
     )
     missing: Literal["reject", "default"] = declare(
         one_of("reject", "default"),
-        "A run that leaves out an item is rejected, or the item counts as unanswered.",
+        "Whether a run with a missing item is rejected, or the item counts as unanswered.",
         default="reject",
     )
     items_outside_gold: Literal["ignore", "count"] = declare(
         one_of("ignore", "count"),
-        "What happens to answers for items that a gold standard with `covers: listed` leaves out. With `count` they "
-        "count in precision, F1 and system precision of labels and tables, as in PyEvALL; it is an error where no "
-        "metric of the track counts them (spans, rankings, weights).",
+        "How answers to items are scored that a gold standard with `covers: listed` leaves out. With `count`, they "
+        "count in precision, F1 and system precision of labels and tables, as in PyEvALL. `count` is an error if no "
+        "metric of the track counts such answers (spans, rankings, weights).",
         default="ignore",
     )
     metrics: tuple[MetricSpec, ...] = declare(
         METRICS,
-        'Metrics, with their class or column: `f1_macro`, `"f1:YES"`. A metric with options is a mapping: '
-        "`{name: precision_macro, unpredicted: skip}`. A score built from others is one too: "
+        'Metrics, optionally with a class or column: `f1_macro`, `"f1:YES"`. A metric with options is a mapping: '
+        "`{name: precision_macro, unpredicted: skip}`. A score built from other metrics is also a mapping: "
         "`{combine: overall, of: [f1_macro, accuracy], by: mean}`.",
     )
-    rank_by: str = declare(TEXT, "The metric that ranks, one of `metrics`.")
+    rank_by: str = declare(TEXT, "Metric used for ranking, one of `metrics`.")
     decimals: int = declare(
         DECIMALS, "Decimals of displayed scores. Stored scores are exact.", default=decimals_of_task
     )
     ties: Literal["exact", "rounded", "earlier"] = declare(
         one_of("exact", "rounded", "earlier"),
-        "Which runs share a rank: those with exactly equal scores, those with equal scores as displayed, or none, so "
-        "that the earlier run comes first.",
+        "Which runs share a rank: runs with exactly equal scores, runs with equal displayed scores, or none. With "
+        "`none`, the earlier run comes first.",
         default="exact",
     )
 
@@ -252,7 +258,7 @@ class Track:
 
 
 def _finish_track(value: Value, values: Values) -> None:
-    """Convert the old key that `slices` replaces; add the slices and columns of a run's files."""
+    """Convert the deprecated key `item_languages`, and add the slices and columns of a run's files."""
     languages = values.pop("item_languages")
     if languages:
         value.at("item_languages").warning("definition-key-replaced", found="item_languages", expected="slices")

@@ -1,6 +1,6 @@
-"""A YAML document as text: scalars stay strings until a kind of value converts them, and all problems are kept.
+"""A YAML document as text. Scalars stay strings until a kind of value converts them, and all problems are collected.
 
-YAML itself reads a bare `YES` as true, `1_0` as ten, and keeps the last of two equal keys. None of that happens here.
+YAML itself reads `YES` as true and `1_0` as ten, and keeps only the last of two equal keys. None of that happens here.
 """
 
 import re
@@ -16,7 +16,7 @@ from scoring.reports.problems import Report, Severity
 
 
 def path_to(path: str, *steps: str | int) -> str:
-    """A path with the next key or index, e.g. `tracks[2].format.classes`."""
+    """Extend a path with the next keys or indexes, for example to `tracks[2].format.classes`."""
     for step in steps:
         path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path
@@ -24,10 +24,10 @@ def path_to(path: str, *steps: str | int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What all values of a document share.
+    """The data shared by all values of a document.
 
-    `folder` is the start of relative paths. `formats` has the run formats by name. `parts` are the values read so far,
-    by root key; keys are read in the order in which they are declared.
+    Relative paths start at `folder`. `formats` holds the run formats by name. `parts` are the values read so far, by
+    root key. Keys are read in the order of their declaration.
     """
 
     report: Report
@@ -37,10 +37,10 @@ class Document:
 
 
 class Value:
-    """One node of the document and its path, e.g. `tracks[2].format.classes`.
+    """One node of the document and its path, for example `tracks[2].format.classes`.
 
-    Each method that reads returns the typed value. On a problem it reports and returns an empty one, so that reading
-    continues.
+    Each method that reads returns a typed value. If there is a problem, the method reports it and returns an empty
+    value, so that reading continues.
     """
 
     def __init__(self, node: yaml.Node, path: str, document: Document) -> None:
@@ -59,13 +59,13 @@ class Value:
         self.document.report.add(severity, code, file="task.yaml", line=line, item=self.path or "/", **fields)
 
     def invalid(self, expected: str, suggestion: str | None = None) -> None:
-        """Report that something else was expected here."""
+        """Report that another value was expected here."""
         kind = "a list" if isinstance(self.node, yaml.SequenceNode) else "a mapping of keys"
         found = self.node.value or "nothing" if self.is_scalar else kind
         self.error("definition-value", found=str(found), expected=expected, suggestion=suggestion)
 
     def at(self, *steps: str | int) -> "Value":
-        """The value at these keys and indexes, or the last existing one on the way."""
+        """Return the value at these keys and indexes, or the last existing one on the path."""
         value = self
         for step in steps:
             below = value._below(step)
@@ -84,7 +84,7 @@ class Value:
 
     @property
     def nothing(self) -> "Value":
-        """An empty value whose problems are not reported. Kinds use it for missing values."""
+        """Return an empty value whose problems are not reported. Kinds use it for missing values."""
         document = Document(Report(), self.document.folder, self.document.formats, self.document.parts)
         return Value(yaml.ScalarNode("", ""), self.path, document)
 
@@ -98,12 +98,12 @@ class Value:
 
     def text(self) -> str:
         if not isinstance(self.node, yaml.ScalarNode) or not self.node.value.strip():
-            self.invalid("a text")
+            self.invalid("text")
             return ""
         return str(self.node.value)
 
     def matching(self, pattern: str, expected: str) -> str:
-        """A text that matches the regular expression in full, or an empty one."""
+        """Return a text that fully matches the regular expression, or an empty text."""
         text = self.text()
         if text and not re.fullmatch(pattern, text):
             self.invalid(expected)
@@ -111,14 +111,14 @@ class Value:
         return text
 
     def entries(self) -> list["Value"]:
-        """The entries of a list."""
+        """Return the entries of a list."""
         if not isinstance(self.node, yaml.SequenceNode):
             self.invalid("a list")
             return []
         return [Value(node, path_to(self.path, place), self.document) for place, node in enumerate(self.node.value)]
 
     def keys(self) -> dict[str, "Value"]:
-        """The values of a mapping by key. A repeated key is reported; its last value counts."""
+        """Return the values of a mapping by key. If a key is repeated, report it and use its last value."""
         values: dict[str, Value] = {}
         if not isinstance(self.node, yaml.MappingNode):
             self.invalid("a mapping of keys")
@@ -135,7 +135,7 @@ class Value:
 def parse_document(
     text: str, report: Report, folder: Path = Path(), formats: Mapping[str, Any] | None = None
 ) -> Value | None:
-    """The document's root; None, with the problem reported, if it is no YAML or uses anchors."""
+    """Return the document's root. If the text is not YAML or uses aliases, report the problem and return None."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         events = yaml.parse(text, Loader=loader)
@@ -153,11 +153,11 @@ def parse_document(
 
 
 def _problem_of_event(event: yaml.Event) -> dict[str, Any] | None:
-    """The problem's fields: of an alias, and of a text with a character that YAML allows only as an escape."""
+    """Return the fields of a problem: an alias, or a text with a character that YAML only allows as an escape."""
     line = event.start_mark.line + 1 if event.start_mark else None
     if isinstance(event, yaml.AliasEvent):
         return {"code": "definition-yaml", "line": line, "found": "an alias (*name)"}
     if isinstance(event, yaml.ScalarEvent) and (hidden := Reader.NON_PRINTABLE.search(event.value)):
-        found = f"a text has the control character U+{ord(hidden[0]):04X}; remove it"
+        found = f"a value contains the control character U+{ord(hidden[0]):04X}; remove it"
         return {"code": "definition-rule", "line": line, "item": "/", "found": found}
     return None

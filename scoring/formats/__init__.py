@@ -1,4 +1,4 @@
-"""Run formats, one per file. A new format is a file and an entry in the table below."""
+"""Run formats, one per module. To add a format, add a module and an entry in the table below."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -55,24 +55,24 @@ def by_file(known: Mapping[str, T]) -> dict[str, dict[str, T]]:
 
 
 def answer_kind(track: Track) -> AnswerKind:
-    """The kind of answers in a track's runs."""
+    """Return the kind of answers in a track's runs."""
     return FORMATS[track.format.kind].answers
 
 
 def size_of(spec: FormatSpec) -> Size:
-    """The greatest size of a run, for each of its items."""
+    """Return the maximum size of a run per item."""
     return FORMATS[spec.kind].size(spec)
 
 
 def write_run(track: Track, answers: Answers, path: Path) -> None:
-    """Write `answers` as a run file of the track; create folders if needed."""
+    """Write `answers` as a run file of the track. Missing folders are created."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = FORMATS[track.format.kind].write(answers, track.format)
     path.write_text(text, encoding="utf-8", newline="")
 
 
 def suffix(track: Track) -> str:
-    """The extension of a track's run files."""
+    """Return the file extension of a track's runs."""
     return FORMATS[track.format.kind].suffix(track.format.options)
 
 
@@ -86,17 +86,18 @@ def read_run(
     lenient: bool = False,
     text_lengths: Mapping[str, int] | None = None,
 ) -> Answers | None:
-    """Read a run file; its rows keep the file's order.
+    """Read a run file. The rows keep the file's order.
 
     Args:
-        items: ids that the run must have; None does not check ids.
-        optional: ids that the run may have too, all of them or none.
-        lenient: accept, with warnings, what the official scorers tolerate (missing items or labels, labels outside the
-            domain, inner classes, wrong sums); labels unknown to the format become further columns.
-        text_lengths: characters of each item's text, to check offsets; tokens for entities.
+        items: the ids that the run must have. None disables the check of ids.
+        optional: further ids that the run may have, all of them or none.
+        lenient: accept, with warnings, what the official evaluators tolerate (missing items or labels, labels outside
+    the
+                domain, inner classes, incorrect sums). Labels unknown to the format become further columns.
+        text_lengths: the number of characters in each item's text (of tokens, for entities), to check offsets.
 
     Returns:
-        None if the report got an error.
+        The answers, or None if an error was reported.
     """
     files = track.files
     if files is not None:
@@ -120,7 +121,7 @@ def read_run(
         role="run",
         report=report,
         items=items,
-        optional=dict.fromkeys(optional),  # an ordered set
+        optional=dict.fromkeys(optional),  # used as an ordered set
         lenient=lenient,
         missing_allowed=track.missing == "default",
         inner_classes=_inner_classes(track),
@@ -131,7 +132,7 @@ def read_run(
 
 
 def read_gold(track: Track, data: bytes, spec: FormatSpec, report: Report) -> Answers | None:
-    """Read a gold file in the format `spec`; None if the report got an error."""
+    """Read a gold file in the format `spec`. Return None if an error was reported."""
     files = track.files
     if files is not None:
 
@@ -156,9 +157,9 @@ def _read(data: bytes, spec: FormatSpec, reading: Reading) -> Answers | None:
 
 
 def _bounds(spec: FormatSpec, items: int | None) -> dict[str, int]:
-    """Bounds on lines or objects, and on cells or values, of a run with so many items.
+    """Return the limits on lines or objects and on cells or values for a run with this number of items.
 
-    Gold and lenient readings (`items` is None) have only the bounds of any file.
+    Gold and lenient readings (`items` is None) only have the limits that apply to any file.
     """
     if items is None:
         return {}

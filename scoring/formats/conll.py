@@ -1,8 +1,4 @@
-"""Tokens with tags, as in CoNLL-2003: one token per line, its tag last, an empty line after each sentence.
-
-Tags are `O`, or a prefix and a type: `B-PER` begins an entity, `I-PER` continues it; with BIOES `E-PER` ends it and
-`S-PER` is a single token. Tags that break this order are repaired as the definition says.
-"""
+"""Tagged tokens as in CoNLL-2003: one token per line with its tag last, and an empty line after each sentence."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -28,34 +24,34 @@ OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
 PREFIXES = {"BIO": "BI", "IOB2": "BI", "BIOES": "BIES"}
 LETTERS = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE}
 ID = "# id = "
-TOKEN = "_"  # in runs written here
+TOKEN = "_"  # token text in runs written by this module
 OPTIONS = (
-    Key("classes", WORDS, "The types of entities."),
-    Key("scheme", one_of("BIO", "IOB2", "BIOES"), "How tags mark entities; BIO and IOB2 are the same.", "BIO"),
+    Key("classes", WORDS, "Entity types."),
+    Key("scheme", one_of("BIO", "IOB2", "BIOES"), "Tagging scheme of the entities. BIO and IOB2 are the same.", "BIO"),
     Key(
         "repair",
         one_of("reject", "begin", "discard"),
-        "What tags are that do not follow from their neighbors, as `I-PER` after `O`: an error, the begin of an entity "
-        "(as in conlleval and seqeval), or none (as in seqeval's strict mode).",
+        "How to treat tags in an invalid order, such as `I-PER` after `O`: as an error, as the beginning of an entity "
+        "(as in conlleval and seqeval), or as no entity (as in seqeval's strict mode).",
         "reject",
     ),
     Key(
         "ids",
         one_of("numbers", "comments"),
-        "Ids of sentences: their numbers from 1, or a line `# id = …` before each.",
+        "How sentences are identified: by number from 1, or by a line `# id = …` before each sentence.",
         "numbers",
     ),
 )
 
 
 def size(spec: FormatSpec) -> Size:
-    """The greatest size of a run, for each sentence."""
+    """Return the maximum size of a run per sentence."""
     tokens = limits.TOKENS_AN_ITEM
     return Size(entries=tokens, cells=8 * tokens, bytes=limits.TOKEN_BYTES * tokens)
 
 
 def tags_of(spec: FormatSpec) -> dict[str, int]:
-    """Tags as numbers: 8 · index of the type + prefix."""
+    """Map tags to numbers: 8 · type index + prefix."""
     letters = PREFIXES[spec.options["scheme"]]
     types = enumerate(spec.options["classes"])
     return {"O": OUTSIDE} | {f"{one}-{name}": 8 * place + LETTERS[one] for place, name in types for one in letters}
@@ -83,7 +79,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
 
 
 def _texts(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
-    """The tokens of each sentence, separated by spaces."""
+    """Return the tokens of each sentence, separated by spaces."""
     rest = iter(words)
     return [" ".join(islice(rest, length)) for length in lengths]
 
@@ -91,7 +87,10 @@ def _texts(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
 def _sentences(
     text: str, with_ids: bool, problems: Problems, words: list[str] | None = None
 ) -> tuple[list[str], list[int], list[str], list[int]]:
-    """Ids and lengths of the sentences; tags and line numbers of all tokens, which are added to `words`."""
+    """Return the ids and lengths of the sentences, and the tags and line numbers of all tokens.
+
+    The tokens themselves are added to `words`.
+    """
     ids: list[str] = []
     lengths: list[int] = []
     tags: list[str] = []
@@ -111,7 +110,7 @@ def _sentences(
                 expected = "a token, a space or tab, and its tag" if len(fields) == 1 else f"{ID}… before a sentence"
                 found = shown(line)
                 problems.add("token-line", f"line {number}: {found}", line=number, found=found, expected=expected)
-                name = name or str(number)  # reported once
+                name = name or str(number)  # used so that the missing id is reported only once
             if words is not None:
                 words.append(fields[0])
             tags.append(fields[-1] if len(fields) > 1 else "O")
@@ -122,7 +121,7 @@ def _sentences(
 def report_lengths(
     ids: Sequence[str], lengths: Sequence[int], expected: Sequence[int], problems: Problems, lenient: bool
 ) -> None:
-    """Report sentences with other tokens than expected, in which positions would mean something else."""
+    """Report sentences whose number of tokens differs from the expected number, which would shift all positions."""
     for item, length, wanted in zip(ids, lengths, expected, strict=True):
         if length != wanted:
             severity: Severity = "warning" if lenient else "error"
@@ -131,10 +130,10 @@ def report_lengths(
 
 
 def codes_of(tags: Sequence[str], known: Mapping[str, int]) -> NDArray[np.uint32]:
-    """Tags as numbers; KeyError for one that is not known."""
+    """Convert tags to numbers. Raise KeyError for an unknown tag."""
     if not tags:
         return np.zeros(0, np.uint32)
-    # One character for each tag: the fastest way from so many strings to an array.
+    # One character per tag is the fastest way to convert many strings to an array.
     letters = {tag: chr(code) for tag, code in known.items()}
     text = "".join(itemgetter(*tags)(letters))
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -143,7 +142,7 @@ def codes_of(tags: Sequence[str], known: Mapping[str, int]) -> NDArray[np.uint32
 def _codes(
     tags: Sequence[str], lines: Sequence[int], known: Mapping[str, int], problems: Problems, reading: Reading
 ) -> NDArray[np.uint32]:
-    """Tags as numbers; unknown ones are reported and become O."""
+    """Convert tags to numbers. Unknown tags are reported and become O."""
     with suppress(KeyError):
         return codes_of(tags, known)
     for tag, line in zip(tags, lines, strict=True):
@@ -169,7 +168,7 @@ def entities_of(
     lines: Sequence[int],
     lenient: bool = False,
 ) -> Entities:
-    """Entities from tags as numbers (`tags_of`), sentence after sentence."""
+    """Find the entities in tags that are given as numbers (`tags_of`), sentence after sentence."""
     kinds, prefixes = codes >> 3, (codes & 7).astype(np.uint8)
     sizes = np.array(lengths, np.int64)
     bounds = np.append(0, np.cumsum(sizes))
@@ -211,7 +210,7 @@ def _report_order(
 
 
 def write(answers: Entities, spec: FormatSpec) -> str:
-    """Write each token with its tag; a token is `_` where answers do not have the texts."""
+    """Write each token with its tag. If the answers do not contain the texts, tokens are `_`."""
     begins, ends, kinds = (side.tolist() for side in (answers.begins, answers.ends, answers.kinds))
     is_long, parts = spec.options["scheme"] == "BIOES", []
     lengths = [] if answers.lengths is None else answers.lengths.tolist()
@@ -229,15 +228,15 @@ def write(answers: Entities, spec: FormatSpec) -> str:
 
 
 def suffix(options: Mapping[str, Any]) -> str:
-    """The extension of such files."""
+    """Return the file extension."""
     return ".conll"
 
 
 CONLL = Format(
     "conll",
     "entities",
-    "Tokens with tags: one token per line, its tag in the last column, an empty line after each sentence. Runs have "
-    "the gold standard's sentences and tokens.",
+    "Tagged tokens: one token per line with its tag in the last column, and an empty line after each sentence. Runs "
+    "have the sentences and tokens of the gold standard.",
     "classes: [PER, LOC], scheme: BIOES, repair: begin",
     OPTIONS,
     read,

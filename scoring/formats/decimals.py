@@ -1,4 +1,4 @@
-"""Numbers as text: what is accepted, and fast conversion of many."""
+"""Decimal numbers in text: which are accepted, and fast conversion of many numbers."""
 
 import math
 import re
@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
-CHARACTERS = frozenset("0123456789+-.eE")  # excludes what float() accepts too: NaN, infinity, 1_000, spaces
+CHARACTERS = frozenset("0123456789+-.eE")  # excludes what float() also accepts: NaN, infinity, 1_000, spaces
 
 
 def is_decimal(text: str) -> bool:
-    """Whether a text is a finite number in digits."""
+    """Whether a text is a finite decimal number."""
     return DECIMAL.fullmatch(text) is not None and math.isfinite(float(text))
 
 
 def decimals(texts: Sequence[str]) -> NDArray[np.float64] | None:
-    """The numbers of texts that are all finite numbers; None if one is not."""
+    """Convert texts to numbers. Return None if a text is not a finite number."""
     if not CHARACTERS.issuperset("".join(texts)):
         return None
     try:

@@ -13,15 +13,15 @@ from scoring.reports.problems import Report, Severity
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
 INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a column of row numbers
-COLUMNS_COMPARED = 50  # compared with a missing name
+COLUMNS_COMPARED = 50  # maximum number of columns compared with a missing name
 CSV_ERRORS = {"field larger": "cell-too-long", "unexpected end": "quote-open"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Cells row after row in one list, the number of cells in the first row, and the line where each row begins.
+    """Cells of all rows in one list, the number of cells in the first row, and the line where each row begins.
 
-    `widths` (cells per row) is set only if they differ; then columns mean nothing.
+    `widths` (cells per row) is set only if rows differ in length. Columns then have no meaning.
     """
 
     cells: list[str]
@@ -45,15 +45,16 @@ class Rows:
 
 
 def split(text: str, separator: str, quoted: bool, report: Report) -> Rows | None:
-    """Rows without blank lines; quotes are removed if cells are `quoted`, everything else is kept.
+    """Split text into rows without blank lines. If cells are `quoted`, quotes are removed. Everything else is kept.
 
-    None if quotes do not match.
+    Returns:
+        The rows, or None if quotes are unbalanced.
     """
     return split_plain(text, separator, quoted) or _split_patiently(text, separator, quoted, report)
 
 
 def split_plain(text: str, separator: str, quoted: bool = True) -> Rows | None:
-    """Rows of a simple text: no quotes, no blank lines, equal widths. None for others."""
+    """Split a simple text without quotes and blank lines whose rows have equal widths. Return None for other texts."""
     if quoted and '"' in text:
         return None
     if "\r" in text:
@@ -93,13 +94,13 @@ def _split_patiently(text: str, separator: str, quoted: bool, report: Report) ->
 
 
 def is_header(first: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether a cell of the line is one of the columns' names, ignoring case and spaces."""
+    """Whether a cell of the line is a column name, ignoring case and spaces."""
     known = {name.casefold() for name in names}
     return any(cell.strip().casefold() in known for cell in first)
 
 
 def has_other_separator(first: Sequence[str], width: int, separator: str, report: Report) -> bool:
-    """Report a first line with the wrong separator; False if it is right."""
+    """Report a first line with an unexpected separator. Return False if the separator is as expected."""
     for other, name in SEPARATORS.items():
         if len(first) == 1 < width and other != separator and len(first[0].split(other)) == width:
             report.error("wrong-separator", line=1, found=name, expected=SEPARATORS[separator])
@@ -110,7 +111,10 @@ def has_other_separator(first: Sequence[str], width: int, separator: str, report
 def find_columns(
     header: Sequence[str], needed: Sequence[str], separator: str, extra_columns: str, reading: Reading
 ) -> dict[str, int] | None:
-    """The index of each needed column in a header; None, with problems reported, if one is missing or repeated."""
+    """Return the index of each needed column in a header.
+
+    If a column is missing or repeated, report it and return None.
+    """
     lacking = [name for name in needed if name not in header]
     twice = sorted({name for name in needed if header.count(name) > 1})
     further = [cell for cell in header if cell not in needed]
@@ -142,7 +146,7 @@ def find_columns(
 
 
 def check_widths(rows: Rows, width: int, report: Report) -> bool:
-    """Report rows with more or fewer cells than `width`; True if there are none."""
+    """Report rows with more or fewer than `width` cells. Return True if there are none."""
     if rows.widths is None and rows.width == width:
         return True
     problems = Problems(report)

@@ -1,4 +1,4 @@
-"""The type of a file by its first bytes, whatever its name."""
+"""The type of a file according to its first bytes. The file name does not matter."""
 
 SIGNATURES = {
     b"PK\x03\x04": "a zip archive or an office document",
@@ -11,9 +11,9 @@ SIGNATURES = {
     b"\xd0\xcf\x11\xe0": "an office document",
     b"%PDF-": "a PDF document",
     b"{\\rtf": "a rich-text document",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"GIF8": "a picture",
+    b"\x89PNG": "an image",
+    b"\xff\xd8\xff": "an image",
+    b"GIF8": "an image",
     b"\x7fELF": "a program",
     b"MZ\x90": "a program",
     b"SQLite format 3": "a database",
@@ -24,12 +24,12 @@ PAGES = (b"<!doctype html", b"<html", b"<?xml", b"<svg")
 
 
 def is_zip(head: bytes) -> bool:
-    """Whether a file that begins with these bytes is, or claims to be, a zip archive."""
+    """Whether a file that starts with these bytes is, or claims to be, a zip archive."""
     return head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
 def foreign_kind(head: bytes) -> str | None:
-    """The type of a file that cannot be a run, as text; None if it may be text."""
+    """Return the type of a file that cannot be a run, as text. Return None if the file may be text."""
     for signature, kind in SIGNATURES.items():
         if head.startswith(signature):
             return kind

@@ -1,4 +1,4 @@
-"""Run formats: the key of a format, its kind of answers, reading, writing and bounds."""
+"""The interface of run formats: options, kind of answers, reading, writing and size limits."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ FormatOptions = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The greatest size of a run, for each of its items: lines or objects, cells or values, and bytes.
+    """The maximum size of a run per item: lines or objects, cells or values, and bytes.
 
-    Generous, but still a bound on the cost of a hostile file.
+    The limits are generous, but they still bound the cost of a malicious file.
     """
 
     entries: int
@@ -27,7 +27,7 @@ class Size:
 
 
 def size_of_columns(spec: FormatSpec) -> Size:
-    """The size with an answer for each class or column."""
+    """Return the size with one answer for each class or column."""
     columns = len(spec.options.get("classes") or spec.options.get("columns") or ())
     return Size(
         entries=limits.ENTRIES_AN_ITEM,
@@ -38,21 +38,21 @@ def size_of_columns(spec: FormatSpec) -> Size:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A run format: everything that the engine knows about it.
+    """A run format, with everything that the engine needs to know about it.
 
-    `read` returns None after reporting an error; `write` makes a file that `read` reads as the same answers. Their spec
-    has every option, with the default for those that task.yaml leaves out. `finish` may change the options that were
-    read, and report problems.
+    `read` returns None after it reports an error. `write` makes a file that `read` reads as the same answers. Both get
+    a spec with all options, where options missing in task.yaml have their default. `finish` may change the options that
+    were read and report problems.
     """
 
     name: str  # the value of `kind` in task.yaml
     answers: AnswerKind
     doc: str
-    example: str  # of the options
+    example: str  # example of the options
     options: Sequence[Key]
     read: Callable[[bytes, FormatSpec, Reading], Answers | None]
     write: Callable[[Any, FormatSpec], str]
-    suffix: Callable[[FormatOptions], str]  # extension of files
+    suffix: Callable[[FormatOptions], str]  # file extension
     size: Callable[[FormatSpec], Size] = size_of_columns
     finish: Callable[[Value, Values], None] | None = None
     leaves_out_empty: bool = False  # items that a gold file leaves out have nothing, which is right for them

@@ -1,4 +1,4 @@
-"""The first entries of a run, which show cheaply for which track it may be."""
+"""The first entries of a run, which are a cheap hint to the tracks that the run may be for."""
 
 import json
 from collections.abc import Collection
@@ -13,18 +13,18 @@ HEAD_ENTRIES = 20
 
 
 def head_of(data: bytes) -> bytes | None:
-    """The first entries as a file; None if they cannot be cut out."""
+    """Return the first entries as a file, or None if they cannot be separated from the rest."""
     text = data[:HEAD_BYTES].decode("utf-8-sig", errors="ignore")
     if text.lstrip().startswith("["):
         return _head_of_list(text)
     lines = text.splitlines(keepends=True)
     if len(data) > HEAD_BYTES:
-        lines = lines[:-1]  # the last one may be incomplete
+        lines = lines[:-1]  # the last line may be incomplete
     return "".join(lines[: HEAD_ENTRIES + 1]).encode() or None
 
 
 def begins_as(track: Track, head: bytes | None, items: ItemIndex, optional: Collection[str] = ()) -> bool:
-    """Whether these entries could be the first of a run for the track with these items."""
+    """Whether these entries could be the first entries of a run for the track with these items."""
     if head is None:
         return False
     trial = Report()
@@ -36,7 +36,7 @@ def begins_as(track: Track, head: bytes | None, items: ItemIndex, optional: Coll
 
 
 def _head_of_list(text: str) -> bytes | None:
-    """The first objects of a list, as written."""
+    """Return the first objects of a list as written."""
     decoder = json.JSONDecoder()
     start = end = text.index("[") + 1
     for _ in range(HEAD_ENTRIES):
@@ -45,6 +45,6 @@ def _head_of_list(text: str) -> bytes | None:
             break
         try:
             end = decoder.raw_decode(text, following)[1]
-        except (ValueError, RecursionError):  # cut off, or no JSON
+        except (ValueError, RecursionError):  # truncated, or not JSON
             break
     return f"[{text[start:end]}]".encode() if end > start else None

@@ -1,4 +1,4 @@
-"""Hard labels as JSON: `[{"id": "1", "value": "NO"}, …]`, or lists of labels as values."""
+"""Hard labels as JSON: `[{"id": "1", "value": "NO"}, …]`, where a value may also be a list of labels."""
 
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ OPTIONS = (*LABEL_OPTIONS, *RECORD_OPTIONS)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
-    """Read labels into a boolean matrix with one column per class."""
+    """Read labels into a Boolean matrix with one column per class."""
     errors_before = len(reading.report.errors)
     classes: tuple[str, ...] = spec.options["classes"]
     multi = spec.options["multi"]
@@ -37,7 +37,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str:
-    """The label of each item, or the list of its labels."""
+    """Write the label or the list of labels of each item."""
     labels = answers.labels()
     return write_records(answers.ids, labels if spec.options["multi"] else (own[0] for own in labels), spec)
 

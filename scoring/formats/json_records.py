@@ -1,7 +1,7 @@
-"""Lists of JSON objects with an id and a value, read by a compiled, typed decoder if they are valid.
+"""Lists of JSON objects with an id and a value. Valid files are read by a compiled, typed decoder.
 
-The decoder stops at the first problem and keeps the last of equal keys. So a file that it rejects, or that may repeat a
-key, is read again more slowly, to report every problem and its place.
+The decoder stops at the first problem and keeps only the last of equal keys. Therefore a file that it rejects, or that
+may contain a repeated key, is read again more slowly to report every problem with its place.
 """
 
 import json
@@ -24,7 +24,7 @@ OBJECTS_AN_ENTRY = 3
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The objects of a file: the names of their keys, their constants, and the type of the value.
+    """The form of a file's objects: the key names, the constants, and the type of the value.
 
     A `value_type` of None means that no typed decoder can read the values.
     """
@@ -33,7 +33,7 @@ class Shape:
     value_key: str
     constants: tuple[tuple[str, str], ...]
     value_type: Any
-    lines: bool  # one object per line, without a list
+    lines: bool  # whether there is one object per line without an enclosing list
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -45,8 +45,9 @@ class Shape:
 class Records:
     """Ids and values in the file's order.
 
-    `typed`: the values have the shape's type. Otherwise they are plain JSON (or MISSING); `places` are the entries'
-    names in messages, `numbers` their positions, and `ids` may be fewer if the report has an error.
+    If `typed` is True, the values have the shape's type. Otherwise they are plain JSON (or MISSING). `places` are the
+    names of the entries in messages, and `numbers` are their positions. If the report has an error, there may be fewer
+    `ids`.
     """
 
     ids: list[str]
@@ -57,21 +58,21 @@ class Records:
     numbers: list[int] = field(default_factory=list)
 
     def path(self, row: int, *keys: str) -> str:
-        """The path of a value in the file, or of what is below `keys` in it."""
+        """Return the path of a value in the file, or of a part of the value below `keys`."""
         number = self.numbers[row] if self.numbers else row + 1
         return ".".join((f"#{number}", self.value_key, *keys))
 
 
 RECORD_OPTIONS = (
-    Key("lines", FLAG, "Whether there is one object per line, without a list around them.", False),
-    Key("constants", by_name(WORD), "Further keys that each object must have, and their values.", {}),
+    Key("lines", FLAG, "Whether the file has one object per line instead of a list.", False),
+    Key("constants", by_name(WORD), "Further keys that each object must have, with their values.", {}),
     Key("id", WORD, "Name of the key with the item's id.", "id"),
     Key("value", WORD, "Name of the key with the answer.", "value"),
 )
 
 
 def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -> str:
-    """Write a JSON object per item: in a list, or one per line."""
+    """Write a JSON object per item, in a list or one per line."""
     options = spec.options
     pairs = zip(ids, values, strict=True)
     records = ({**options["constants"], options["id"]: item, options["value"]: value} for item, value in pairs)
@@ -80,25 +81,25 @@ def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -
 
 
 def records_suffix(options: Mapping[str, Any]) -> str:
-    """The extension of such files."""
+    """Return the file extension."""
     return ".jsonl" if options["lines"] else ".json"
 
 
 def shape_of(spec: FormatSpec, value_type: Any) -> Shape:
-    """The shape for a format's options."""
+    """Return the shape for a format's options."""
     options = spec.options
     constants = tuple(sorted(options["constants"].items()))
     return Shape(options["id"], options["value"], constants, value_type, options["lines"])
 
 
 def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callable[[list[Any]], int]) -> Records | None:
-    """Read the file's objects. Problems of single objects are reported.
+    """Read the file's objects and report problems of single objects.
 
     Args:
-        strings_in: how many JSON strings, keys included, the typed values stood for.
+        strings_in: returns the number of JSON strings, including keys, in the typed values.
 
     Returns:
-        None if the file is no list.
+        The records, or None if the file is not a list.
     """
     data = data.removeprefix(UTF8_MARK)
     decoder = _decoder(shape)
@@ -108,14 +109,14 @@ def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callab
         return _read_patiently(data, shape, reading)
     values = [record.value for record in records]
     strings = len(records) * (3 + 2 * len(shape.constants)) + strings_in(values)
-    # Every string has two quotes, so a repeated key shows as more quotes than the decoded content has.
+    # Every string has two quotes. If there are more quotes than the decoded strings need, a key is repeated.
     if b"\\" in data or data.count(b'"') != 2 * strings or not records:
         return _read_patiently(data, shape, reading)
     return Records([record.id for record in records], values, True, shape.value_key)
 
 
 def _decode(data: bytes, decoder: msgspec.json.Decoder[Any], lines: bool) -> list[Any]:
-    """The typed objects; none if they should be one per line and are not."""
+    """Decode the typed objects. Return an empty list if the file should have one object per line but does not."""
     if not lines:
         return cast(list[Any], decoder.decode(data))
     records = decoder.decode_lines(data)
@@ -135,9 +136,15 @@ def _decoder(shape: Shape) -> msgspec.json.Decoder[Any] | None:
 
 
 def object_type(types: Mapping[str, Any], keys: Mapping[str, str]) -> Any:
-    """A type for JSON objects by field: its type, and its key in the file.
+    """Return a msgspec type for JSON objects.
 
-    None if msgspec cannot match a key because it would be escaped in JSON, e.g. `5" or 7"` or one with a tab.
+    Args:
+        types: field → type.
+        keys: field → key in the file.
+
+    Returns:
+        The type, or None if msgspec cannot match a key because JSON would escape it, such as `5" or 7"` or a key with a
+        tab.
     """
     try:
         return msgspec.defstruct("Object", types.items(), rename=dict(keys), forbid_unknown_fields=True, gc=False)
@@ -173,7 +180,10 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
 
 
 def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
-    """Report a text with many more values than a run of so many items needs. A list may have each on its own line."""
+    """Report a text with far more values than a run of this many items needs.
+
+    A list may have each value on its own line.
+    """
     lines = reading.most_entries if shape.lines else reading.most_cells
     cells, objects = reading.most_cells, OBJECTS_AN_ENTRY * reading.most_entries
     marks = (("\n", lines), ("\r", lines), (",", cells), ("[", cells), ("{", objects))
@@ -181,7 +191,7 @@ def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
 
 
 def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
-    """Report a list instead of one object per line, or objects per line instead of a list."""
+    """Report a list in place of one object per line, or one object per line in place of a list."""
     if shape.lines:
         if text.lstrip().startswith("["):
             report.error("json-list-for-lines", line=1)
@@ -199,7 +209,7 @@ def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
 def _add(
     entry: dict[str, Any], number: int, shape: Shape, reading: Reading, records: Records, problems: Problems
 ) -> None:
-    """Add an entry to the records. Problems are reported with its id, or its position without a usable one."""
+    """Add an entry to the records. Problems are reported with its id or, if the id is unusable, with its position."""
     identifier = entry.get(shape.id_key, MISSING)
     place = position = f"#{number}"
     if isinstance(identifier, str) and identifier.isprintable() and identifier:

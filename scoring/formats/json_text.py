@@ -1,4 +1,4 @@
-"""JSON as plain objects without losing anything: repeated keys, numbers beyond 64 bits, and where it is invalid."""
+"""JSON as plain objects without loss of information: repeated keys, numbers beyond 64 bits, and error positions."""
 
 import json
 import math
@@ -8,8 +8,8 @@ from typing import Any
 from scoring.formats.reading import shown
 from scoring.reports.problems import Report
 
-EXCERPT = 20  # characters quoted where a file is no JSON
-EXPECTED = {  # the parser's messages in our words
+EXCERPT = 20  # characters quoted at the position where the JSON is invalid
+EXPECTED = {  # parser message → our own words
     "Expecting value": "a value",
     "Expecting property name": "a key in double quotes",
     "Expecting ':'": "a colon",
@@ -20,15 +20,15 @@ EXPECTED = {  # the parser's messages in our words
     "Invalid control character": "a closing quotation mark",
     "Invalid \\": "another character after the backslash",
 }
-LONGEST_NUMBER = 40  # digits; no label or probability is longer
-# numbers that must not be passed to `int` and `float`
+LONGEST_NUMBER = 40  # digits; labels and probabilities are never longer
+# Matches numbers that must not be passed to `int` and `float`.
 ODD_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}|[0-9][eE]")
 
 MISSING = object()
 
 
 class Unusable:
-    """A number that JSON or 64 bits cannot represent, kept as its text in the file."""
+    """A number that JSON or 64 bits cannot represent, kept as written in the file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,7 +38,7 @@ class Unusable:
 
 
 def in_json(value: object) -> str:
-    """A value as in a file, shortened; an unusable number is marked, without the quotes that it would get."""
+    """Format a value as in a file, shortened. An unusable number keeps its own form, without quotes."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=lambda unusable: f"\0{unusable}\0")
     except RecursionError:
@@ -47,11 +47,11 @@ def in_json(value: object) -> str:
 
 
 class RepeatedKeys(dict[str, Any]):
-    """An object with a repeated key."""
+    """A JSON object with a repeated key."""
 
 
 def parse_lines(text: str, report: Report) -> object:
-    """The documents of a file with one per line; MISSING, with the first problem reported, if a line is no JSON."""
+    """Parse one JSON document per line. If a line is not JSON, report the first problem and return MISSING."""
     documents = []
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         document = parse(line, report, number) if line.strip() else None
@@ -62,8 +62,12 @@ def parse_lines(text: str, report: Report) -> object:
 
 
 def parse(text: str, report: Report, line: int = 1) -> object:
-    """The document as plain objects; MISSING, with the problem reported, if it is no JSON. `line` is its first line."""
-    is_odd = ODD_NUMBER.search(text) is not None  # the parser's own numbers are much faster
+    """Parse a document into plain objects. If it is not JSON, report the problem and return MISSING.
+
+    Args:
+        line: the number of the document's first line.
+    """
+    is_odd = ODD_NUMBER.search(text) is not None  # the parser's own number conversion is much faster
     try:
         return json.loads(
             text,
@@ -102,7 +106,7 @@ def _float(text: str) -> float | Unusable:
 
 
 def kind_in_words(value: object) -> str:
-    """The name of a JSON value's type."""
+    """Return the name of a JSON value's type."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Labels by item, from any format: checked against the track's classes, as a boolean matrix."""
+"""Labels by item from any format, checked against the track's classes and converted to a Boolean matrix."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -16,18 +16,19 @@ from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
 
-WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")  # as pandas writes whole numbers in columns with gaps
+# form in which pandas writes whole numbers in columns with missing values
+WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")
 
 
 LABEL_OPTIONS = (
-    Key("classes", WORDS, "The labels."),
+    Key("classes", WORDS, "Names of the classes."),
     Key("multi", FLAG, "Whether an item can have several labels.", False),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """A value per item: with `multi` a list of labels, else one label. Values are unchecked at first."""
+    """One value per item: a list of labels with `multi`, otherwise a single label. Values are initially unchecked."""
 
     ids: list[str]
     values: Sequence[Any]
@@ -35,9 +36,11 @@ class Labels:
     multi: bool
 
     def as_matrix(self) -> Matrix | None:
-        """True where the item has the class. Labels unknown to the format (in a lenient reading) follow the classes.
+        """Return a matrix that is True where the item has the class.
 
-        None if an item has no label, or a label twice.
+        In a lenient reading, unknown labels follow the classes.
+
+        Return None if an item has no label or the same label twice.
         """
         count = len(self.ids)
         labels = list(chain.from_iterable(self.values)) if self.multi else self.values
@@ -59,7 +62,13 @@ class Labels:
         lines: Sequence[int] | None = None,
         path: Callable[[int], str] | None = None,
     ) -> None:
-        """Report every invalid value; `places` are its names in messages, `lines` or `path` say where it is."""
+        """Report every invalid value.
+
+        Args:
+            places: the names of the values in messages.
+            lines: the line of each value.
+            path: the path of each value in a JSON file.
+        """
         problems = Problems(reading.report)
         known = frozenset(self.classes)
         for row, (place, value) in enumerate(zip(places, self.values, strict=True)):
@@ -93,19 +102,19 @@ class Labels:
 
 
 def _without_point(value: object, known: Collection[str]) -> str | None:
-    """The label for a number such as 1.0, in quotes or not."""
+    """Return the label meant by a number such as 1.0, in quotes or not."""
     match = WITH_POINT.fullmatch(str(value)) if isinstance(value, str | float) else None
     return match[1] if match and match[1] in known else None
 
 
 def report_decimal_point(found: str, whole: str | None, problems: Problems, **where: Any) -> None:
-    """Report once that a file has 1.0 instead of 1, which has one cause and one fix."""
+    """Report once per file that it has 1.0 instead of 1, because all these numbers have the same cause and fix."""
     if not problems.has("decimal-point"):
         problems.add("decimal-point", found, found=found, suggestion=whole, **where)
 
 
 def _problem_of(value: object, known: frozenset[str], multi: bool) -> tuple[str, Any] | None:
-    """Code and found value of a value's problem, or None."""
+    """Return the code and the found value of a value's problem, or None."""
     if not multi:
         if not isinstance(value, str):
             return "value-not-a-label", value

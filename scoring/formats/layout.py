@@ -1,4 +1,4 @@
-"""The layout of a delimited file: separator, header, the id's columns and the others by name."""
+"""The layout of a delimited file: separator, header, id columns, and further columns by name."""
 
 import csv
 import io
@@ -23,13 +23,13 @@ from scoring.formats.reading import Reading, decode, is_too_much
 from scoring.reports.problems import Report
 
 EXCEL_LINE = re.compile(r'"?sep=."?', re.IGNORECASE)
-FIRST_LINE = 20  # characters within which that line ends
+FIRST_LINE = 20  # maximum length of a `sep=` line
 SEPARATORS_BY_NAME = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": " "}
 
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """The rows below the header, their items, and the indexes of the columns."""
+    """The rows below the header, their item ids, and the column indexes."""
 
     rows: Rows
     ids: list[str]
@@ -40,7 +40,7 @@ class TableRows:
 
 
 def _read_separator(value: Value) -> str:
-    """A separator: any character that is not part of rows or quotes, or a name for it."""
+    """Read a separator: any character that is not part of rows or quotes, or its name."""
     given = value.node.value if value.is_scalar else ""
     separator = SEPARATORS_BY_NAME.get(given, given)
     if len(separator) != 1 or separator in '"\r\n\0':
@@ -58,11 +58,16 @@ LAYOUT_OPTIONS = (
     Key(
         "id",
         either(converted(WORD, lambda name: (name,)), WORDS),
-        "Column of the item ids, or a list of columns, whose cells are joined by `_`.",
+        "Column of the item ids, or a list of columns whose cells are joined by `_`.",
     ),
     Key("layout", WORDS, "Order of the columns in a file without a header.", ()),
-    Key("separator", SEPARATOR, "What separates two cells.", ","),
-    Key("header", one_of("required", "optional", "none"), "Whether the first line names the columns.", "required"),
+    Key("separator", SEPARATOR, "Character between two cells.", ","),
+    Key(
+        "header",
+        one_of("required", "optional", "none"),
+        "Whether the first line contains the column names.",
+        "required",
+    ),
     Key(
         "quotes",
         one_of("csv", "none"),
@@ -72,7 +77,7 @@ LAYOUT_OPTIONS = (
     Key(
         "extra_columns",
         one_of("warn", "ignore", "reject"),
-        "What other columns lead to: a warning, nothing, or an error.",
+        "How to treat further columns: with a warning, not at all, or as an error.",
         "warn",
     ),
 )
@@ -81,12 +86,12 @@ LAYOUT_OPTIONS = (
 def read_table(
     data: bytes, options: Mapping[str, Any], columns: Sequence[str], reading: Reading, dispensable: Collection[str] = ()
 ) -> TableRows | None:
-    """Split a file into rows and find its columns; None, with problems reported, if one is missing.
+    """Split a file into rows and find its columns. If a column is missing, report the problem and return None.
 
     Args:
-        options: those of LAYOUT_OPTIONS, and others.
-        columns: names in the file's header.
-        dispensable: those of them that may be missing; they then have no index.
+        options: the values of LAYOUT_OPTIONS; other options are ignored.
+        columns: the names in the file's header.
+        dispensable: names in `columns` that may be missing. Missing ones have no index.
     """
     report, separator, header = reading.report, options["separator"], options["header"]
     text = decode(data, report)
@@ -123,7 +128,7 @@ def read_table(
 
 
 def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str:
-    """Write a line per item. An id of several columns is split from the right: only its first part may contain `_`."""
+    """Write a line per item. Ids of several columns are split from the right: only the first part may contain `_`."""
     names = options["id"]
     parts = zip(*(item.rsplit("_", len(names) - 1) for item in ids), strict=True)
     known = {**dict(zip(names, parts, strict=True)), **columns}
@@ -144,7 +149,7 @@ def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], option
 
 
 def table_suffix(options: Mapping[str, Any]) -> str:
-    """The extension of such files."""
+    """Return the file extension."""
     return ".tsv" if options["separator"] == "\t" else ".csv"
 
 
@@ -159,7 +164,7 @@ def _is_for_excel(text: str, separator: str, report: Report) -> bool:
 
 
 def _has_index(rows: Rows, width: int) -> bool:
-    """Whether a table without a header has row numbers before its own columns."""
+    """Whether a table without a header has row numbers in front of its own columns."""
     if rows.widths is not None or rows.width != width + 1:
         return False
     return all(cell == str(number) for number, cell in enumerate(rows.column(0)))

@@ -1,4 +1,4 @@
-"""What all formats share: options of reading, decoding, problems by kind, comparing ids with the items."""
+"""Shared by all formats: reading options, decoding, problems by kind, and comparison of ids with the items."""
 
 import gc
 import unicodedata
@@ -25,8 +25,9 @@ Role = Literal["run", "gold"]
 class Reading:
     """The options with which a file is read.
 
-    `items` are the ids that a run must have (None: not checked), `optional` those that it may have too, all or none. A
-    lenient reading turns what the official scorers tolerate into warnings; `missing_allowed` does so for missing items.
+    `items` are the ids that a run must have (None: not checked). `optional` are further ids that it may have, all or
+    none. A lenient reading turns what the official evaluators tolerate into warnings. `missing_allowed` does so for
+    missing items.
     """
 
     role: Role
@@ -36,9 +37,9 @@ class Reading:
     lenient: bool = False
     missing_allowed: bool = False
     inner_classes: frozenset[str] = frozenset()
-    text_lengths: Mapping[str, int] | None = None  # characters or tokens of each item, where texts are known
-    most_entries: int = LINES  # lines or objects of the file
-    most_cells: int = CELLS  # and what is between its separators
+    text_lengths: Mapping[str, int] | None = None  # number of characters or tokens of each item, if texts are known
+    most_entries: int = LINES  # maximum number of lines or objects
+    most_cells: int = CELLS  # maximum number of cells between separators
     strict: Severity = field(init=False)
 
     def __post_init__(self) -> None:
@@ -47,7 +48,7 @@ class Reading:
 
 @dataclass(slots=True)
 class ProblemsOfKind:
-    """All problems of one kind: their number, and the first ones."""
+    """All problems of one kind: their number and the first problems."""
 
     severity: Severity
     first: Mapping[str, Any]
@@ -56,14 +57,17 @@ class ProblemsOfKind:
 
 
 class Problems:
-    """Collects problems by kind, so that a thousand wrong cells make one problem with the first places."""
+    """Collects problems by kind, so that a thousand invalid cells become one problem that lists the first places."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._kinds: dict[str, ProblemsOfKind] = {}
 
     def add(self, code: str, place: str, *, severity: Severity = "error", **fields: Any) -> None:
-        """Add a problem's place; other fields only for the first of its kind, as values or functions."""
+        """Add a problem's place.
+
+        `fields` are used only for the first place of a kind and may be values or functions.
+        """
         kind = self._kinds.get(code)
         if kind is None:
             first = {name: value() if callable(value) else value for name, value in fields.items()}
@@ -73,9 +77,9 @@ class Problems:
             kind.places.append(place)
 
     def has_counted(self, code: str) -> bool:
-        """Count another problem of a kind that lists enough places. False if `add` must describe it.
+        """Count another problem of a kind that already lists enough places. Return False if `add` must describe it.
 
-        Loops over many entries call this first, as a description is far more expensive.
+        Loops over many entries call this first, because a description is far more expensive.
         """
         kind = self._kinds.get(code)
         if kind is None or self._report.listed is None or len(kind.places) < self._report.listed:
@@ -84,11 +88,11 @@ class Problems:
         return True
 
     def has(self, code: str) -> bool:
-        """Whether there is a problem of this kind already."""
+        """Whether a problem of this kind was added."""
         return code in self._kinds
 
     def report(self) -> bool:
-        """Add one problem per kind to the report; True if one is an error."""
+        """Add one problem per kind to the report. Return True if one of them is an error."""
         for code, kind in self._kinds.items():
             self._report.add(kind.severity, code, count=kind.count, places=tuple(kind.places), **kind.first)
         return any(kind.severity == "error" for kind in self._kinds.values())
@@ -96,7 +100,7 @@ class Problems:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause garbage collection, which would scan all lists of a file repeatedly without finding garbage."""
+    """Pause garbage collection, which would repeatedly scan all lists of a file without finding garbage."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -107,7 +111,7 @@ def collector_paused() -> Iterator[None]:
 
 
 def shown(text: object) -> str:
-    """A found text for printing: shortened, without control characters or lone surrogates."""
+    """Format a found text for printing: shortened, without control characters or lone surrogates."""
     text = str(text)
     text = text[: SHOWN - 1] + "…" if len(text) > SHOWN else text
     if text.isprintable():
@@ -116,12 +120,12 @@ def shown(text: object) -> str:
 
 
 def shown_cell(text: str) -> str:
-    """A found cell: quoted if it is empty, or begins or ends with a blank."""
+    """Format a found cell. It is quoted if it is empty or has blanks at its ends."""
     return shown(text) if text and text == text.strip() else f'"{shown(text)}"'
 
 
 def decode(data: bytes, report: Report) -> str | None:
-    """The text of a UTF-8 file without byte-order mark; None, with the problem reported, if it is none."""
+    """Decode a UTF-8 file without its byte-order mark. If it is not UTF-8, report the problem and return None."""
     kind = foreign_kind(data)
     if kind:
         report.error("not-a-text", found=kind)
@@ -140,7 +144,7 @@ def decode(data: bytes, report: Report) -> str | None:
         report.error("empty-file")
         return None
     if "\0" in text:
-        # In UTF-16 without a mark, half of the bytes are zero if the text is mostly ASCII.
+        # In UTF-16 without a byte-order mark, half of the bytes are zero if the text is mostly ASCII.
         code = "not-utf8-but" if text.count("\0") * 3 > len(text) else "nul-character"
         report.error(code, line=text.count("\n", 0, text.index("\0")) + 1, found="UTF-16" if "but" in code else None)
         return None
@@ -148,21 +152,21 @@ def decode(data: bytes, report: Report) -> str | None:
 
 
 def is_too_much(text: str, separator: str, reading: Reading) -> bool:
-    """Report a text with many more lines or cells than a run of so many items needs."""
+    """Report a text with far more lines or cells than a run of this many items needs."""
     entries = reading.most_entries
     marks = (("\n", entries), ("\r", entries), (separator, reading.most_cells))
     return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
 
 
 def are_too_many(found: int, limit: int, report: Report) -> bool:
-    """Report that a file has more than so many lines or values."""
+    """Report a file that has more lines or values than the limit."""
     if found > limit:
         report.error("too-many-entries", found=f"{found:,}", expected=f"{limit:,}")
     return found > limit
 
 
 def check_ids(ids: list[str], reading: Reading) -> None:
-    """Report ids that are repeated, missing, unknown, or only some of the optional ones."""
+    """Report ids that are repeated, missing or unknown, and incomplete optional ids."""
     report = reading.report
     if are_surely_unique(ids) if reading.items is None else reading.items.is_same(ids):
         return
@@ -191,7 +195,7 @@ def check_ids(ids: list[str], reading: Reading) -> None:
 
 
 def _respelled(unknown: Collection[str], missing: Collection[str]) -> dict[str, str]:
-    """Unknown ids that are missing ones in another Unicode form, each with the right spelling."""
+    """Map unknown ids to missing ids that differ only in their Unicode form."""
     composed = {unicodedata.normalize("NFC", item): item for item in missing if len(item) <= LONGEST_RESPELLED}
     accented = (item for item in unknown if not item.isascii() and len(item) <= LONGEST_RESPELLED)
     pairs = ((item, composed.get(unicodedata.normalize("NFC", item))) for item in accented)
@@ -222,7 +226,7 @@ def _report_ids(
 
 
 def _nearest_id(unknown: str, known: Collection[str]) -> str | None:
-    """The id that was meant, if spaces, leading zeros or a decimal point were added."""
+    """Return the id that was probably meant, if spaces, leading zeros or a decimal point were added to it."""
     bare = unknown.strip()
     for candidate in (bare, bare.removesuffix(".0"), bare.lstrip("0"), bare.removesuffix(".0").lstrip("0")):
         if candidate in known:

@@ -1,4 +1,4 @@
-"""Shares or probabilities of classes, from any format: checked as numbers, and by their sum."""
+"""Shares or probabilities of classes from any format, checked as numbers and by their sum."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,9 +12,9 @@ from scoring.definition.kinds import NUMBER, WORDS
 from scoring.formats.reading import Reading, shown
 
 SHARE_OPTIONS = (
-    Key("classes", WORDS, "The labels."),
-    Key("sum", NUMBER, "What the shares of an item add up to. Without it they can add up to anything.", None),
-    Key("tolerance", NUMBER, "How far the sum may be off.", 1e-3),
+    Key("classes", WORDS, "Names of the classes."),
+    Key("sum", NUMBER, "Sum of an item's shares. Without it, any sum is allowed.", None),
+    Key("tolerance", NUMBER, "Allowed deviation from the sum.", 1e-3),
 )
 
 
@@ -27,11 +27,12 @@ def judge_shares(
     path: Callable[..., str] | None = None,
     others: NDArray[np.float64] | None = None,
 ) -> None:
-    """Report shares outside [0, 1] and invalid sums; `values` has shape (items, columns).
+    """Report shares outside [0, 1] and invalid sums.
 
     Args:
-        path: of a row and a column, or of a row, in a JSON file.
-        others: sums of further shares of each item.
+        values: the shares, with shape (items, columns).
+        path: returns the path of a row and column, or of a row, in a JSON file.
+        others: the sums of further shares of each item.
     """
     outside = np.argwhere((values < 0) | (values > 1))
     if len(outside):
@@ -48,7 +49,7 @@ def judge_shares(
     if total is None:
         return
     sums = values.sum(axis=1) + (0 if others is None else others)
-    # Slightly more than the tolerance, as decimal shares are not exact in binary.
+    # Allow slightly more than the tolerance, because decimal shares are not exact in binary.
     wrong = np.nonzero(np.abs(sums - total) > spec.options["tolerance"] + 1e-9)[0].tolist()
     if wrong:
         first = wrong[: reading.report.listed]

@@ -1,4 +1,4 @@
-"""Lists of offsets or of start–end pairs, checked one by one and converted to `Spans`."""
+"""Lists of offsets or of start–end pairs, checked individually and converted to `Spans`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,18 +18,18 @@ from scoring.reports.nearest import nearest
 from scoring.reports.problems import Severity
 
 FURTHEST = 2**31 - 1  # no text is longer
-BEYOND = FURTHEST + 2  # all numbers further away are treated as this one
-WIDTH = 2 * BEYOND + 2  # positions per item, so that those of two items are never neighbors
-PART = 2**20  # characters of numbers decoded at once
+BEYOND = FURTHEST + 2  # all larger numbers are treated as this one
+WIDTH = 2 * BEYOND + 2  # positions per item, so that positions of two items are never neighbors
+PART = 2**20  # number of characters decoded in one step
 NO_LIST = "span-not-offsets"
 WHOLE = re.compile(r"[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
 class Offsets:
-    """How a cell or a JSON value lists marked text: offset by offset, or as pairs of start and end.
+    """How a cell or JSON value lists marked text: as single offsets, or as pairs of start and end.
 
-    With `types` each pair has a type as well: `[3, 5, "PER"]`, or an object with the `keys` of start, end and type.
+    With `types`, each pair also has a type: `[3, 5, "PER"]`, or an object with the `keys` of start, end and type.
     """
 
     as_pairs: bool
@@ -48,12 +48,12 @@ class Offsets:
         if self.keys:
             start, end, kind = self.keys
             example = f'[{{"{start}": 10, "{end}": 13, "{kind}": "{self.types[0]}"}}]'
-            return f"objects with start, end and type, as {example}, or []"
+            return f"objects with start, end and type, such as {example}, or []"
         if self.types:
-            return f'lists of start, end and type, as [[10, 13, "{self.types[0]}"]], or []'
+            return f'lists of start, end and type, such as [[10, 13, "{self.types[0]}"]], or []'
         if self.as_pairs:
-            return "pairs of start and end, as [[10, 13]], or []"
-        return "whole numbers between brackets, as [10, 11, 12], or []"
+            return "pairs of start and end, such as [[10, 13]], or []"
+        return "whole numbers in brackets, such as [10, 11, 12], or []"
 
     def _converted(self, value: Any) -> list[Any]:
         """The list in a JSON value; MsgspecError if it is no such list."""
@@ -65,7 +65,7 @@ class Offsets:
     def of_value(
         self, value: object, place: str, row: int, path: Callable[[int], str], problems: Problems
     ) -> list[Any]:
-        """The list in a JSON value; empty, with the error kept, if it is no such list."""
+        """Return the list in a JSON value. If there is no valid list, add the problem and return an empty list."""
         try:
             found = self._converted(value)
         except msgspec.MsgspecError:
@@ -75,7 +75,7 @@ class Offsets:
         return found
 
     def of_cell(self, cell: str, item: str, line: int, problems: Problems) -> list[Any]:
-        """The list in the text of such a value."""
+        """Return the list in the text of a cell."""
         try:
             found: list[Any] = msgspec.json.decode(cell, type=self.type)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -102,7 +102,7 @@ def _without_quotes(cell: str) -> str | None:
 
 
 def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
-    """The pair of two cells; an empty list for empty cells, None for anything else."""
+    """Return the pair in two cells, an empty list for empty cells, or None for anything else."""
     if not start and not stop:
         return []
     if not WHOLE.fullmatch(start) or not WHOLE.fullmatch(stop):
@@ -112,10 +112,10 @@ def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
 
 @dataclass(frozen=True, slots=True)
 class SpanMarks:
-    """Spans in the order of the file, and the number for each item; `ends` are exclusive.
+    """Spans in the order of the file, and the number of spans per item. `ends` are exclusive.
 
-    `kinds` are indexes of types, -1 for unknown ones, of which `unknown` has the first of each row. `repeated` are rows
-    with a repeated offset. `lines` and `path` say where items are, in files that have them.
+    `kinds` are indexes of types, -1 for unknown ones. `unknown` has the first unknown type of each row. `repeated` are
+    rows with a repeated offset. `lines` or `path` locate the items in the file, if the format has them.
     """
 
     ids: list[str]
@@ -138,7 +138,7 @@ class SpanMarks:
         lines: Sequence[int] | None = None,
         path: Callable[[int], str] | None = None,
     ) -> "SpanMarks":
-        """Marks from a list per item, as in `Offsets.of_cell`. Positions beyond any text become BEYOND."""
+        """Create marks from one list per item, as in `Offsets.of_cell`. Positions beyond any text become BEYOND."""
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         count = int(lengths.sum())
         if offsets.types:
@@ -173,7 +173,7 @@ class SpanMarks:
     def of_cells(
         cls, ids: list[str], cells: Sequence[str], lines: Sequence[int], offsets: Offsets, problems: Problems
     ) -> "SpanMarks":
-        """Marks from cells with lists."""
+        """Create marks from cells that contain lists."""
         at_once = None if offsets.as_pairs else _decode_at_once(cells)
         if at_once is not None:
             return cls(ids, *_spans_of_offsets(*at_once), lines=lines)
@@ -182,11 +182,11 @@ class SpanMarks:
         return cls.of_lists(ids, lists, offsets, lines)
 
     def place(self, row: int) -> str:
-        """A row's name in messages."""
+        """Return the name of a row in messages."""
         return f"line {self.lines[row]}" if self.lines else shown(self.ids[row])
 
     def as_spans(self, reading: Reading, problems: Problems) -> Spans | None:
-        """The sorted, unique spans; None if one is no span. Everything invalid is reported."""
+        """Report all invalid spans. Return the sorted, unique spans, or None if a span is impossible in any text."""
         owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
         if not self._judge(owners, problems):
             return None
@@ -196,7 +196,7 @@ class SpanMarks:
             return None
         begins, ends, repeated = self.begins, self.ends, self.repeated
         if not _is_ordered(begins, ends, owners):
-            order = np.lexsort((ends, begins, owners))  # keeps `owners`, which are sorted
+            order = np.lexsort((ends, begins, owners))  # keeps the order of `owners`, which are sorted
             begins, ends = begins[order], ends[order]
             repeated = _firsts(begins, _overlaps(begins, ends, owners), owners)
             first = np.append(True, (np.diff(begins) != 0) | (np.diff(ends) != 0) | (np.diff(owners) != 0))
@@ -260,14 +260,14 @@ class SpanMarks:
     ) -> None:
         """Compare spans, sorted by item, with the lengths of known texts.
 
-        Official evaluators score offsets beyond a text, so these are accepted.
+        Official evaluators score offsets beyond a text, so these are accepted with a warning.
         """
         bounds = np.array([text_lengths.get(item, FURTHEST + 1) for item in self.ids], np.int64)
         severity: Severity = "error" if self.as_pairs else "warning"
         self._report("offset-outside-text", severity, _firsts(ends - 1, ends > bounds[owners], owners), problems)
 
     def _report(self, code: str, severity: Severity, found: Mapping[int, object], problems: Problems) -> None:
-        """Keep one problem per row, with what was found there."""
+        """Add one problem per row, with what was found there."""
         for row, text in found.items():
             if problems.has_counted(code):
                 continue
@@ -285,9 +285,13 @@ class SpanMarks:
 def _spans_of_offsets(
     offsets: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], bool, dict[int, int]]:
-    """The fields of `SpanMarks` from the offsets of all items, `lengths` of each. Neighbors form one span.
+    """Compute the fields of `SpanMarks` from the offsets of all items. Neighboring offsets form one span.
 
-    `offsets` is overwritten: there may be millions, and copying them costs more than all the rest.
+    Args:
+        offsets: the offsets of all items. The array is overwritten, because copying millions of offsets would take
+    longer
+                than everything else.
+        lengths: the number of offsets of each item.
     """
     keys = offsets
     keys += np.repeat(np.arange(len(lengths)) * WIDTH + BEYOND, lengths)
@@ -305,7 +309,7 @@ def _spans_of_offsets(
 
 
 def _firsts(values: NDArray[Any], which: NDArray[np.bool_], owners: NDArray[np.int64]) -> dict[int, Any]:
-    """The first of the chosen values of each row that has one; `owners` are their rows, sorted."""
+    """Return the first selected value of each row that has one. `owners` are the rows of the values, sorted."""
     chosen = owners[which]
     first = np.append(True, chosen[1:] != chosen[:-1])[: len(chosen)]
     return dict(zip(chosen[first].tolist(), values[which][first].tolist(), strict=True))
@@ -316,7 +320,7 @@ def _beyond(offset: int) -> str:
 
 
 def _numbers(flat: Iterable[int], rows: Iterable[Sequence[int]], count: int) -> NDArray[np.int64]:
-    """All numbers; those beyond any text become BEYOND."""
+    """Convert all numbers. Numbers beyond any text become BEYOND."""
     try:
         found = np.fromiter(flat, np.int64, count)
         return np.clip(found, -BEYOND, BEYOND, out=found)
@@ -325,9 +329,9 @@ def _numbers(flat: Iterable[int], rows: Iterable[Sequence[int]], count: int) -> 
 
 
 def _decode_at_once(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """All offsets and their number per cell; None if a cell is not exactly one flat list.
+    """Return all offsets and their number per cell, or None if a cell is not exactly one flat list.
 
-    Each cell has brackets only at its ends, so everything between them is one list for all cells.
+    Each cell has brackets only at its ends, so all contents can be decoded as one list.
     """
     if not all(cell[:1] == "[" and cell[-1:] == "]" for cell in cells):
         return None
@@ -344,7 +348,7 @@ def _decode_at_once(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _parts(document: str) -> Iterator[list[int]]:
-    """The whole numbers between commas, in parts: Python's own need ten times the memory of their text."""
+    """Yield the whole numbers between commas in parts. Python integers need ten times the memory of their text."""
     start = 0
     while start < len(document):
         end = document.find(",", start + PART)
@@ -359,7 +363,7 @@ def _is_ordered(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDAr
 
 
 def _overlaps(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which sorted spans begin before an earlier one of their item has ended."""
+    """Return which of the sorted spans begin before an earlier span of the same item has ended."""
     width = int(ends.max()) - int(begins.min()) + 1
     reach = np.maximum.accumulate(ends + owners * width)
     return np.append(False, (begins + owners * width)[1:] < reach[:-1])

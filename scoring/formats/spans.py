@@ -1,11 +1,10 @@
 """Character spans as plain lines `id<TAB>[offset, …]`, as a table with a header, or as JSON.
 
-They are lists of offsets (`[10, 11, 12]`), lists of start–end pairs (`[[10, 13]]`) or, in a table, one row per span
-with start and end, both empty for an item without spans. Ends are exclusive, unless `end` says otherwise. Plain lines
-have no quotes: the official scorer of Toxic Spans 2021 reads a quoted list differently.
+Spans are lists of offsets (`[10, 11, 12]`), lists of start–end pairs (`[[10, 13]]`) or, in a table, one row per span
+with start and end, which are both empty for an item without spans. Ends are exclusive unless `end` is `inclusive`.
+Plain lines have no quotes: the official scorer of Toxic Spans 2021 reads a quoted list differently.
 
-Typed spans are written in the same ways: as triples (`[[10, 13, "PER"]]`), as JSON objects, or one row per span. They
-may overlap.
+Typed spans have similar forms: triples (`[[10, 13, "PER"]]`), JSON objects, or one row per span. They may overlap.
 """
 
 import json
@@ -31,23 +30,33 @@ LINE = "id<TAB>[offsets]"
 
 
 def _where(keys: Iterable[Key], *files: str) -> list[Key]:
-    """Options that exist only with these values of `file`."""
+    """Restrict options to these values of `file`."""
     return [replace(one, when=("file", *files)) for one in keys]
 
 
-MARKS = "How marked characters are written: one by one, `[3, 4]`, or as pairs of start and end, `[[3, 5]]`"
-TEXT_MARKS = one_of("offsets", "pairs", expected="offsets or pairs; with file: table also rows")
+MARKS = "How marked characters are written: as single offsets, `[3, 4]`, or as pairs of start and end, `[[3, 5]]`"
+TEXT_MARKS = one_of("offsets", "pairs", expected="offsets, pairs or, with file: table, rows")
 OPTIONS = (
-    Key("file", one_of("plain", "table", "json"), "Lines `id<TAB>[…]`, a table with a header, or JSON.", "plain"),
+    Key(
+        "file",
+        one_of("plain", "table", "json"),
+        "Kind of file: lines `id<TAB>[…]`, a table with a header, or JSON.",
+        "plain",
+    ),
     *_where([Key("spans", one_of("offsets", "pairs", "rows"), f"{MARKS}, or one row per span.", "offsets")], "table"),
     *_where([Key("spans", TEXT_MARKS, f"{MARKS}.", "offsets")], "plain", "json"),
-    Key("end", one_of("exclusive", "inclusive"), "Whether ends of pairs and rows are part of the span.", "exclusive"),
+    Key("end", one_of("exclusive", "inclusive"), "Whether the end of a pair or row is part of the span.", "exclusive"),
     *_where(RECORD_OPTIONS, "json"),
     *_where(
         [
-            Key("start", WORD, "With `spans: rows`, the column of the first character; empty for no span.", "start"),
+            Key(
+                "start",
+                WORD,
+                "With `spans: rows`, the column of the first character. It is empty if the item has no span.",
+                "start",
+            ),
             Key("stop", WORD, "With `spans: rows`, the column of the end.", "stop"),
-            Key("value", WORD, "With `spans: offsets` or `pairs`, their column.", "spans"),
+            Key("value", WORD, "With `spans: offsets` or `pairs`, the column of the spans.", "spans"),
             *LAYOUT_OPTIONS,
         ],
         "table",
@@ -88,13 +97,16 @@ def size_of_typed(spec: FormatSpec) -> Size:
 
 
 def size(spec: FormatSpec) -> Size:
-    """The greatest size of a run, for each of its items."""
+    """Return the maximum size of a run per item."""
     entries = limits.SPANS_AN_ITEM if spec.options["spans"] == "rows" else limits.ENTRIES_AN_ITEM
     return Size(entries, cells=limits.OFFSETS_AN_ITEM, bytes=limits.SPANS_BYTES_AN_ITEM)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
-    """Read spans, sorted and unique per item. Negative offsets are kept with a warning: they are always wrong."""
+    """Read spans, sorted and unique per item.
+
+    Negative offsets are kept with a warning and always count as incorrect.
+    """
     errors_before, problems = len(reading.report.errors), Problems(reading.report)
     marks = _read_marks(data, spec, reading, problems)
     answers = None if marks is None else marks.as_spans(reading, problems)
@@ -110,7 +122,7 @@ def read_typed(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | No
 
 
 def _is_sound(marks: SpanMarks | None, reading: Reading, problems: Problems, errors_before: int) -> bool:
-    """Report all problems; whether there is no error."""
+    """Report all problems. Return True if there is no error."""
     problems.report()
     if marks is not None:
         check_ids(marks.ids, reading)
@@ -170,7 +182,7 @@ def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
 
 
 def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
-    """One row per span: rows of the same item belong together; one with empty cells is an item without spans."""
+    """Read one row per span. Rows of the same item belong together. A row with empty cells is an item without spans."""
     names = _columns(spec) if "classes" in spec.options else (spec.options["start"], spec.options["stop"])
     table = read_table(data, spec.options, names, reading)
     if table is None:
@@ -212,13 +224,13 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
             for row, (place, value) in enumerate(zip(records.places, records.values, strict=True))
         ]
     if len(records.ids) < len(found):
-        return None  # an entry without an id, which was reported
-    path = replace(records, values=[]).path  # without the lists, which may be millions of pairs
+        return None  # an entry without an id, which was already reported
+    path = replace(records, values=[]).path  # without the lists, which may contain millions of pairs
     return SpanMarks.of_lists(records.ids, found, offsets, path=path)
 
 
 def write(answers: Spans, spec: FormatSpec) -> str:
-    """Write spans in the track's format: offset by offset, or as pairs of start and end."""
+    """Write spans in the track's format: as single offsets, or as pairs of start and end."""
     options = spec.options
     lists: list[list[Any]] = [
         answers.offsets(row)
@@ -259,7 +271,7 @@ def _json(own: list[Any]) -> str:
 
 
 def suffix(options: Mapping[str, Any]) -> str:
-    """The extension of such files."""
+    """Return the file extension."""
     if options["file"] == "plain":
         return ".txt"
     return table_suffix(options) if options["file"] == "table" else records_suffix(options)
@@ -268,8 +280,8 @@ def suffix(options: Mapping[str, Any]) -> str:
 SPANS = Format(
     "spans",
     "spans",
-    "Characters marked in a text. Touching pairs and rows stay separate spans; neighboring offsets are one. A span has "
-    "at most 1,048,576 characters, and a file marks at most 20,000,000.",
+    "Characters marked in a text. Touching pairs and rows stay separate spans. Neighboring offsets form one span. A "
+    "span has at most 1,048,576 characters, and a file marks at most 20,000,000.",
     "file: table, spans: rows, id: id, start: begin, stop: end",
     OPTIONS,
     read,

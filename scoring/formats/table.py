@@ -1,4 +1,4 @@
-"""Tables of numbers: one row per item, one column per dimension, as CSV or TSV, with or without a header."""
+"""Tables of numbers: one row per item and one column per dimension, as CSV or TSV, with or without a header."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,9 +26,9 @@ ABSENT = ""
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The values allowed in a column: one of the whole numbers `values` or, if there are none, any finite number.
+    """The values allowed in a column: the whole numbers in `values` or, if it is empty, any finite number.
 
-    The number is from `low` to `high`.
+    Finite numbers must be between `low` and `high`.
     """
 
     values: tuple[str, ...] = ("0", "1")
@@ -42,10 +42,10 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """A table's dimensions: `columns` are their names, `headers` those in the file (empty: the same).
+    """A table's dimensions. `columns` are their names, `headers` the names in the file (empty: the same names).
 
-    Columns without their own domain in `domains` have that of `values`, `low` and `high`. With `numbers`, at least one
-    column allows any numbers.
+    Columns without their own domain in `domains` use `values`, `low` and `high`. With `numbers`, at least one column
+    allows any number.
     """
 
     columns: tuple[str, ...]
@@ -57,9 +57,9 @@ class Options:
     numbers: bool = False
     group: str | None = None
     attributes: tuple[str, ...] = ()
-    whole: str | None = None  # the column that must be 1 if one of the parts is
+    whole: str | None = None  # the column that must be 1 if one of the parts is 1
     parts: tuple[str, ...] = ()
-    level: Severity = "error"  # of a part without the whole; one level lower for a whole without any part
+    level: Severity = "error"  # severity of a part without the whole; a whole without any part is one level lower
 
     @classmethod
     def of(cls, spec: FormatSpec) -> "Options":
@@ -71,7 +71,7 @@ class Options:
         return self.headers or self.columns
 
     def further(self, role: str) -> tuple[str, ...]:
-        """The columns that are read as text."""
+        """Return the columns that are read as text."""
         attributes = self.attributes if role == "gold" else ()
         return tuple(dict.fromkeys((*filter(None, [self.group]), *attributes)))
 
@@ -80,19 +80,20 @@ class Options:
 
 
 def values_of(spec: FormatSpec) -> dict[str, tuple[int, ...]]:
-    """The values allowed in each column of a table; none where any number is."""
+    """Return the values allowed in each column of a table, without the columns that allow any number."""
     options = Options.of(spec)
     return {column: tuple(map(int, options.domain(column).values)) for column in options.columns}
 
 
 IMPLIES = mapping(
     [
-        Key("whole", WORD, "The dimension that a part implies."),
-        Key("parts", WORDS, "Dimensions that are 1 only where `whole` is 1."),
+        Key("whole", WORD, "Dimension that the parts imply."),
+        Key("parts", WORDS, "Dimensions that can be 1 only where `whole` is 1."),
         Key(
             "level",
             one_of("error", "warning"),
-            "What a part without the whole is. A whole without any part is one level lower: a warning, or nothing.",
+            "How to treat a part without the whole. A whole without any part is treated one level lower: as a "
+            "warning, or not at all.",
             "error",
         ),
     ],
@@ -104,9 +105,13 @@ WHOLE_NUMBER = Kind(
     "whole number",
 )
 COLUMN_KEYS = (
-    Key("kind", one_of("number", "ordinal"), "Any finite number, or one of some values that have an order."),
-    Key("name", WORD, "A name of its own for the column.", None),
-    Key("values", many(WHOLE_NUMBER, least=1, each_once=True), "The values allowed.", when=("kind", "ordinal")),
+    Key(
+        "kind",
+        one_of("number", "ordinal"),
+        "Whether the column has any finite number, or one of several ordered values.",
+    ),
+    Key("name", WORD, "Name of the dimension, if it differs from the column.", None),
+    Key("values", many(WHOLE_NUMBER, least=1, each_once=True), "Allowed values.", when=("kind", "ordinal")),
     Key("low", NUMBER, "The smallest number.", None, when=("kind", "number")),
     Key("high", NUMBER, "The largest number.", None, when=("kind", "number")),
 )
@@ -128,32 +133,32 @@ OPTIONS = (
     Key(
         "columns",
         either(WORDS, by_name(either(WORD, COLUMN)), lambda value: not value.is_mapping),
-        "Columns of numbers, or a mapping from columns to names of their own: `{HS: hate}`, or to what a column holds: "
+        "Columns of numbers, or a mapping from columns to dimension names, `{HS: hate}`, or to the kind of column: "
         "`{stars: {kind: ordinal, values: [1, 2, 3]}, price: {kind: number, low: 0}}`.",
     ),
     Key(
         "values",
-        either(one_of("number", expected="a list of whole numbers, or the word number"), many(WHOLE_NUMBER, least=1)),
-        "The numbers allowed, or `number` for any finite one from `low` to `high`. Without it 0 and 1. A column with a "
-        "`kind` has its own.",
+        either(one_of("number", expected="a list of whole numbers, or number"), many(WHOLE_NUMBER, least=1)),
+        "Allowed numbers, or `number` for any finite number from `low` to `high`. By default, 0 and 1. A column with a "
+        "`kind` has its own values.",
         None,
     ),
     Key("low", NUMBER, "With `values: number`, the smallest number.", None),
     Key("high", NUMBER, "With `values: number`, the largest number.", None),
-    Key("group", WORD, "In gold files, the column of the items' groups.", None),
-    Key("attributes", WORDS, "In gold files, further columns that split the items into `slices`, as text.", ()),
-    Key("implies", IMPLIES, "A dimension that must be 1 where others are.", None),
+    Key("group", WORD, "In gold files, the column with the group of each item.", None),
+    Key("attributes", WORDS, "In gold files, further text columns that split the items into `slices`.", ()),
+    Key("implies", IMPLIES, "Dimension that must be 1 where other dimensions are 1.", None),
 )
 
 
 def finish_options(value: Value, options: Values) -> None:
-    """Convert the options to `Options`, without those that were not given."""
+    """Convert the options to `Options`, without options that are not set."""
     columns, values, implies = options["columns"], options.pop("values"), options.pop("implies")
     domains: dict[str, Domain] = {}
     if isinstance(columns, dict):
         names = [_own_name(header, column) for header, column in columns.items()]
         if len(set(names)) < len(names):
-            value.at("columns").invalid("each dimension once")
+            value.at("columns").invalid("each dimension only once")
         options |= {"columns": tuple(names), "headers": tuple(columns)}
         own = zip(names, columns.values(), strict=True)
         domains = {name: _own_domain(column) for name, column in own if isinstance(column, dict)}
@@ -175,9 +180,9 @@ def _own_domain(column: Values) -> Domain:
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
-    """Read the columns; `absent` marks empty cells of a gold standard and of optional items.
+    """Read the columns. `absent` marks empty cells of a gold standard and of optional items.
 
-    `extra` has the columns named by the options `group` and `attributes`, as text; for runs, only the group. A gold
+    `extra` has the columns of the options `group` and `attributes` as text. For runs, it has only the group. A gold
     standard of groups may lack the other columns.
     """
     options = Options.of(spec)
@@ -201,7 +206,7 @@ Numbers = NDArray[np.int64] | NDArray[np.float64]
 
 
 def _values(table: TableRows, options: Options, reading: Reading) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Numbers by item and column, 0 for empty or wrong cells, and which cells are empty."""
+    """Return numbers by item and column (0 for empty or invalid cells), and which cells are empty."""
     shape = (len(table.ids), len(options.columns))
     values: Numbers = np.zeros(shape, np.float64) if options.numbers else np.zeros(shape, np.int64)
     absent = np.zeros(shape, np.bool_)
@@ -222,7 +227,7 @@ def _values(table: TableRows, options: Options, reading: Reading) -> tuple[Numbe
 
 
 def _whole_numbers(cells: Sequence[str], domain: Domain) -> NDArray[np.int64] | None:
-    """The numbers of valid or empty cells; None if there are others."""
+    """Return the numbers of valid or empty cells, or None if there are other cells."""
     number = {text: int(text) for text in domain.values} | {ABSENT: 0}
     if not set(cells) <= number.keys():
         return None
@@ -230,7 +235,7 @@ def _whole_numbers(cells: Sequence[str], domain: Domain) -> NDArray[np.int64] | 
 
 
 def _decimals(cells: Sequence[str], domain: Domain) -> NDArray[np.float64] | None:
-    """The numbers of cells that are valid or empty; None if there are others."""
+    """Return the numbers of valid or empty cells, or None if there are other cells."""
     filled = cells if ABSENT not in cells else [cell or "0" for cell in cells]
     numbers = decimals(filled)
     if numbers is None:
@@ -245,7 +250,7 @@ def _decimals(cells: Sequence[str], domain: Domain) -> NDArray[np.float64] | Non
 def _judged(
     name: str, cells: list[str], table: TableRows, domain: Domain, reading: Reading, problems: Problems
 ) -> NDArray[np.float64]:
-    """Report the invalid cells of a column, one by one; return the numbers of the others."""
+    """Report the invalid cells of a column individually, and return the numbers of the others."""
     numbers = np.zeros(len(cells), np.float64)
     judge = _problem_of_whole_number if domain.values else _problem_of_number
     for place, (cell, item, line) in enumerate(zip(cells, table.ids, table.rows.lines, strict=True)):
@@ -293,7 +298,7 @@ def _expected(domain: Domain) -> str:
 
 
 def _meant(cell: str, domain: Domain) -> str | None:
-    """The value meant by a cell such as ` 1`, `1.0` or `True`; in a column of numbers `0,5` and ` 0.5`."""
+    """Return the value meant by a cell such as ` 1`, `1.0` or `True` or, in a column of numbers, `0,5` or ` 0.5`."""
     if not domain.values:
         bare = cell.strip().replace(",", ".")
         return bare if bare != cell and _problem_of_number(bare, domain) is None else None
@@ -305,7 +310,7 @@ def _meant(cell: str, domain: Domain) -> str | None:
 def _check_parts(
     values: Numbers, absent: NDArray[np.bool_], table: TableRows, options: Options, reading: Reading
 ) -> None:
-    """Report parts without the whole at the declared level, and a whole without any part one level lower."""
+    """Report parts without the whole at the declared level, and wholes without any part one level lower."""
     if options.whole is None or not set(options.parts) | {options.whole} <= set(options.columns):
         return
     whole = values[:, options.columns.index(options.whole)] != 0
@@ -322,7 +327,10 @@ def _check_parts(
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str:
-    """Write the table, with empty cells where there is no answer. The group is last, empty without groups."""
+    """Write the table with empty cells where there is no answer.
+
+    The group column is last, and empty if there are no groups.
+    """
     headers: Sequence[str] = spec.options.get("headers") or answers.columns
     whole = [bool(values) for values in values_of(spec).values()] if spec.kind == "table" else []
     cells = [[_cell(*pair) for pair in zip_longest(row, whole)] for row in answers.cells()]
@@ -333,7 +341,7 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
 
 
 def _cell(value: Any, whole: bool | None) -> Any:
-    """A value as written; values of an ordinal column have no decimal point."""
+    """Format a value. Values of an ordinal column have no decimal point."""
     if value is None:
         return ""
     return int(value) if whole else value
@@ -342,7 +350,7 @@ def _cell(value: Any, whole: bool | None) -> Any:
 TABLE = Format(
     "table",
     "table",
-    "Numbers by column, as CSV or TSV, one row per item.",
+    "Numbers in columns, as CSV or TSV, with one row per item.",
     "separator: tab, id: id, columns: {HS: hate, AG: aggression}, implies: {whole: hate, parts: [aggression]}",
     OPTIONS,
     read,

@@ -1,4 +1,4 @@
-"""Hard labels as a table: one row per item, with its class, or several, in one column."""
+"""Hard labels as a table: one row per item, with one or several classes in a single column."""
 
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
@@ -12,9 +12,9 @@ from scoring.formats.reading import Reading, check_ids
 
 
 def _read_between(value: Value) -> str:
-    """Any text, spaces included."""
+    """Read any text, including only spaces."""
     if not value.is_scalar or not value.node.value:
-        value.invalid("a text")
+        value.invalid("text")
         return " "
     return str(value.node.value)
 
@@ -23,13 +23,13 @@ BETWEEN = Kind(_read_between, {"type": "string", "minLength": 1}, "text")
 OPTIONS = (
     *LAYOUT_OPTIONS,
     *LABEL_OPTIONS,
-    Key("label", WORD, "Column of the labels.", "label"),
-    Key("between", BETWEEN, "What separates two labels of an item, with `multi: true`.", " "),
+    Key("label", WORD, "Column that contains the labels.", "label"),
+    Key("between", BETWEEN, "With `multi: true`, the text between two labels of an item.", " "),
 )
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
-    """Read labels into a boolean matrix with one column per class."""
+    """Read labels into a Boolean matrix with one column per class."""
     errors_before = len(reading.report.errors)
     multi, name = spec.options["multi"], spec.options["label"]
     table = read_table(data, spec.options, (name,), reading)
@@ -45,7 +45,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str:
-    """The label of each item, or its labels in one cell."""
+    """Write the label of each item, or its labels in one cell."""
     labels = list(map(spec.options["between"].join, answers.labels()))
     return write_table(answers.ids, {spec.options["label"]: labels}, spec.options)
 
@@ -53,7 +53,7 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
 TABLE_LABELS = Format(
     "table-labels",
     "labels",
-    "Labels by name in one column, one row per item.",
+    "Labels in a single column, with one row per item.",
     'id: id, classes: [red, blue], multi: true, between: ","',
     OPTIONS,
     read,

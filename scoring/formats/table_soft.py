@@ -1,4 +1,4 @@
-"""Soft labels as a table: one row per item, one column of shares or probabilities per class."""
+"""Soft labels as a table: one row per item and one column of shares or probabilities per class."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from scoring.formats.shares import SHARE_OPTIONS, judge_shares
 OPTIONS = (
     *LAYOUT_OPTIONS,
     *SHARE_OPTIONS,
-    Key("headers", WORDS, "Their columns, in the order of `classes`, where the names differ.", ()),
+    Key("headers", WORDS, "Column names in the order of `classes`, if they differ from the class names.", ()),
 )
 
 
@@ -33,7 +33,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 TABLE_SOFT = Format(
     "table-soft",
     "soft",
-    "Shares of labels, one column per class and one row per item.",
+    "Shares of classes, with one column per class and one row per item.",
     "id: [document, sentence], classes: [red, blue], headers: [p_red, p_blue]",
     OPTIONS,
     read,

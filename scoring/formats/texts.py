@@ -1,4 +1,4 @@
-"""Texts: an output per line, or JSON objects with an id and a text. Gold files may have several references."""
+"""Texts: one output per line, or JSON objects with an id and a text. Gold files may have several references."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ from scoring.formats.json_records import (
 from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, shown
 
-LONGEST = Key("longest", WHOLE, "How many characters a text may have.", 5000)
+LONGEST = Key("longest", WHOLE, "Maximum number of characters in a text.", 5000)
 LINE_OPTIONS = (
     Key(
         "ids",
         one_of("numbers", "first"),
-        "Ids of items: the numbers of the lines from 1, or what is before the first tab of a line.",
+        "Item ids: line numbers from 1, or the text before the first tab of each line.",
         "numbers",
     ),
     LONGEST,
@@ -33,13 +33,13 @@ JSON_OPTIONS = (*RECORD_OPTIONS, LONGEST)
 
 
 def size(spec: FormatSpec) -> Size:
-    """The greatest size of a run, for each of its items."""
+    """Return the maximum size of a run per item."""
     longest = int(spec.options["longest"])
     return Size(limits.ENTRIES_AN_ITEM, cells=limits.CELLS_AN_ITEM + longest, bytes=limits.BYTES_AN_ITEM + 4 * longest)
 
 
 def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
-    """Read a line per item; in a gold file, tabs separate references."""
+    """Read one line per item. In a gold file, tabs separate references."""
     errors_before = len(reading.report.errors)
     text = decode(data, reading.report)
     if text is None or are_too_many(text.count("\n"), reading.most_entries, reading.report):
@@ -58,7 +58,7 @@ def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
 
 
 def _after_ids(lines: list[str], problems: Problems) -> tuple[list[str], list[str]]:
-    """Ids and texts of lines that are not empty."""
+    """Return the ids and texts of non-empty lines."""
     ids, texts = list[str](), list[str]()
     for number, line in enumerate(lines, 1):
         item, tab, text = line.partition("\t")
@@ -73,7 +73,7 @@ def _after_ids(lines: list[str], problems: Problems) -> tuple[list[str], list[st
 
 
 def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
-    """Read an object per item; in a gold file, its value may be a list of references."""
+    """Read one object per item. In a gold file, its value may be a list of references."""
     errors_before = len(reading.report.errors)
     is_gold = reading.role == "gold"
     shape = shape_of(spec, None if is_gold else str)
@@ -92,7 +92,7 @@ def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
 
 
 def _judged(records: Records, is_gold: bool, problems: Problems) -> list[tuple[str, ...]]:
-    """The texts of plain JSON values; those that are no texts are reported."""
+    """Return the texts of plain JSON values, and report values that are not text."""
     texts: list[tuple[str, ...]] = []
     for row, (value, place) in enumerate(zip(records.values, records.places, strict=True)):
         several: list[Any] = value if is_gold and isinstance(value, list) and value else [value]
@@ -106,7 +106,7 @@ def _judged(records: Records, is_gold: bool, problems: Problems) -> list[tuple[s
                 path=records.path(row),
                 item=place,
                 found=found,
-                expected="a text, or a list of texts" if is_gold else "a text",
+                expected="text, or a list of texts" if is_gold else "text",
             )
     return texts
 
@@ -121,7 +121,7 @@ def _report_long(ids: list[str], texts: list[tuple[str, ...]], spec: FormatSpec,
 
 
 def write_lines(answers: Texts, spec: FormatSpec) -> str:
-    """Write a line per item, without line breaks in it."""
+    """Write one line per item, without line breaks in the text."""
     named = spec.options["ids"] == "first"
     lines = zip(answers.ids, answers.texts, strict=True)
     return "".join(f"{item}\t{_joined(own)}\n" if named else f"{_joined(own)}\n" for item, own in lines)
@@ -132,19 +132,19 @@ def _joined(texts: tuple[str, ...]) -> str:
 
 
 def write_json(answers: Texts, spec: FormatSpec) -> str:
-    """Write an object per item."""
+    """Write one object per item."""
     return write_records(answers.ids, [own[0] if len(own) == 1 else list(own) for own in answers.texts], spec)
 
 
 def lines_suffix(_: object) -> str:
-    """The extension of such files."""
+    """Return the file extension."""
     return ".txt"
 
 
 TEXT_LINES = Format(
     "text-lines",
     "texts",
-    "A text per line. In gold files, tabs separate several references of a line.",
+    "One text per line. In gold files, tabs separate several references in a line.",
     "ids: first",
     LINE_OPTIONS,
     read_lines,
@@ -155,7 +155,7 @@ TEXT_LINES = Format(
 JSON_TEXTS = Format(
     "json-texts",
     "texts",
-    """A text per item: `[{"id": "a1", "value": "Ann lives in Rome."}]`. In gold files, a value may be a list of """
+    """One text per item: `[{"id": "a1", "value": "Ann lives in Rome."}]`. In gold files, a value may be a list of """
     "references.",
     "lines: true, value: output",
     JSON_OPTIONS,

@@ -1,6 +1,7 @@
-"""TREC's files: runs (`query Q0 document rank score tag`) and judgments (`query 0 document relevance`).
+"""TREC files: runs (`query Q0 document rank score tag`) and judgments (`query 0 document relevance`).
 
-Fields are separated by spaces. A run is ordered by its scores, as in trec_eval; contradicting ranks give a warning.
+Fields are separated by spaces. A run is ordered by its scores, as in trec_eval. Ranks that contradict the scores cause
+a warning.
 """
 
 import re
@@ -22,34 +23,34 @@ from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
-TAG = "agon"  # system name in the last field of runs written here
+TAG = "agon"  # system name in the last field of runs written by this module
 INTEGER = re.compile(r"-?[0-9]{1,9}")
 
 
-OPTIONS = (Key("depth", WHOLE, "How many documents a query may have.", 1000),)  # as in TREC
+OPTIONS = (Key("depth", WHOLE, "Maximum number of documents per query.", 1000),)  # as in TREC
 
 
 def size(spec: FormatSpec) -> Size:
-    """The greatest size of a run, for each query."""
+    """Return the maximum size of a run per query."""
     depth = int(spec.options["depth"])
     return Size(entries=2 * depth, cells=16 * depth, bytes=limits.DOCUMENT_BYTES * depth)
 
 
 def read_run(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
-    """Read a run's documents and scores. The gold of such a track is a file of judgments."""
+    """Read a run's documents and scores. The track's gold is a file of judgments."""
     if reading.role == "gold":
         return read_judgements(data, spec, reading)
     return _read(data, RUN, "score", reading, spec.options["depth"])
 
 
 def read_judgements(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
-    """Read judged documents and their degrees of relevance, which are whole numbers."""
+    """Read judged documents and their relevance grades, which are whole numbers."""
     return _read(data, JUDGEMENTS, "relevance", reading, None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Fields by name, and the line of each row."""
+    """Fields by name, and the line number of each row."""
 
     fields: dict[str, list[str]]
     lines: NDArray[np.int64]
@@ -84,7 +85,10 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
 
 
 def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
-    """The fields of all lines that are not blank; None, with problems reported, if a line has a wrong number."""
+    """Return the fields of all lines that are not blank.
+
+    If a line has too many or too few fields, report it and return None.
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     widths = np.fromiter(map(len, map(str.split, lines)), np.int64, len(lines))
     numbers = np.flatnonzero(widths) + 1
@@ -134,7 +138,7 @@ def _check_twice(rows: _Lines, problems: Problems) -> None:
 def _check_ranks(
     rows: _Lines, owners: NDArray[np.int64], scores: NDArray[np.float64] | None, reading: Reading, problems: Problems
 ) -> None:
-    """Check that ranks are whole numbers; warn about queries whose scores rise along them."""
+    """Check that ranks are whole numbers, and warn about queries whose scores increase along the ranks."""
     ranks = _numbers(rows, "rank", reading)
     if ranks is None or scores is None:
         return
@@ -160,7 +164,7 @@ def _report_depth(queries: list[str], counts: NDArray[np.int64], depth: int, rea
 
 
 def write_run(answers: Ranking, spec: FormatSpec) -> str:
-    """Write the best documents first, at most as many as allowed; equal ones in trec_eval's order."""
+    """Write the best documents first, up to the allowed number. Equal scores have trec_eval's order."""
     lines = []
     for item, documents in zip(answers.ids, _documents(answers), strict=True):
         best = sorted(documents, key=lambda document: (document[1], document[0]), reverse=True)[: spec.options["depth"]]
@@ -180,14 +184,14 @@ def _documents(answers: Ranking) -> Iterator[list[tuple[str, float]]]:
 
 
 def suffix(_: object) -> str:
-    """The extension of such files."""
+    """Return the file extension."""
     return ".txt"
 
 
 TREC_RUN = Format(
     "trec-run",
     "rankings",
-    "Ranked documents, as in TREC: `query Q0 document rank score tag`. Items are queries; the gold standard is "
+    "Ranked documents, as in TREC: `query Q0 document rank score tag`. Items are queries. The gold standard is "
     "`trec-qrels`.",
     "depth: 100",
     OPTIONS,

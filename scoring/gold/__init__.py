@@ -1,1 +1,1 @@
-"""Gold standards: made from annotators' votes, annotators' agreement, and checks of a gold file."""
+"""Gold standards: creation from annotators' votes, annotator agreement, and checks of gold files."""

@@ -1,7 +1,7 @@
-"""Annotators' agreement: pairwise agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, and all by class.
+"""Annotator agreement: pairwise agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, and all of these by class.
 
-Ratings are whole numbers of shape (items, annotators): one number per label, `MISSING` for no rating. A coefficient
-without a meaning (no one rated the same item, or everyone always gave one label) is None.
+Ratings are whole numbers of shape (items, annotators): one number per label, and `MISSING` for no rating. A coefficient
+is None if it is undefined, which is the case if no one rated the same item or if everyone always used the same label.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,10 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorAgreement:
-    """The four coefficients of one class, as in the DETESTS overview; `items` had two ratings or more."""
+    """The four coefficients of one class, as in the DETESTS overview.
+
+    `items` is the number of items with two or more ratings.
+    """
 
     name: str
     items: int
@@ -33,13 +36,13 @@ class AnnotatorAgreement:
 
 
 def pairwise_agreement(ratings: Ratings) -> float | None:
-    """Mean over all pairs of annotators of the share of items rated equally, among those both rated."""
+    """Return the mean over all pairs of annotators of the share of common items that the pair rated equally."""
     pairs = _pairs(ratings)
     return _mean(pairs.same / pairs.both)
 
 
 def mean_cohen_kappa(ratings: Ratings) -> float | None:
-    """Mean of Cohen's kappa over all pairs of annotators for which it is defined (Light, 1971).
+    """Return the mean of Cohen's kappa over all pairs of annotators for which it is defined (Light, 1971).
 
     Source: Cohen (1960), A coefficient of agreement for nominal scales, eq. 1: κ = (p_o − p_c) / (1 − p_c).
     """
@@ -50,9 +53,9 @@ def mean_cohen_kappa(ratings: Ratings) -> float | None:
 
 
 def fleiss_kappa(ratings: Ratings) -> float | None:
-    """Agreement of any number of annotators beyond chance.
+    """Return the agreement beyond chance of any number of annotators.
 
-    Items may have unequal numbers of ratings; those with one rating are left out.
+    Items may have different numbers of ratings. Items with one rating are left out.
 
     Source: Fleiss (1971), Measuring nominal scale agreement among many raters, eq. 3, 6 and 7.
     """
@@ -67,10 +70,10 @@ def fleiss_kappa(ratings: Ratings) -> float | None:
 
 
 def krippendorff_alpha(ratings: Ratings, level: Level = "nominal") -> float | None:
-    """1 − observed disagreement / expected disagreement; ratings may be missing.
+    """Return 1 − observed disagreement / expected disagreement. Ratings may be missing.
 
     Args:
-        level: the distance of two labels: nominal (different or not), ordinal, interval (squared difference).
+        level: the distance between two labels: nominal (different or not), ordinal, or interval (squared difference).
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C and the metrics of section D.
     """
@@ -87,7 +90,7 @@ def krippendorff_alpha(ratings: Ratings, level: Level = "nominal") -> float | No
 
 
 def agreement(name: str, ratings: Ratings) -> AnnotatorAgreement:
-    """All coefficients of one set of nominal ratings."""
+    """Compute all coefficients for one set of nominal ratings."""
     return AnnotatorAgreement(
         name=name,
         items=int(((ratings != MISSING).sum(axis=1) > 1).sum()),
@@ -99,9 +102,9 @@ def agreement(name: str, ratings: Ratings) -> AnnotatorAgreement:
 
 
 def agreement_by_class(votes: Votes, rules: VoteRules) -> list[AnnotatorAgreement]:
-    """One row per class (has it or not), then one for whole answers, with every set of labels as a label.
+    """Return one row per class (has it or not) and one row for whole answers, where each set of labels is one label.
 
-    An annotator is an index in the items' lists of votes; a vote that names no class is missing.
+    Annotators are identified by their index in the items' lists of votes. A vote without any class is missing.
     """
     ballots = collect(votes, rules)
     cast = ballots.cast
@@ -117,15 +120,15 @@ def agreement_by_class(votes: Votes, rules: VoteRules) -> list[AnnotatorAgreemen
 
 
 def agreement_table(rows: list[AnnotatorAgreement]) -> TextTable:
-    """The rows as printed by DETESTS 2022 (Ariza-Casabona et al., 2022)."""
+    """Return the rows as a table in the layout of DETESTS 2022 (Ariza-Casabona et al., 2022)."""
     head = ("class", "items", "pairwise agreement", "Fleiss' kappa", "mean Cohen's kappa", "Krippendorff's alpha")
     cells = tuple((row.name, row.items, row.pairwise, row.fleiss, row.cohen, row.alpha) for row in rows)
-    return TextTable("Agreement of the annotators", head, cells)
+    return TextTable("Annotator agreement", head, cells)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """For each pair of annotators with common items: their number, agreements, and Σ_c n_1c · n_2c on them."""
+    """Arrays over all pairs of annotators: the number of common items, the agreements, and Σ_c n_1c · n_2c."""
 
     both: Numbers
     same: Numbers
@@ -139,7 +142,7 @@ def _pairs(ratings: Ratings) -> _Pairs:
     same, chance = np.zeros_like(both), np.zeros_like(both)
     for label in np.unique(ratings[ratings != MISSING]):
         gave = (ratings == label).astype(np.float64)
-        given_in_common = gave.T @ rated  # how often annotator i gave the label on items rated by j too
+        given_in_common = gave.T @ rated  # how often annotator i used the label on items that annotator j also rated
         same += (gave.T @ gave)[upper]
         chance += (given_in_common * given_in_common.T)[upper]
     common = both > 0
@@ -147,7 +150,10 @@ def _pairs(ratings: Ratings) -> _Pairs:
 
 
 def _counts(ratings: Ratings) -> tuple[Numbers, Numbers]:
-    """How often each item with two ratings or more got each label, shape (items, labels), and the labels."""
+    """Return the number of times that each item with two or more ratings got each label, and the labels.
+
+    The counts have shape (items, labels).
+    """
     labels = np.unique(ratings[ratings != MISSING])
     counts = np.stack([(ratings == label).sum(axis=1) for label in labels], axis=1) if len(labels) else np.zeros((0, 0))
     paired = counts.sum(axis=1) > 1
@@ -159,7 +165,7 @@ def _distances(labels: Numbers, totals: Numbers, level: Level) -> Numbers:
         return 1 - np.eye(len(labels))
     if level == "interval":
         return np.subtract.outer(labels, labels) ** 2
-    middles = np.cumsum(totals) - totals / 2  # sum of the totals between two labels, with half of each end's
+    middles = np.cumsum(totals) - totals / 2  # sum of the totals between two labels, with half of the total of each end
     return np.subtract.outer(middles, middles) ** 2
 
 

@@ -1,4 +1,4 @@
-"""Changes in a corrected gold standard: which items, never their answers."""
+"""Changes in a corrected gold standard: the ids of the changed items, never their answers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
 
 @dataclass(frozen=True, slots=True)
 class GoldChanges:
-    """Ids of items, each list in the order of its file."""
+    """Lists of item ids, each in the order of its file."""
 
     added: list[str]
     removed: list[str]
@@ -27,7 +27,7 @@ def gold_changes(before: Answers, after: Answers) -> GoldChanges:
 
 
 def _items(answers: Answers) -> Iterator[tuple[str, Any]]:
-    """Each item's answer, as values that can be compared across files."""
+    """Yield each item's answer as a value that can be compared across files."""
     match answers:
         case Matrix():
             cells = [dict(zip(answers.columns, row, strict=True)) for row in answers.cells()]

@@ -1,4 +1,4 @@
-"""Checks of a gold standard for people who may not see it: its problems, without its content."""
+"""Checks of a gold standard for people who may not see it: they list problems without revealing content."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,25 +14,25 @@ HIDDEN = "…"
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """The problems of a gold standard, and how many of the split's items it lists (None: unknown)."""
+    """The problems of a gold standard, and how many of the split's items it contains (None: unknown)."""
 
     report: Report
     covered: Coverage | None = None
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """The number of items that the gold lists, and of items that runs must have."""
+        """The number of items in the gold standard, and the number of items that runs must have."""
         return None if self.covered is None else (self.covered.listed, self.covered.items)
 
 
 def check_gold(definition: Definition, track: str, gold: bytes | Path, split: str = "test") -> GoldCheck:
-    """Check that the gold has the format in the definition, and the track's items.
+    """Check that the gold has the format in the definition and contains the track's items.
 
-    It must have all of them, unless it is declared with `covers: listed` or marks spans. The report has lines,
-    positions, counts and what was expected, but no ids and values.
+    It must contain all items, unless it is declared with `covers: listed` or contains spans. The report has lines,
+    positions, counts and expected values, but no ids or found values.
 
     Raises:
-        KeyError: there is no such track.
+        KeyError: the track does not exist.
     """
     report = Report()
     try:
@@ -62,7 +62,7 @@ def _discreet(report: Report, *, names_files: bool = False) -> Report:
 
 
 def _without_content(problem: Problem) -> Problem:
-    """The same problem, with dots instead of what was found."""
+    """Return the same problem with dots in place of what was found."""
     found = HIDDEN if problem.found is not None else None
     shown = Report()
     shown.add(
@@ -78,6 +78,6 @@ def _without_content(problem: Problem) -> Problem:
 
 
 def _position(problem: Problem) -> str | None:
-    """The position of a JSON entry in its file, e.g. #3, without its content."""
+    """Return the position of a JSON entry in its file, such as #3, without its content."""
     place = (problem.path or problem.item or "").split(".")[0]
     return place if place[:1] == "#" and place[1:].isdecimal() else None

@@ -1,4 +1,4 @@
-"""Coverage: how many of a split's items a gold standard lists."""
+"""Coverage: the number of a split's items that a gold standard contains."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,25 +11,25 @@ from scoring.limits import LISTED
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The items left out by the gold, of `items` ids that a run must have."""
+    """The items missing from the gold standard. `items` is the number of ids that a run must have."""
 
     items: int
     missing: list[str]
 
     @property
     def listed(self) -> int:
-        """The number of items that the gold lists."""
+        """The number of items in the gold standard."""
         return self.items - len(self.missing)
 
 
 def coverage(gold: Collection[str], items: Sequence[str]) -> Coverage:
-    """Compare the gold's ids with the split's; additional ids of the gold do not count."""
+    """Compare the gold standard's ids with the split's ids. Further ids in the gold standard are ignored."""
     listed = set(gold)
     return Coverage(len(items), [item for item in items if item not in listed])
 
 
 def incomplete(covered: Coverage) -> dict[str, Any]:
-    """The fields of the problem `gold-incomplete`."""
+    """Return the fields of the problem `gold-incomplete`."""
     missing = covered.missing
     return {
         "found": f"{covered.listed:,}",
@@ -40,6 +40,9 @@ def incomplete(covered: Coverage) -> dict[str, Any]:
 
 
 def may_leave_out(definition: Definition, track: str, split: str) -> bool:
-    """Whether a gold file may leave items out: if declared, and on span tracks, where these have no spans."""
+    """Whether a gold file may leave items out.
+
+    This is the case if it is declared with `covers: listed`, and for span tracks, where missing items have no spans.
+    """
     is_declared = any(gold.covers == "listed" for gold in definition.gold if (gold.track, gold.split) == (track, split))
     return is_declared or FORMATS[definition.track(track).format.kind].leaves_out_empty

@@ -1,8 +1,8 @@
-"""Hard gold from annotators' votes by threshold or majority, and soft gold by shares, as in EXIST 2024.
+"""Hard gold from annotators' votes by threshold or majority, and soft gold from vote shares, as in EXIST 2024.
 
-Labels can stand for another (`-` for NO). A vote with only meaningless labels (UNKNOWN) is no vote. An item without
-enough agreement is dropped from the hard gold; one without any vote from the soft gold too. Every dropped item has its
-reason.
+A label can count as another one (such as `-` as NO). A vote that contains only labels without meaning (UNKNOWN) is not
+counted. Items without enough agreement are dropped from the hard gold. Items without any vote are also dropped from the
+soft gold. Every dropped item has a reason.
 """
 
 from collections import Counter
@@ -16,17 +16,18 @@ from numpy.typing import NDArray
 from scoring.answers import Matrix, Spans
 from scoring.gold.votes import Ballots, VoteRules, Votes, collect
 
-Reason = Literal["no votes", "too few votes for any label", "as many votes for several labels"]
+Reason = Literal["no votes", "too few votes for any label", "a tie between several labels"]
 NO_VOTES: Reason = "no votes"
 TOO_FEW: Reason = "too few votes for any label"
-TIE: Reason = "as many votes for several labels"
+TIE: Reason = "a tie between several labels"
 
 
 @dataclass(frozen=True, slots=True)
 class GoldOfVotes:
     """Answers for the items with agreement, and the ids of dropped items by reason.
 
-    `without_label` is the number of votes that named no class (UNKNOWN, or nothing at all), `votes` the number of all.
+    `votes` is the number of all votes. `without_label` is the number of votes that contained no class (UNKNOWN, or
+    nothing at all).
     """
 
     answers: Matrix
@@ -36,11 +37,11 @@ class GoldOfVotes:
     without_label: int = 0
 
     def report(self) -> str:
-        """A few lines on kept and dropped items, with dropped ids by reason."""
+        """Summarize kept and dropped items in a few lines, with dropped ids by reason."""
         kept = len(self.answers.ids)
         lines = [
-            f"{kept + len(self.dropped)} items: {kept} in the gold, {len(self.dropped)} dropped.",
-            f"{self.votes} votes: {self.without_label} of them named no class.",
+            f"{kept + len(self.dropped)} items: {kept} in the gold file, {len(self.dropped)} dropped.",
+            f"{self.votes} votes: {self.without_label} of them contained no class.",
         ]
         for reason, count in sorted(Counter(self.reasons).items()):
             ids = [item for item, why in zip(self.dropped, self.reasons, strict=True) if why == reason]
@@ -49,7 +50,7 @@ class GoldOfVotes:
 
 
 def hard_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
-    """Boolean labels from `votes` (item id → the annotators' votes); items keep their order."""
+    """Make Boolean labels from `votes` (item id → the annotators' votes). Items keep their order."""
     ballots = collect(votes, rules)
     counts, cast = _count(ballots, len(votes))
     enough = counts > (rules.threshold or 0)
@@ -65,7 +66,7 @@ def hard_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
 
 
 def soft_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
-    """Weights from `votes`: the share of votes that name the class. With `multi` they need not sum to 1."""
+    """Make weights from `votes`: the share of votes for each class. With `multi`, they do not have to sum to 1."""
     ballots = collect(votes, rules)
     counts, cast = _count(ballots, len(votes))
     shares = counts / np.maximum(cast, 1)[:, None]
@@ -73,10 +74,10 @@ def soft_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
 
 
 def span_gold(marked: Mapping[str, Sequence[Sequence[int]]], share: float = 0.5) -> Spans:
-    """Offsets marked by more than `share` of an item's raters, as in the gold of Toxic Spans 2021.
+    """Keep the offsets marked by more than `share` of an item's annotators, as in the gold of Toxic Spans 2021.
 
     Args:
-        marked: item id → the offsets marked by each of its raters; each offset counts once per rater.
+        marked: item id → the offsets marked by each annotator. Each offset counts once per annotator.
 
     Source: Pavlopoulos et al. (2021), section 3.
     """
@@ -90,7 +91,7 @@ def span_gold(marked: Mapping[str, Sequence[Sequence[int]]], share: float = 0.5)
 
 
 def _count(ballots: Ballots, items: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Votes by item and class, and votes cast by item."""
+    """Return the votes by item and class, and the number of votes cast by item."""
     by_class = [np.bincount(ballots.items[named], minlength=items) for named in ballots.holds.T]
     return np.stack(by_class, axis=1), np.bincount(ballots.items[ballots.cast], minlength=items)
 

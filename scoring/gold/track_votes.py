@@ -1,4 +1,4 @@
-"""Annotators' votes on a track's classes: the rules for counting them, and their agreement."""
+"""Annotators' votes on the classes of a track: the counting rules and the agreement."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ NO_VOTE = ("UNKNOWN",)
 
 
 def classes_of(track: Track) -> tuple[str, ...]:
-    """What can be voted for: the classes of labels, or the columns of a table; empty for other formats."""
+    """Return the classes that annotators vote on: label classes or table columns. Other formats have none."""
     options = track.format.options
     columns = options.get("columns", ())
     return tuple(options.get("classes", columns.values() if isinstance(columns, Mapping) else columns))
@@ -24,7 +24,7 @@ def rules_of(
     counts_as: Mapping[str, str] | None = None,
     no_vote: tuple[str, ...] = (),
 ) -> VoteRules:
-    """The rules by which votes become the track's gold."""
+    """Return the rules by which votes become gold of the track."""
     options, kind = track.format.options, answer_kind(track)
     multi = options.get("multi", kind == "table" or (kind == "soft" and not options.get("sum")))
     return VoteRules(
@@ -37,14 +37,14 @@ def rules_of(
 
 
 def agreement_of(track: Track, votes: VotesFile, content: bytes | None = None) -> list[AnnotatorAgreement]:
-    """A row per class and, with several classes, one for whole answers.
+    """Return one row per class and, with several classes, one row for whole answers.
 
     Args:
-        content: of the votes' file, instead of reading it.
+        content: the content of the votes file, used instead of reading the file.
 
     Raises:
         VotesError: the file has another form.
-        ValueError: a vote is for none of the classes.
+        ValueError: a vote is for a class that does not exist.
     """
     rules = rules_of(track, no_vote=votes.no_vote)
     classes = rules.classes

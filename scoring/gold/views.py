@@ -1,4 +1,4 @@
-"""The gold as a track needs it: numbers from a threshold up, and labels under other names, several under one."""
+"""Views, which adapt a gold file to a track: numbers become labels by a threshold, labels are renamed or merged."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,36 +11,36 @@ from scoring.metrics.loaded_gold import Values, spread
 
 
 class ViewError(Exception):
-    """The view does not fit the gold file; the text says why."""
+    """The view does not match the gold file. The message explains why."""
 
 
 def viewed(gold: Answers, view: GoldView, kind: AnswerKind, columns: Sequence[str]) -> Matrix:
-    """The gold as answers of a kind, under the track's `columns`: its classes or dimensions.
+    """Return the gold as answers of a kind, with the track's `columns`, which are its classes or dimensions.
 
     Raises:
-        ViewError: it has other labels, or answers that cannot become such.
+        ViewError: the gold has other labels, or answers that cannot be converted.
     """
     if not isinstance(gold, Matrix):
-        raise ViewError("only labels, weights and tables have views")
+        raise ViewError("only labels, weights and tables can have a view")
     if view.at_least is not None:
         gold = _from(gold, view.at_least)
     is_column_of_labels = kind == "labels" and gold.values.dtype != np.bool_ and view.map and len(gold.columns) == 1
     named = _labels_of_column(gold, view) if is_column_of_labels else _renamed(gold, view)
     unknown = [name for name in named.columns if name not in columns]
     if unknown:
-        raise ViewError(f"{', '.join(unknown)} is none of {', '.join(columns)}: add it to map")
+        raise ViewError(f"{', '.join(unknown)} is not one of {', '.join(columns)}: add it to map")
     return _as_kind(_under(named, tuple(columns)), kind, view)
 
 
 def _from(gold: Matrix, bound: float) -> Matrix:
-    """1 from the bound up, else 0; for weights labels."""
+    """Return 1 for values of at least the bound and 0 for others. Weights become labels."""
     if gold.values.dtype == np.bool_:
         raise ViewError("labels have no threshold: at_least needs numbers or weights")
     return replace(gold, values=(gold.values >= bound).astype(np.int64))
 
 
 def _labels_of_column(gold: Matrix, view: GoldView) -> Matrix:
-    """One label for each item, by the value of the only column."""
+    """Return one label for each item, according to the value in the only column."""
     if gold.absent is not None and gold.absent.any():
         raise ViewError(f"item {gold.ids[int(np.argmax(gold.absent[:, 0]))]} has no value")
     cells = [f"{cell:g}" for cell in gold.values[:, 0].tolist()]
@@ -53,10 +53,10 @@ def _labels_of_column(gold: Matrix, view: GoldView) -> Matrix:
 
 
 def _renamed(gold: Matrix, view: GoldView) -> Matrix:
-    """Under new names: an item has a merged label if it has one of its labels; weights are added up."""
+    """Rename labels. An item has a merged label if it has one of the original labels. Weights are added up."""
     unused = [name for name in view.map if name not in gold.columns]
     if unused:
-        raise ViewError(f"map names {', '.join(unused)}, and the gold has {', '.join(gold.columns)}")
+        raise ViewError(f"map contains {', '.join(unused)}, but the gold has only {', '.join(gold.columns)}")
     new = [view.map.get(name, name) for name in gold.columns]
     names = tuple(dict.fromkeys(new))
     groups = [[place for place, name in enumerate(new) if name == merged] for merged in names]
@@ -73,7 +73,7 @@ def _merged(values: Values, groups: Sequence[Sequence[int]]) -> Values:
 
 
 def _under(gold: Matrix, columns: tuple[str, ...]) -> Matrix:
-    """The same in the order of the track's columns; classes that it lacks have no items."""
+    """Reorder the columns to match the track. Classes that the gold lacks have no items."""
     present = np.ones(gold.values.shape, bool) if gold.absent is None else ~gold.absent
     absent = ~spread(present, gold.columns, columns)
     values = spread(gold.values, gold.columns, columns)
@@ -88,4 +88,6 @@ def _as_kind(gold: Matrix, kind: AnswerKind, view: GoldView) -> Matrix:
         return gold
     if kind == "table" and dtype != np.bool_:
         return gold
-    raise ViewError(f"it gives no {kind}; at_least makes labels of weights, and map labels of one column")
+    raise ViewError(
+        f"the view does not produce {kind}; at_least turns weights into labels, and map turns one column into labels"
+    )

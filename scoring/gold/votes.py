@@ -1,6 +1,7 @@
-"""Annotators' votes, the rules for labels, and all votes as one array.
+"""Annotators' votes, the rules for counting them, and all votes as one array.
 
-A vote is the list of labels that one annotator gave to one item; without seeing the item, there is none.
+A vote is the list of labels that one annotator gave to one item. The list is empty if the annotator did not see the
+item.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +19,11 @@ MEANINGLESS = -1
 
 @dataclass(frozen=True, slots=True)
 class VoteRules:
-    """How votes become gold.
+    """The rules by which votes become gold.
 
-    A label needs more than `threshold` votes; None: more than any other label. With `multi` every such label holds,
-    without it the one with the most votes, or none in a tie. Labels outside `classes` raise.
+    A label needs more than `threshold` votes. If `threshold` is None, it needs more votes than any other label. With
+    `multi`, every such label is kept. Without it, only the label with the most votes is kept, and none in a tie. Labels
+    outside `classes` raise an error.
     """
 
     classes: tuple[str, ...]
@@ -32,14 +34,14 @@ class VoteRules:
 
     def __post_init__(self) -> None:
         if self.multi and self.threshold is None:
-            raise ValueError("several labels an item need a threshold")
+            raise ValueError("several labels per item need a threshold")
 
 
 @dataclass(frozen=True, slots=True)
 class Ballots:
-    """All votes, one row each: `holds` has shape (votes, classes).
+    """All votes, one row each. `holds` has shape (votes, classes).
 
-    `items` has the row of each vote's item, `places` its index among that item's votes.
+    `items` holds the row of each vote's item, and `places` its index among that item's votes.
     """
 
     holds: NDArray[np.bool_]
@@ -48,13 +50,18 @@ class Ballots:
 
     @property
     def cast(self) -> NDArray[np.bool_]:
-        """Which votes name a class; votes with only meaningless labels do not."""
+        """Return which votes contain a class. Votes with only meaningless labels do not."""
         cast: NDArray[np.bool_] = np.any(self.holds, axis=1)
         return cast
 
 
 def collect(votes: Votes, rules: VoteRules) -> Ballots:
-    """Votes as an array. ValueError names an item with a label outside the classes, or with two instead of one."""
+    """Collect the votes in arrays.
+
+    Raises:
+        ValueError: a label is not a class, or a vote has two labels where one is allowed. The message contains the
+    item.
+    """
     listed = list(chain.from_iterable(votes.values()))
     sizes = np.fromiter(map(len, votes.values()), np.intp, len(votes))
     items = np.repeat(np.arange(len(votes)), sizes)
@@ -74,7 +81,7 @@ def collect(votes: Votes, rules: VoteRules) -> Ballots:
 
 
 def _codes(rules: VoteRules) -> tuple[dict[str, int], frozenset[str]]:
-    """The column of every allowed label, and those labels."""
+    """Return the column of every allowed label, and the set of allowed labels."""
     own = {name: column for column, name in enumerate(rules.classes)} | dict.fromkeys(rules.no_vote, MEANINGLESS)
     meant = {label: rules.counts_as.get(label, label) for label in own.keys() | rules.counts_as.keys()}
     codes = {label: own[other] for label, other in meant.items() if other in own}
@@ -82,11 +89,11 @@ def _codes(rules: VoteRules) -> tuple[dict[str, int], frozenset[str]]:
 
 
 def _check(votes: Votes, rules: VoteRules) -> None:
-    """Raise ValueError on the first vote that breaks a rule."""
+    """Raise ValueError for the first vote that breaks a rule."""
     for item, item_votes in votes.items():
         for vote in item_votes:
             labels = {rules.counts_as.get(label, label) for label in vote} - rules.no_vote
             if unknown := sorted(labels.difference(rules.classes)):
-                raise ValueError(f"item {item}: {unknown[0]!r} is none of {', '.join(rules.classes)}")
+                raise ValueError(f"item {item}: {unknown[0]!r} is not one of {', '.join(rules.classes)}")
             if len(labels) > 1 and not rules.multi:
-                raise ValueError(f"item {item}: one label a vote, found {', '.join(sorted(labels))}")
+                raise ValueError(f"item {item}: expected one label per vote, found {', '.join(sorted(labels))}")

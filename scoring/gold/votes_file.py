@@ -1,12 +1,11 @@
-"""Annotators' votes read from a file, JSON or a table.
+"""Reading of annotators' votes from a JSON file or a table.
 
-JSON: an object, item id → list of votes, each a label or a list of labels (null or an empty list: none); or, with a
-`field`, item id → object whose field of that name has that list, as in the data of EXIST.
+JSON: an object that maps item ids to lists of votes. Each vote is a label or a list of labels; null and an empty list
+mean no vote. With a `field`, the object maps item ids to objects whose key of that name holds the list, as in the EXIST
+data. Annotated spans use the same form, with a list of offsets as each annotator's vote.
 
-Raters' marks of spans are JSON of the same form, with a list of offsets as each rater's vote.
-
-A table (`.csv`: commas, any other ending: tabs) has the columns `item`, `annotator` and `label`, one row per label; an
-empty label is no vote.
+Table (`.csv`: commas, any other extension: tabs): the columns `item`, `annotator` and `label`, with one row per label.
+An empty label is not a vote.
 """
 
 import csv
@@ -20,17 +19,17 @@ COLUMNS = ("item", "annotator", "label")
 
 
 class VotesError(Exception):
-    """The file of votes cannot be read; the text says why."""
+    """The votes file cannot be read. The message explains why."""
 
 
 def read_votes(path: Path, field: str | None = None, content: bytes | None = None) -> dict[str, list[Vote]]:
-    """Votes by item id. In a table each annotator has an index, with an empty vote for none.
+    """Read the votes by item id. In a table, each annotator has an index, and missing votes are empty.
 
     Args:
-        content: of the file, instead of reading it.
+        content: the content of the file, used instead of reading the file.
 
     Raises:
-        VotesError: the file has another form; the text names the item or line.
+        VotesError: the file has another form. The message contains the item or line.
     """
     try:
         text = (path.read_bytes() if content is None else content).decode("utf-8-sig")
@@ -42,10 +41,10 @@ def read_votes(path: Path, field: str | None = None, content: bytes | None = Non
 
 
 def read_marks(path: Path, field: str | None = None) -> dict[str, list[list[int]]]:
-    """The offsets marked by each rater, by item id.
+    """Read the offsets marked by each annotator, by item id.
 
     Raises:
-        VotesError: the file has another form; the text names the item.
+        VotesError: the file has another form. The message contains the item.
     """
     try:
         listed = _lists_by_item(path.read_text(encoding="utf-8-sig"), field)
@@ -77,7 +76,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
         twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
-        raise VotesError(f"{twice} stands twice")
+        raise VotesError(f"{twice} appears twice")
     return document
 
 
@@ -90,7 +89,7 @@ def _vote(item: str, vote: Any) -> Vote:
 
 def _offsets(item: str, marked: Any) -> list[int]:
     if not isinstance(marked, list) or not all(type(offset) is int and offset >= 0 for offset in marked):
-        raise VotesError(f"item {item}: expected a list of offsets for each rater")
+        raise VotesError(f"item {item}: expected a list of offsets for each annotator")
     return marked
 
 
@@ -98,13 +97,13 @@ def _from_table(text: str, commas: bool) -> dict[str, list[Vote]]:
     rows = csv.reader(text.splitlines(), delimiter="," if commas else "\t", strict=True)
     header = next(rows, [])
     if missing := [name for name in COLUMNS if name not in header]:
-        raise VotesError(f"it has no column {missing[0]}")
+        raise VotesError(f"the column {missing[0]} is missing")
     item_at, annotator_at, label_at = (header.index(name) for name in COLUMNS)
     labels: dict[str, dict[str, list[str]]] = {}
     annotators: set[str] = set()
     for row in filter(None, rows):
         if len(row) != len(header):
-            raise VotesError(f"line {rows.line_num}: {len(row)} cells, not {len(header)}")
+            raise VotesError(f"line {rows.line_num}: found {len(row)} cells, expected {len(header)}")
         given = labels.setdefault(row[item_at], {}).setdefault(row[annotator_at], [])
         given.extend([row[label_at]] if row[label_at] else [])
         annotators.add(row[annotator_at])

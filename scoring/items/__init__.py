@@ -1,1 +1,1 @@
-"""The items of a split: ids with their rows, and columns of tables, e.g. texts."""
+"""The items of a split: ids with their rows, and columns of item tables, such as texts."""

@@ -1,4 +1,4 @@
-"""Lookup of items: ids with their rows, built once for the check of a run and its comparison with the gold."""
+"""Item lookup: ids with their rows, built once for checking a run and for comparing it with the gold standard."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 Rows = NDArray[np.intp]
 Words = NDArray[np.uint64]
 
-HEAD = 1000  # ids compared first, to see whether both are in the same order
-MANY = 50_000  # ids from which a dictionary is limited by memory, and sorted numbers are several times faster
-LONGEST = 64  # characters of an id that is compared as a few numbers
+HEAD = 1000  # number of ids compared first, to find out whether both lists have the same order
+# from this many ids, a dictionary is slowed by memory access, and sorted numbers are several times faster
+MANY = 50_000
+LONGEST = 64  # characters of the longest id that is compared as a few numbers
 _FACTORS = np.array([0x9E3779B97F4A7C15**power % 2**64 for power in range(LONGEST // 8)], np.uint64)
 
 
 class ItemIndex:
-    """Ids, each with its row."""
+    """Item ids with their row numbers."""
 
     def __init__(self, ids: Sequence[str]) -> None:
         self.ids = ids if isinstance(ids, list) else list(ids)
@@ -45,13 +46,13 @@ class ItemIndex:
         return are_surely_unique(self.ids) or len({*self.ids}) == len(self.ids)
 
     def rows_of(self, ids: list[str]) -> Rows:
-        """The row of each id, -1 for none. The answer for the last list is cached."""
+        """Return the row of each id, or -1 for unknown ids. The result for the last list is cached."""
         if self._last is None or self._last[0] is not ids:
             self._last = ids, self._find(ids)
         return self._last[1]
 
     def is_same(self, ids: list[str]) -> bool:
-        """Whether these are the same ids, each once, in any order."""
+        """Whether `ids` are the same ids, each once, in any order."""
         if len(ids) != len(self.ids) or not self.unique:
             return False
         rows = self.rows_of(ids)
@@ -68,7 +69,10 @@ class ItemIndex:
         return dict(zip(self.ids, range(len(self.ids)), strict=True))
 
     def _find_many(self, ids: list[str]) -> Rows | None:
-        """Find ids as words, both sides sorted by key; None if the ids are not such words."""
+        """Find ids as machine words, with both sides sorted by key.
+
+        Return None if the ids cannot be stored as words.
+        """
         own, words = self._by_key, _words(ids)
         if own is None or words is None or words.shape[1] > own.words.shape[1]:
             return None
@@ -93,14 +97,14 @@ class ItemIndex:
 
 
 class _ByKey:
-    """Ids as words, and their sorted keys with rows; no two have the same key."""
+    """Ids as machine words, and their sorted keys with rows. All keys are different."""
 
     def __init__(self, words: Words, keys: Words, order: Rows) -> None:
         self.words, self.keys, self.order = words, keys, order
 
 
 def _words(ids: list[str]) -> Words | None:
-    """The characters of each id as numbers of eight bytes; None if some are too long or not plain ASCII."""
+    """Return the characters of each id as eight-byte numbers, or None if an id is too long or not plain ASCII."""
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
     size = -(-int(lengths.max()) // 8) * 8
     if not 0 < size <= LONGEST:
@@ -109,19 +113,19 @@ def _words(ids: list[str]) -> Words | None:
         cells = np.fromiter(ids, f"S{size}", len(ids))
     except UnicodeEncodeError:
         return None
-    # A zero byte in an id, which no file may have, would look like its end.
+    # A zero byte in an id, which files cannot contain, would look like the end of the id.
     is_whole = np.count_nonzero(cells.view(np.uint8)) == lengths.sum()
     return cells.view(np.uint64).reshape(len(ids), -1) if is_whole else None
 
 
 def _keys(words: Words) -> Words:
-    """One number per id: the word itself, or a mixture of several."""
+    """Return one number per id: the word itself, or a hash if the id has several words."""
     mixed: Words = (words * _FACTORS[: words.shape[1]]).sum(axis=1, dtype=np.uint64)
     return mixed
 
 
 def are_surely_unique(ids: Sequence[str]) -> bool:
-    """Whether the ids are sorted by length and value, as in most files: faster than a set."""
+    """Whether the ids are sorted by length and value, as in most files. This check is faster than a set."""
     if len(ids) > HEAD and not are_surely_unique(ids[:HEAD]):
         return False
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))

@@ -1,4 +1,4 @@
-"""The slice of each item: the values of a column of the gold, or of a table of the items."""
+"""The slice of each item, from a column of the gold standard or of an item table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from scoring.definition.files import Files
 from scoring.definition.slices import Slicing
 from scoring.items.texts import TextsError, id_columns, read_texts
 
-MANY = 50  # values of a column; more would identify single items
+MANY = 50  # values of a column: more would identify single items
 
-Words = NDArray[np.object_]  # one text an item
+Words = NDArray[np.object_]  # one text per item
 
 
 @dataclass(frozen=True, slots=True)
 class SliceColumn:
-    """Where the slices of one split are: in a column of a file or, without a file, of the gold."""
+    """The source of a split's slices: a column of a file or, without a file, of the gold standard."""
 
     rules: Slicing
     file: Path | None
-    ids: tuple[str, ...]  # columns of the file
-    files: Files | None = None  # of the track's runs
+    ids: tuple[str, ...]  # id columns of the file
+    files: Files | None = None  # files of the track's runs
 
     def values(self, answers: Answers) -> Words:
-        """The slice of each item of the gold; empty if it is in none.
+        """Return the slice of each gold item, or an empty text for items without a slice.
 
         Raises:
             TextsError: the column cannot be read.
@@ -46,7 +46,7 @@ class SliceColumn:
 
 
 def slice_columns(track: Track, split: str) -> dict[str, SliceColumn]:
-    """Slice columns by name; those of tables for other splits are left out."""
+    """Return the slice columns by name, without those whose tables are for other splits."""
     return {
         name: SliceColumn(one, one.items.get(split), id_columns(track), track.files)
         for name, one in track.slices.items()
@@ -55,10 +55,10 @@ def slice_columns(track: Track, split: str) -> dict[str, SliceColumn]:
 
 
 def gold_column(answers: Answers, column: str) -> Words:
-    """A column of the gold as text."""
+    """Return a column of the gold standard as text."""
     known = [*answers.columns, *answers.extra] if isinstance(answers, Matrix) else []
     if not isinstance(answers, Matrix) or column not in known:
-        raise TextsError(f"the gold has no column {column}; it has {', '.join(known) or 'none'}")
+        raise TextsError(f"the gold has no column {column}; its columns are {', '.join(known) or 'none'}")
     if column in answers.extra:
         return np.array(answers.extra[column], object)
     place = answers.columns.index(column)
@@ -69,12 +69,12 @@ def gold_column(answers: Answers, column: str) -> Words:
 
 
 def file_cells(path: Path, ids: Sequence[str], column: str, files: Files | None = None) -> list[str]:
-    """The distinct cells of a column of a table of items."""
+    """Return the distinct cells in a column of an item table."""
     return [*dict.fromkeys(read_texts(path, ids, column, files=files).values())]
 
 
 def slices_of(cells: Sequence[str], rules: Slicing) -> list[str]:
-    """The slices of these cells, sorted."""
+    """Return the slices of these cells, sorted."""
     return sorted({*_grouped(np.array([*cells, ""], object), rules).tolist()} - {""})
 
 
@@ -95,4 +95,4 @@ def _half(cell: str, bound: float, column: str) -> str:
     try:
         return f">={bound:g}" if float(cell) >= bound else f"<{bound:g}"
     except ValueError:
-        raise TextsError(f"{column} has the value {cell}, which is no number: at_least needs numbers") from None
+        raise TextsError(f"{column} has the value {cell}, which is not a number: at_least needs numbers") from None

@@ -1,4 +1,4 @@
-"""Columns of a table of items: the id's columns, and one more, e.g. `text` or that of slices."""
+"""Columns of an item table: the id columns and one other column, such as `text` or a slice column."""
 
 import csv
 from collections.abc import Sequence
@@ -9,26 +9,27 @@ from scoring.definition.files import Files, each_file
 
 
 def id_columns(track: Track) -> tuple[str, ...]:
-    """The columns or the key of the id in a track's run files; its texts use the same names."""
+    """Return the columns or key of the id in a track's run files. The track's texts use the same names."""
     names = track.format.options.get("id", "id")
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 class TextsError(Exception):
-    """The table of items cannot be read; the text says why."""
+    """The item table cannot be read. The message explains why."""
 
 
 def read_texts(
     path: Path, id_columns: Sequence[str], column: str = "text", files: Files | None = None
 ) -> dict[str, str]:
-    """Texts by item id, or the values of another column. Ids of several columns are joined by `_`, as in the runs.
+    """Read texts, or the values of another column, by item id. Ids of several columns are joined by `_`, as in runs.
 
-    With a path for each of a run's `files`, all of them are read.
-
-    A `.csv` file has commas and quotes, any other tabs and no quotes. Other columns are ignored.
+    If there is a path for each of a run's `files`, all of them are read. `.csv` files have commas and quotes. Other
+    files have tabs and no quotes. Further columns are ignored.
 
     Raises:
-        TextsError: a column is missing, a row is ragged, an id is repeated, or the file is missing or not UTF-8.
+        TextsError: a column is missing, a row has too few or too many cells, an id is repeated, or the file is missing
+    or
+                not UTF-8.
     """
     return {
         prefix + item: text
@@ -45,14 +46,18 @@ def _read_texts(path: Path, id_columns: Sequence[str], column: str) -> dict[str,
             rows = csv.reader(file, **dialect)
             header = next(rows, [])
             if missing := [name for name in (*id_columns, column) if name not in header]:
-                raise TextsError(f"{path.name} has no column {missing[0]}; it has {', '.join(header) or 'nothing'}")
+                raise TextsError(
+                    f"{path.name} has no column {missing[0]}; its columns are {', '.join(header) or 'nothing'}"
+                )
             places, text = [header.index(name) for name in id_columns], header.index(column)
             for row in filter(None, rows):
                 if len(row) != len(header):
-                    raise TextsError(f"{path.name}, line {rows.line_num}: {len(row)} cells, not {len(header)}")
+                    raise TextsError(
+                        f"{path.name}, line {rows.line_num}: found {len(row)} cells, expected {len(header)}"
+                    )
                 item = "_".join(row[place] for place in places)
                 if item in texts:
-                    raise TextsError(f"{path.name}, line {rows.line_num}: the id {item} a second time")
+                    raise TextsError(f"{path.name}, line {rows.line_num}: the id {item} appears a second time")
                 texts[item] = row[text]
     except (csv.Error, UnicodeDecodeError) as error:
         raise TextsError(f"{path.name}: {error}") from None

@@ -1,4 +1,4 @@
-"""Metrics: one file per metric or tight family, and one table (`registry.METRICS`) with all of them."""
+"""Metrics: one module per metric or closely related family. `registry.METRICS` lists them all."""
 
 from scoring.metrics.comparison import Comparison, compare
 from scoring.metrics.loaded_gold import LoadedGold

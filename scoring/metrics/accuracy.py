@@ -1,4 +1,4 @@
-"""Shares of right answers: accuracy, system precision, exact match ratio."""
+"""Shares of correct answers: accuracy, system precision, exact match ratio."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ def _system_precision_contributions(comparison: MatrixComparison, spec: MetricSp
 
 @Share
 def _exact_match_ratio(comparison: MatrixComparison, spec: MetricSpec) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which items the run gets right in every class or column, and which the gold judges."""
+    """Return which items the run gets right in every class or column, and which items the gold judges."""
     own = len(comparison.gold.matrix.columns)
     judged = np.logical_not(comparison.gold.absent[:, :own].any(axis=1))
     right: NDArray[np.bool_] = (comparison.gold.values[:, :own] == comparison.run[:, :own]).all(axis=1)
@@ -48,7 +48,7 @@ METRICS = (
         name="accuracy",
         title="Accuracy",
         short="Acc",
-        formula="right items / gold items; an item without an answer is wrong",
+        formula="correct items / gold items; an item without an answer is incorrect",
         source="PyEvALL 0.2.11, Accuracy; scikit-learn, accuracy_score",
         compute=_accuracy,
         contributions=_accuracy_contributions,
@@ -61,7 +61,7 @@ METRICS = (
         name="system_precision",
         title="System precision",
         short="SP",
-        formula="right items / items answered; undefined where nothing is answered",
+        formula="correct items / answered items; undefined if nothing is answered",
         source="PyEvALL 0.2.11, SystemPrecision",
         compute=_system_precision,
         contributions=_system_precision_contributions,
@@ -75,7 +75,7 @@ METRICS = (
         name="exact_match_ratio",
         title="Exact match ratio",
         short="EMR",
-        formula="items right in every class or column / gold items",
+        formula="items that are correct in every class or column / gold items",
         source="Basile et al. (2019), SemEval-2019 Task 5 (HatEval), section 4.2; Kazawa et al. (2005)",
         compute=_exact_match_ratio.compute,
         contributions=_exact_match_ratio.contributions,
@@ -84,7 +84,7 @@ METRICS = (
             gold={"1": "HS 1, TR 1", "2": "HS 1, TR 0", "3": "HS 0, TR 0"},
             run={"1": "HS 1, TR 0", "2": "HS 1, TR 0", "3": "HS 0, TR 0"},
             value=2 / 3,
-            why="items 2 and 3 are right in both columns, item 1 in one only",
+            why="items 2 and 3 are correct in both columns, item 1 in only one",
         ),
         kinds=LABELS | TABLE,
     ),

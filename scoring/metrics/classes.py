@@ -1,4 +1,4 @@
-"""Gold and run as sets of classes closed under the hierarchy, for ICM and the hierarchical F-measures."""
+"""Gold and run as class sets that include all ancestors, for ICM and the hierarchical F-measures."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ Members = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class ClassSets:
-    """Shape (items, classes): true where an item has the class or one of its descendants.
+    """Class sets with shape (items, classes): True where an item has the class or one of its descendants.
 
-    The classes are those of the gold's tree; in a table then the class `none` of items without any other; then those
-    that only the run has.
+    The first classes are those of the gold's tree. In a table, the class `none` follows, for items without any other
+    class. The classes that only the run has are last.
     """
 
     gold: Members
@@ -25,7 +25,7 @@ class ClassSets:
 
 
 def class_sets(comparison: MatrixComparison) -> ClassSets:
-    """Both sides of `comparison`, closed. An item that the run does not have has no class at all."""
+    """Return the class sets of both sides with all ancestors. An item that is missing in the run has no class."""
     gold = comparison.gold.once(gold_classes)
     known = len(comparison.gold.tree.classes)
     run = _close(comparison.gold, comparison.run[:, :known] > 0)
@@ -36,23 +36,23 @@ def class_sets(comparison: MatrixComparison) -> ClassSets:
 
 
 def weigh(sets: Members, weights: Numbers) -> Numbers:
-    """The sum of the weights of each item's classes."""
-    sums: Numbers = np.einsum("ic,c->i", sets, weights)  # not @, whose last bits depend on the number of threads
+    """Sum the weights of each item's classes."""
+    sums: Numbers = np.einsum("ic,c->i", sets, weights)  # not @, because its last bits depend on the number of threads
     return sums
 
 
 def gold_classes(gold: LoadedGold) -> Members:
-    """The gold's sets of classes; its part of `class_sets`."""
+    """Return the gold's part of `class_sets`."""
     return _close(gold, gold.values > 0)
 
 
 def parents(gold: LoadedGold) -> NDArray[np.intp]:
-    """The parent of each class that the gold knows, -1 at the top level."""
+    """Return the parent of each class that the gold knows, or -1 at the top level."""
     return np.pad(gold.tree.parents, (0, int(_is_table(gold))), constant_values=-1)
 
 
 def _close(gold: LoadedGold, members: Members) -> Members:
-    """The sets closed upwards. In a table, items without any class share one, `none`."""
+    """Add all ancestors to the sets. In a table, items without any class get the common class `none`."""
     closed = gold.tree.close(members)
     if not _is_table(gold):
         return closed

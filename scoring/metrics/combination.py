@@ -1,6 +1,7 @@
-"""Scores built from others: mean, weighted mean, harmonic mean, product, minimum, maximum and gap of several metrics.
+"""Scores built from several metrics: mean, weighted mean, harmonic mean, product, minimum, maximum and gap.
 
-A part without a value counts 0 or is skipped, as the definition says. Only the weights of counted parts are used.
+A metric without a value counts as 0 or is skipped, depending on the definition. Only the weights of counted metrics are
+used.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,20 +26,20 @@ Range = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """How parts become one score; `weights` (parts,) are all 1 by default."""
+    """How several values become one score. `weights` (parts,) are 1 by default."""
 
     by: str
     weights: Numbers
-    skips: bool  # parts without a value
+    skips: bool  # whether parts without a value are skipped
 
     @classmethod
     def of(cls, spec: MetricSpec, parts: int) -> "Combination":
-        """The combination for that number of parts."""
+        """Return the combination for this number of parts."""
         weights = spec.options["weights"] or [1.0] * parts
         return cls(spec.options["by"], np.array(weights, np.float64), spec.options["missing"] == "skip")
 
     def __call__(self, values: Numbers) -> Numbers:
-        """The scores (…) of parts' values (…, parts), both NaN where undefined."""
+        """Return the scores (…) of the parts' values (…, parts), NaN where undefined."""
         missing = np.isnan(values)
         if not self.skips:
             values, missing = np.where(missing, 0.0, values), np.zeros_like(missing)
@@ -61,7 +62,7 @@ class Combination:
         return np.where(zero, 0.0, ratios(weights.sum(axis=-1), shares.sum(axis=-1)))
 
     def range(self, parts: Sequence[Range]) -> Range:
-        """The range of the score; None for an end without a bound."""
+        """Return the range of the score, with None for an unbounded end."""
         lows = [low if self.skips or low is None else min(0.0, low) for low, _ in parts]
         highs = [high for _, high in parts]
         if self.by == "gap":
@@ -70,22 +71,25 @@ class Combination:
         return self._end(lows, min), self._end(highs, max)
 
     def _end(self, ends: Sequence[float | None], extreme: Callable[[Iterable[float]], float]) -> float | None:
-        """The score of parts at their ends; if parts can be skipped, the most extreme of what is left."""
+        """Return the score of parts at their ends.
+
+        If parts can be skipped, this is the most extreme score of the other parts.
+        """
         known = [end for end in ends if end is not None]
         if len(known) < len(ends):
             return None
         return extreme(known) if self.skips or self.by == "gap" else float(self(np.array(known)))
 
     def words(self, named: str) -> str:
-        """The formula for the parts that `named` lists, for the heading of a column."""
+        """Return the formula as a column description. `named` lists the parts."""
         if (self.weights != 1).any():
             named += f", weighted {' : '.join(f'{weight:g}' for weight in self.weights)}"
-        missing = "is skipped" if self.skips else "counts 0"
-        return f"{NAMES[self.by]} of {named}; an undefined part {missing}"
+        missing = "is skipped" if self.skips else "counts as 0"
+        return f"{NAMES[self.by]} of {named}; an undefined value {missing}"
 
 
 def joined(parts: Sequence[Contributions], combination: Combination) -> Contributions:
-    """Each item's contribution to a combined score: to all of its parts."""
+    """Return each item's contribution to a combined score, which consists of its contributions to all parts."""
     ends = np.cumsum([part.values.shape[1] for part in parts])[:-1]
 
     def combine(sums: Numbers) -> Numbers:

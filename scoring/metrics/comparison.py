@@ -1,4 +1,4 @@
-"""A run compared with the gold standard, item by item: the input of metrics."""
+"""A run compared with the gold standard, item by item. Metrics are computed on such comparisons."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
@@ -14,9 +14,9 @@ from scoring.metrics.loaded_gold import LoadedGold, Remembering, Values, spread
 
 @dataclass(frozen=True, repr=False)
 class Compared(Remembering, ABC):
-    """A run compared with a gold standard; base class for all kinds of answers.
+    """A run compared with a gold standard. This is the base class for all kinds of answers.
 
-    `lacks` are the files that a run of several files does not have, each as the name and value of a slice.
+    `lacks` are the missing files of a run with several files, each as the name and value of a slice.
     """
 
     gold: LoadedGold
@@ -27,27 +27,37 @@ class Compared(Remembering, ABC):
 
     @abstractmethod
     def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
-        """The kinds of such answers, for metrics that judge tables of any numbers or (`numbers` false) do not."""
+        """Return the kinds of answers in the comparison.
+
+        Args:
+            numbers: whether the metric can judge tables with any numbers.
+        """
 
     @abstractmethod
     def by_chance(self, order: NDArray[np.intp]) -> Self:
-        """Each item with the run's answers of another item, by `order`; with none if answers belong to their item."""
+        """Give each item the run's answers to another item, selected by `order`.
+
+        Answers that cannot belong to another item, such as spans, become empty.
+        """
 
     @abstractmethod
     def select(self, rows: Rows, gold: LoadedGold) -> Self:
-        """The run compared with `gold`, which is what the gold has in these rows."""
+        """Return the run compared with `gold`, which consists of the gold's items in `rows`."""
 
 
 @dataclass(frozen=True, repr=False)
 class MatrixComparison(Compared):
-    """Row i of every array is the gold's item i. Columns are the gold's classes, then those that only the run has."""
+    """Labels, weights or table cells. Row i of every array is item i of the gold.
+
+    The first columns are the gold's classes. The classes that only the run has follow.
+    """
 
     gold: LoadedGold
     columns: tuple[str, ...]
     run: Values
-    absent: NDArray[np.bool_]  # cells that the run does not have
-    answered: NDArray[np.bool_]  # items that the run has
-    outside: Values  # answers for items without gold; no rows unless the track counts them
+    absent: NDArray[np.bool_]  # cells that the run lacks
+    answered: NDArray[np.bool_]  # items that the run contains
+    outside: Values  # answers to items without gold; empty unless the track counts them
 
     @property
     def extra(self) -> int:
@@ -69,7 +79,7 @@ class MatrixComparison(Compared):
         return replace(self, run=self.run[order], absent=self.absent[order], answered=self.answered[order])
 
     def position(self, column: str) -> int:
-        """A column's index; ValueError without such a column."""
+        """Return the index of a column. Raise ValueError if the column does not exist."""
         return self.columns.index(column)
 
     def select(self, rows: Rows, gold: LoadedGold) -> "MatrixComparison":
@@ -78,9 +88,9 @@ class MatrixComparison(Compared):
 
 @dataclass(frozen=True, repr=False)
 class SpanComparison(Compared):
-    """The spans of gold and run, from `begins` up to, not including, `ends`, in any order.
+    """The spans of gold and run, from `begins` to `ends` (exclusive), in any order.
 
-    `owners[i]` is the gold's row of the run's span i.
+    `owners[i]` is the gold row of the run's span i.
     """
 
     gold: LoadedGold
@@ -101,10 +111,10 @@ class SpanComparison(Compared):
 
 @dataclass(frozen=True, repr=False)
 class EntityComparison(Compared):
-    """The entities of gold and run, in the order of the gold's sentences and of their tokens.
+    """The entities of gold and run, ordered by gold sentence and token.
 
-    `owners[i]` is the gold's row for the sentence of the run's entity i. `kinds_of_run` are indexes in `types`: the
-    gold's types, then those that only the run has.
+    `owners[i]` is the gold row of the sentence with the run's entity i. `kinds_of_run` are indexes in `types`, which
+    lists the gold's types followed by types that only the run has.
     """
 
     gold: LoadedGold
@@ -130,8 +140,9 @@ class EntityComparison(Compared):
 class RankingComparison(Compared):
     """The documents retrieved for the gold's queries, by query, best first.
 
-    Documents with the same score, in single precision, are in descending order of their names, as in trec_eval.
-    `owners[i]` is the gold's row of the query, `ranks[i]` counts from 1 in it, `relevance[i]` is 0 without a judgment.
+    Documents with equal scores (in single precision) are in descending order of their names, as in trec_eval.
+    `owners[i]` is the gold row of the query. `ranks[i]` counts from 1 within the query. `relevance[i]` is 0 without a
+    judgment.
     """
 
     gold: LoadedGold
@@ -152,7 +163,7 @@ class RankingComparison(Compared):
 
 @dataclass(frozen=True, repr=False)
 class TextComparison(Compared):
-    """The run's text for each of the gold's items; empty for an item that the run does not have."""
+    """The run's text for each gold item, which is empty if the run lacks the item."""
 
     gold: LoadedGold
     outputs: list[str]
@@ -171,17 +182,17 @@ Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingCompa
 
 
 def _entries_of(run: SpanComparison | EntityComparison | RankingComparison, rows: Rows) -> tuple[Rows, Rows]:
-    """The indexes of entries of the items in `rows`, and for each its index in `rows`."""
+    """Return the indexes of the entries of the items in `rows` and, for each entry, the item's index in `rows`."""
     order = np.argsort(run.owners, kind="stable")
     at, starts = gathered(np.searchsorted(run.owners[order], np.arange(len(run.gold) + 1)), rows)
     return order[at], np.repeat(np.arange(len(rows)), np.diff(starts))
 
 
 def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comparison:
-    """Compare `run` with `gold`: items in the gold's order, missing ones empty.
+    """Compare `run` with `gold`. Items are in the gold's order, and missing items are empty.
 
-    The gold's items are the denominator. Others are left out or, with `count_outside`, kept separately as in PyEvALL,
-    where they count for precision.
+    Metrics divide by the number of gold items. Answers to other items are left out or, with `count_outside`, kept
+    separately, as in PyEvALL, where they count in precision.
     """
     found = _compared(gold, run, count_outside)
     lacks = _missing_files(gold, run)
@@ -219,7 +230,7 @@ def _compare_entities(gold: LoadedGold, run: Entities, rows: NDArray[np.intp]) -
     types = tuple(dict.fromkeys([*gold.entities.types, *run.types]))
     places = np.array([types.index(name) for name in run.types], np.intp)
     owners = np.repeat(rows, np.diff(run.starts))
-    order = np.argsort(owners, kind="stable")  # tokens are sorted already
+    order = np.argsort(owners, kind="stable")  # tokens are already sorted
     order = order[owners[order] >= 0]
     return EntityComparison(gold, types, owners[order], run.begins[order], run.ends[order], places[run.kinds[order]])
 
@@ -231,7 +242,7 @@ def _compare_rankings(gold: LoadedGold, run: Ranking, rows: NDArray[np.intp]) ->
     order = np.lexsort((-places, -as_trec_eval(run.scores), owners))
     order = order[owners[order] >= 0]
     owners = owners[order]
-    firsts = np.searchsorted(owners, owners)  # where each document's query begins
+    firsts = np.searchsorted(owners, owners)  # index at which each document's query begins
     relevant = gold.once(_relevance)
     documents = [run.documents[place] for place in order.tolist()]
     relevance = [relevant.get(judged, 0.0) for judged in zip(owners.tolist(), documents, strict=True)]
@@ -247,7 +258,7 @@ def _compare_texts(gold: LoadedGold, run: Texts, rows: NDArray[np.intp]) -> Text
 
 
 def _relevance(gold: LoadedGold) -> dict[tuple[int, str], float]:
-    """Degrees of relevance by row of a query and document, for documents judged by the gold."""
+    """Map the row of a query and a document to its relevance grade, for documents judged in the gold."""
     ranking = gold.ranking
     owners = np.repeat(np.arange(len(ranking.ids)), np.diff(ranking.starts)).tolist()
     return dict(zip(zip(owners, ranking.documents, strict=True), ranking.scores.tolist(), strict=True))
@@ -276,7 +287,7 @@ def _gold_has_several(gold: LoadedGold) -> bool:
 
 
 def _has_several(values: Values) -> bool:
-    """Whether a row of labels has more than one."""
+    """Whether an item has more than one label."""
     if values.dtype != np.bool_:
         return False
     seen = np.zeros(len(values), bool)
@@ -288,7 +299,7 @@ def _has_several(values: Values) -> bool:
 
 
 def _place(values: Values, rows: NDArray[np.intp], count: int) -> Values:
-    """An array of `count` rows with `values` at `rows`, zero elsewhere."""
+    """Return an array of `count` rows with `values` at `rows` and zeros elsewhere."""
     if len(rows) == count and (rows == np.arange(count)).all():
         return values
     result = np.zeros((count, values.shape[1]), values.dtype)

@@ -1,6 +1,6 @@
-"""Correlation of a column's numbers with the gold's: Pearson's, Spearman's and Kendall's.
+"""Correlation of a column's numbers with the gold's numbers: Pearson, Spearman and Kendall.
 
-Over the items for which the gold has a number. An item without an answer counts as 0.
+Only items for which the gold has a number are used. An item without an answer counts as 0.
 """
 
 import numpy as np
@@ -10,11 +10,11 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Numbers, Part
 
-_LEAST_SPREAD = 1e-13  # sum of squares below which a variance is only rounding
+_LEAST_SPREAD = 1e-13  # smaller sums of squares are only rounding errors
 
 
 def judged_items(comparison: MatrixComparison, column: str | None) -> NDArray[np.bool_]:
-    """The items for which the gold has a number in the column (the only one by default); shape (items,)."""
+    """Return which items have a gold number in the column (by default the only column), with shape (items,)."""
     at = comparison.position(column or comparison.gold.matrix.columns[0])
     if at >= len(comparison.gold.tree.classes):
         return np.zeros(len(comparison.gold), bool)
@@ -22,7 +22,7 @@ def judged_items(comparison: MatrixComparison, column: str | None) -> NDArray[np
 
 
 def pairs(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Numbers]:
-    """The numbers of gold and run for the items judged by the gold."""
+    """Return the numbers of gold and run for the items judged by the gold."""
     judged = judged_items(comparison, column)
     at = comparison.position(column or comparison.gold.matrix.columns[0])
     if not judged.any():
@@ -31,11 +31,11 @@ def pairs(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Nu
 
 
 def _correlation(gold: Numbers, run: Numbers) -> float | None:
-    """Pearson's; None for fewer than two items, or if either side is constant."""
+    """Return Pearson's correlation, or None if there are fewer than two items or if either side is constant."""
     if len(gold) < 2 or np.ptp(gold) == 0 or np.ptp(run) == 0:
         return None
     left, right = gold - gold.mean(), run - run.mean()
-    left, right = left / np.abs(left).max(), right / np.abs(right).max()  # so that squares neither overflow nor vanish
+    left, right = left / np.abs(left).max(), right / np.abs(right).max()  # so that squares do not overflow or underflow
     value = (left * right).sum() / np.sqrt((left**2).sum() * (right**2).sum())
     return float(np.clip(value, -1.0, 1.0))
 
@@ -50,7 +50,7 @@ def _spearman(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
 
 
 def midranks(values: Numbers) -> Numbers:
-    """Ranks from 1; equal values share their mean rank."""
+    """Return ranks from 1. Equal values share their mean rank."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     ranks: Numbers = (last - (counts - 1) / 2)[places]
@@ -58,7 +58,7 @@ def midranks(values: Numbers) -> Numbers:
 
 
 def _kendall(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    """τ-b; None for fewer than two items, or if either side is constant."""
+    """Return τ-b, or None if there are fewer than two items or if either side is constant."""
     gold, run = (np.unique(side, return_inverse=True)[1] for side in pairs(comparison, spec.part))
     width = int(run.max(initial=0)) + 1
     every = len(gold) * (len(gold) - 1) // 2
@@ -71,17 +71,17 @@ def _kendall(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
 
 
 def _ties(ranks: NDArray[np.intp]) -> int:
-    """The number of pairs of items with the same rank."""
+    """Count the pairs of items with the same rank."""
     counts = np.unique(ranks, return_counts=True)[1].astype(np.int64)
     return int((counts * (counts - 1) // 2).sum())
 
 
 def _inversions(ranks: NDArray[np.intp]) -> int:
-    """The number of pairs with the greater rank first, counted bit by bit from the highest: n log n steps."""
+    """Count the pairs whose larger rank comes first, bit by bit from the highest bit, in n log n steps."""
     found = 0
     for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
         ones = (ranks >> bit) & 1
-        alike = ranks >> (bit + 1)  # sorted, as higher bits come first
+        alike = ranks >> (bit + 1)  # sorted, because higher bits come first
         before = np.cumsum(ones) - ones
         found += int((before - before[np.searchsorted(alike, alike)])[ones == 0].sum())
         ranks = ranks[np.argsort(ranks >> bit, kind="stable")]
@@ -89,7 +89,10 @@ def _inversions(ranks: NDArray[np.intp]) -> int:
 
 
 def _pearson_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
-    """n, Σ g, Σ a, Σ g², Σ a², Σ g a; both sides minus the gold's mean, which only changes rounding."""
+    """Return n, Σ g, Σ a, Σ g², Σ a² and Σ g a by item.
+
+    The gold's mean is subtracted from both sides to reduce rounding errors.
+    """
     gold, run = pairs(comparison, spec.part)
     if not gold.size:
         return None
@@ -113,7 +116,7 @@ METRICS = (
         name="pearson",
         title="Pearson's correlation",
         short="Pearson",
-        formula="cov(g, a) / (σ_g σ_a); undefined where either is constant",
+        formula="cov(g, a) / (σ_g σ_a); undefined if either is constant",
         source="Pearson (1895); scipy.stats.pearsonr",
         compute=_pearson,
         contributions=_pearson_contributions,
@@ -133,7 +136,7 @@ METRICS = (
         name="spearman",
         title="Spearman's rank correlation",
         short="Spearman",
-        formula="Pearson's correlation of the ranks, equal numbers sharing the mean of theirs; undefined where either "
+        formula="Pearson's correlation of the ranks, where equal numbers share their mean rank; undefined if either "
         "is constant",
         source="Spearman (1904); scipy.stats.spearmanr",
         compute=_spearman,
@@ -153,8 +156,8 @@ METRICS = (
         name="kendall",
         title="Kendall's rank correlation",
         short="Kendall",
-        formula="τ-b = (C − D) / √((P − G) (P − A)) of pairs of items: P all, C in the same order on both sides, D in "
-        "opposite order, G equal in the gold, A equal in the run; undefined where either is constant",
+        formula="τ-b = (C − D) / √((P − G) (P − A)) , where P is the number of item pairs: C in the same order on "
+        "both sides, D in opposite order, G equal in the gold, A equal in the run; undefined if either is constant",
         source="Kendall (1945), The treatment of ties in ranking problems; scipy.stats.kendalltau",
         compute=_kendall,
         example=Example(

@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.distinct import distinct
 
-Cells = NDArray[Any]  # bools or integers
+Cells = NDArray[Any]  # Boolean or integer
 
 
 class ClassCounts(NamedTuple):
-    """How often gold and run agree on a class, the run has it, the gold has it: each of shape (…, classes)."""
+    """Counts per class, each with shape (…, classes).
+
+    They count where gold and run agree on the class, where the run has it, and where the gold has it.
+    """
 
     hits: Cells
     predicted: Cells
@@ -22,12 +25,12 @@ class ClassCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClassMarks:
-    """By item, the number of cells in which gold and run agree on a class, the run has it, the gold has it.
+    """Counts by item and class: cells in which gold and run agree, the run has the class, the gold has the class.
 
-    `hits`, `says` and `has` have shape (items, classes), for classes or values known to the gold or its format.
-    `others` (items, further classes) marks those that only the run has. Of shape (items,), `judged` counts the answers
-    judged by the gold and `given` those that the run has. `outside` (classes,), `other_outside` and `given_outside`
-    count the run's answers to items without gold, if these count.
+    `hits`, `says` and `has` have shape (items, classes), for classes or values that the gold or its format knows.
+    `others` (items, further classes) marks classes that only the run has. `judged` (items,) counts the answers judged
+    by the gold, and `given` (items,) counts those that the run contains. `outside` (classes,), `other_outside` and
+    `given_outside` count the run's answers to items without gold, if the track counts them.
     """
 
     classes: tuple[str, ...]
@@ -42,15 +45,18 @@ class ClassMarks:
     given_outside: int
 
     def totals(self) -> ClassCounts:
-        """The totals over all items; items without gold are included in what is predicted."""
+        """The totals over all items. Answers to items without gold are included in the predictions."""
         return ClassCounts(total(self.hits), total(self.says) + self.outside, total(self.has))
 
     def per_item(self) -> ClassCounts:
-        """Each item's contribution to the totals; answers without gold are spread evenly over the items."""
+        """Each item's contribution to the totals.
+
+        Answers to items without gold are distributed evenly over the items.
+        """
         return ClassCounts(self.hits, self.says + self.outside / max(1, len(self.says)), self.has)
 
     def only(self, chosen: NDArray[np.bool_]) -> "ClassMarks":
-        """The marks of the chosen classes."""
+        """Return the marks of the selected classes."""
         return replace(
             self,
             classes=tuple(name for name, keep in zip(self.classes, chosen, strict=True) if keep),
@@ -61,11 +67,11 @@ class ClassMarks:
         )
 
     def of(self, name: str | None) -> "ClassMarks":
-        """The marks of one class; empty if the gold does not know it."""
+        """Return the marks of one class, which are empty if the gold does not know the class."""
         return self.only(np.array([own == name for own in self.classes], bool))
 
     def pooled(self) -> "ClassMarks":
-        """All classes as one, including those that only the run has."""
+        """Combine all classes into one, including classes that only the run has."""
         return replace(
             self,
             classes=("",),
@@ -77,24 +83,24 @@ class ClassMarks:
 
 
 def total(cells: Cells) -> Cells:
-    """Sums over the items."""
+    """Sum over the items."""
     if cells.dtype == np.bool_:
-        return np.array([np.count_nonzero(column) for column in cells.T], np.int64)  # much faster than by axis
+        return np.array([np.count_nonzero(column) for column in cells.T], np.int64)  # much faster than with `axis`
     result: Cells = cells.sum(axis=0)
     return result
 
 
 def marks(comparison: MatrixComparison, column: str | None) -> ClassMarks:
-    """Marks of the label classes, or of the values of a table's column (the only one by default)."""
+    """Return the marks of the label classes, or of the values in a table column (by default the only column)."""
     if comparison.run.dtype == np.bool_:
         return comparison.once(_label_marks)
     return comparison.once(_value_marks, column or comparison.gold.matrix.columns[0])
 
 
 def positive_marks(comparison: MatrixComparison, column: str | None) -> ClassMarks | None:
-    """Marks of the value 1 in a column, or in all columns together (None), over the cells judged by the gold.
+    """Return the marks of the value 1 in a column (None: in all columns together), over the cells judged by the gold.
 
-    None if the run answers none of the judged items: an optional part that it lacks.
+    Return None if the run answers no judged item, which means that it lacks an optional part.
     """
     chosen = [column] if column else comparison.gold.matrix.columns
     at = [comparison.position(name) for name in chosen]
@@ -160,6 +166,6 @@ def _value_marks(comparison: MatrixComparison, column: str) -> ClassMarks:
 
 
 def _across(cells: NDArray[np.bool_]) -> Cells:
-    """The number of an item's cells that are true."""
+    """Count the cells of each item that are True."""
     result: Cells = np.count_nonzero(cells, axis=1)
     return result

@@ -1,7 +1,7 @@
-"""ROC and precision–recall curves of a class or a column, and the areas under them.
+"""ROC and precision–recall curves of a class or column, and the areas under them.
 
-An item is positive if the gold gives the class, or the column, more than one half. Items are ordered by the run's
-weights; equal weights are one step of the curve, and items without an answer come last.
+An item is positive if the gold gives the class or column more than one half. Items are ordered by the run's weights.
+Equal weights are one step of the curve, and items without an answer are last.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from scoring.metrics.metric import SOFT, TABLE, Example, Metric, Numbers, Part, 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points by falling threshold: `x[i]` and `y[i]` if weights ≥ `thresholds[i]` count as positive."""
+    """Points by decreasing threshold. `x[i]` and `y[i]` hold if weights ≥ `thresholds[i]` count as positive."""
 
     x: Numbers
     y: Numbers
@@ -25,7 +25,10 @@ class Curve:
 
 
 def roc(comparison: MatrixComparison, name: str) -> Curve | None:
-    """x: false positives / negatives, y: true positives / positives; None if the gold lacks either."""
+    """Return false positives / negatives as x and true positives / positives as y.
+
+    Return None if the gold lacks positives or negatives.
+    """
     hits, said, thresholds, judged = comparison.once(_steps, name)
     positives = hits[-1]
     if positives in (0, judged):
@@ -34,7 +37,10 @@ def roc(comparison: MatrixComparison, name: str) -> Curve | None:
 
 
 def precision_recall(comparison: MatrixComparison, name: str) -> Curve | None:
-    """x: recall, y: precision (1 if nothing counts as positive); None if the gold has no positive item."""
+    """Return recall as x and precision as y (1 if nothing counts as positive).
+
+    Return None if the gold has no positives.
+    """
     hits, said, thresholds, _ = comparison.once(_steps, name)
     if not hits[-1]:
         return None
@@ -45,9 +51,12 @@ Steps = tuple[NDArray[np.int64], NDArray[np.int64], Numbers, int]
 
 
 def _steps(comparison: MatrixComparison, name: str) -> Steps:
-    """True positives, all positives and the threshold at each step, from none to all, and how many items are judged."""
+    """Return true positives, predicted positives and threshold at each step, and the number of items.
+
+    The first step predicts no positives.
+    """
     at = comparison.position(name)
-    if at >= len(comparison.gold.tree.classes):  # the gold does not know it
+    if at >= len(comparison.gold.tree.classes):  # the gold does not know the class
         return np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([np.inf]), 0
     judged = ~comparison.gold.absent[:, at]
     truth = comparison.gold.values[judged, at] > 0.5
@@ -60,7 +69,7 @@ def _steps(comparison: MatrixComparison, name: str) -> Steps:
 
 
 def area_under_roc(comparison: MatrixComparison, name: str) -> float | None:
-    """The area for a class or a column; None if the gold lacks positives or negatives."""
+    """Return the area for a class or column, or None if the gold lacks positives or negatives."""
     curve = roc(comparison, name)
     return None if curve is None else float(np.trapezoid(curve.y, curve.x))
 
@@ -91,8 +100,8 @@ METRICS = (
         name="roc_auc",
         title="Area under the ROC curve",
         short="AUC",
-        formula="P(a positive item's weight > a negative one's) + P(equal) / 2; mean over the classes where none is "
-        "named; undefined where the gold has no positive or no negative item",
+        formula="P(weight of a positive item > weight of a negative item) + P(equal) / 2; mean over all classes if "
+        "none is given; undefined if the gold has no positive or no negative items",
         source="Fawcett (2006), An introduction to ROC analysis; scikit-learn, roc_auc_score",
         compute=_mean_of(area_under_roc),
         example=Example(
@@ -100,7 +109,7 @@ METRICS = (
             gold=_GOLD,
             run=_RUN,
             value=0.75,
-            why="of four pairs of a positive and a negative item, three are in order",
+            why="of four pairs of a positive and a negative item, three are in the correct order",
             part="yes",
         ),
         kinds=SOFT | TABLE,
@@ -111,8 +120,8 @@ METRICS = (
         name="average_precision",
         title="Average precision",
         short="AP",
-        formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; mean over the classes where none "
-        "is named; undefined where the gold has no positive item",
+        formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; mean over all classes if none "
+        "is given; undefined if the gold has no positive items",
         source="scikit-learn, average_precision_score",
         compute=_mean_of(_average_precision),
         example=Example(

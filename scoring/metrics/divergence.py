@@ -1,4 +1,4 @@
-"""Distances of soft labels from the gold's: Jensen–Shannon, Kullback–Leibler, Wasserstein, Manhattan, Brier score."""
+"""Distances between soft labels: Jensen–Shannon, Kullback–Leibler, Wasserstein, Manhattan, and Brier score."""
 
 from math import log, sqrt
 
@@ -14,13 +14,13 @@ EPSILON = 1e-12
 
 
 def log_unit(spec: MetricSpec, otherwise: str) -> float:
-    """The natural logarithm of the option `base`."""
+    """Return the natural logarithm of the option `base`."""
     base = spec.options.get("base", otherwise)
     return 1.0 if base == "e" else log(float(base))
 
 
 def _shares(weights: Numbers) -> Numbers:
-    """Each row normalized; rows of zeros stay."""
+    """Normalize each row. Rows of zeros stay unchanged."""
     sums = weights.sum(axis=1, keepdims=True)
     shares: Numbers = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
     return shares
@@ -31,7 +31,7 @@ def _gold_shares(gold: LoadedGold) -> Numbers:
 
 
 def _gains(part: Numbers, other: Numbers) -> Numbers:
-    """Σ_c p log2(2 p / (p + q)) of each row."""
+    """Return Σ_c p log2(2 p / (p + q)) of each row."""
     both = part + other
     ratio = np.divide(2 * part, both, out=np.ones_like(part), where=part > 0)
     gains: Numbers = (part * np.log2(ratio)).sum(axis=1)
@@ -43,12 +43,12 @@ def _run_shares(comparison: MatrixComparison) -> Numbers:
 
 
 def _judged(comparison: MatrixComparison) -> Numbers:
-    """1 for items for which the gold has any weight."""
+    """Return 1 for items for which the gold has any weight, otherwise 0."""
     return np.asarray((comparison.gold.once(_gold_shares) > 0).any(axis=1), np.float64)
 
 
 def _divergence_by_item(comparison: MatrixComparison) -> Numbers:
-    """Jensen–Shannon divergence in bits; 1 for an item without weights in the run."""
+    """Return the Jensen–Shannon divergence in bits. It is 1 for items without weights in the run."""
     known = comparison.gold.once(_gold_shares)
     gold = np.hstack([known, np.zeros((len(known), comparison.extra))])
     run = comparison.once(_run_shares)
@@ -59,21 +59,21 @@ def _divergence_by_item(comparison: MatrixComparison) -> Numbers:
 
 @Share
 def _divergences(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """The divergence of each item, and 1 if the gold has any weight for it."""
+    """Return the divergence of each item, and 1 for items with any gold weight."""
     scale = log(2) / log_unit(spec, "2")
     return scale * comparison.once(_divergence_by_item), comparison.once(_judged)
 
 
 @Share
 def _distances(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """The square root of each item's divergence, and 1 if the gold has any weight for it."""
+    """Return the square root of each item's divergence, and 1 for items with any gold weight."""
     divergences, judged = _divergences.parts(comparison, spec)
     return np.sqrt(divergences), judged
 
 
 @Share
 def _relative_entropies(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """KL(g ∥ a) of each item, and 1 if the gold has any weight for it."""
+    """Return KL(g ∥ a) of each item, and 1 for items with any gold weight."""
     gold = comparison.gold.once(_gold_shares)
     run = np.maximum(comparison.once(_run_shares)[:, : gold.shape[1]], number(spec, "epsilon", EPSILON))
     logarithms = np.log(np.divide(gold, run, out=np.ones_like(gold), where=gold > 0))
@@ -82,7 +82,7 @@ def _relative_entropies(comparison: MatrixComparison, spec: MetricSpec) -> tuple
 
 
 def _places(classes: tuple[str, ...]) -> Numbers:
-    """Each class's position on its scale: the number in its name, else its index among the classes."""
+    """Return each class's position on the scale: the number in its name, or its index if not all names are numbers."""
     try:
         places = np.array([float(name) for name in classes])
     except ValueError:
@@ -92,7 +92,7 @@ def _places(classes: tuple[str, ...]) -> Numbers:
 
 @Share
 def _transports(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """How far weights must be moved in each item, and 1 if the gold has any weight for it."""
+    """Return how far weights must be moved in each item, and 1 for items with any gold weight."""
     gold = comparison.gold.once(_gold_shares)
     run = _shares(comparison.run[:, : gold.shape[1]].astype(np.float64))
     places = _places(comparison.gold.tree.classes)
@@ -104,21 +104,21 @@ def _transports(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers
 
 
 def _off(comparison: MatrixComparison) -> Numbers:
-    """g − a of each item and class, including those that only the run has."""
+    """Return g − a of each item and class, including classes that only the run has."""
     known = len(comparison.gold.tree.classes)
     return np.hstack([comparison.gold.values - comparison.run[:, :known], -comparison.run[:, known:]])
 
 
 @Mean
 def _manhattan(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """Σ_c |g_c − a_c| of each item."""
+    """Return Σ_c |g_c − a_c| of each item."""
     distances: Numbers = np.abs(comparison.once(_off)).sum(axis=1)
     return distances
 
 
 @Mean
 def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """Σ_c (g_c − a_c)² of each item."""
+    """Return Σ_c (g_c − a_c)² of each item."""
     squares: Numbers = (comparison.once(_off) ** 2).sum(axis=1)
     return squares
 
@@ -128,8 +128,8 @@ METRICS = (
         name="jensen_shannon",
         title="Jensen–Shannon divergence",
         short="JSD",
-        formula="mean over items of (KL(g ∥ m) + KL(a ∥ m)) / 2, m = (g + a) / 2, an item's weights made to sum to 1; "
-        "logarithms to base 2 by default; an item without weights in the run has the greatest divergence, log 2; items "
+        formula="mean over items of (KL(g ∥ m) + KL(a ∥ m)) / 2, m = (g + a) / 2, with each item's weights normalized; "
+        "logarithms to base 2 by default; an item without weights in the run has the maximum divergence, log 2; items "
         "without weights in the gold are left out",
         source="Lin (1991), Divergence measures based on the Shannon entropy; scipy, jensenshannon (its square)",
         options={"base": LOG_BASES},
@@ -140,7 +140,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0, b 1", "2": "a 0.5, b 0.5"},
             value=0.5,
-            why="item 1 is as far off as can be, 1 bit; item 2 is right: (1 + 0) / 2",
+            why="item 1 has the maximum divergence, 1 bit; item 2 is correct: (1 + 0) / 2",
         ),
         kinds=SOFT,
         higher_is_better=False,
@@ -149,8 +149,8 @@ METRICS = (
         name="jensen_shannon_distance",
         title="Jensen–Shannon distance",
         short="JS dist",
-        formula="mean over items of the square root of their Jensen–Shannon divergence; base and items without weights "
-        "as there",
+        formula="mean over items of the square root of their Jensen–Shannon divergence; base and items without "
+        "weights are handled in the same way",
         source="Endres and Schindelin (2003), A new metric for probability distributions; scipy, jensenshannon, whose "
         "base is e by default",
         options={"base": LOG_BASES},
@@ -161,7 +161,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0, b 1", "2": "a 0.5, b 0.5"},
             value=sqrt(log(2)) / 2,
-            why="to base e, item 1 has the divergence log 2 = 0.693, item 2 none: (√0.693 + 0) / 2",
+            why="with base e, item 1 has the divergence log 2 = 0.693, item 2 none: (√0.693 + 0) / 2",
             options={"base": "e"},
         ),
         kinds=SOFT,
@@ -171,7 +171,7 @@ METRICS = (
         name="kullback_leibler",
         title="Kullback–Leibler divergence",
         short="KL",
-        formula="mean over items of max(0, Σ_c g_c log(g_c / max(a_c, ε))), an item's weights made to sum to 1; "
+        formula="mean over items of max(0, Σ_c g_c log(g_c / max(a_c, ε))), with each item's weights normalized; "
         "logarithms to base e and ε = 1e-12 by default; items without weights in the gold are left out",
         source="Kullback and Leibler (1951), On information and sufficiency; scipy, stats.entropy of two distributions",
         options={"base": LOG_BASES, "epsilon": AnyNumber(1e-30)},
@@ -182,7 +182,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
             value=0.5,
-            why="to base 2, item 1 has 1 · log2(1 / 0.5) = 1, item 2 has 0: (1 + 0) / 2",
+            why="with base 2, item 1 has 1 · log2(1 / 0.5) = 1, item 2 has 0: (1 + 0) / 2",
             options={"base": "2"},
         ),
         kinds=SOFT,
@@ -193,10 +193,10 @@ METRICS = (
         name="wasserstein",
         title="Wasserstein distance",
         short="WS",
-        formula="mean over items of ∫ |G − A|, G and A the cumulated weights, an item's weights made to sum to 1; a "
-        "class is at the number that it is named by or, where not all are numbers, at its place in `classes`; an item "
-        "without weights in the run counts the greatest distance of two classes, items without weights in the gold are "
-        "left out",
+        formula="mean over items of ∫ |G − A|, where G and A are the cumulative weights, with each item's weights "
+        "normalized; a class is positioned at the number in its name or, if not all names are numbers, by its index in "
+        "`classes`; an item without weights in the run counts as the maximum distance between two classes; items "
+        "without weights in the gold are left out",
         source="Vallender (1974), Calculation of the Wasserstein distance on the line; scipy, "
         "stats.wasserstein_distance(places, places, g, a)",
         compute=_transports.compute,
@@ -216,7 +216,7 @@ METRICS = (
         name="manhattan",
         title="Manhattan distance",
         short="Manhattan",
-        formula="mean over items of Σ_c |g_c − a_c|; weights that a run lacks count 0",
+        formula="mean over items of Σ_c |g_c − a_c|; weights that a run lacks count as 0",
         source="Leonardelli et al. (2025), LeWiDi 2025; scipy, distance.cityblock",
         compute=_manhattan.compute,
         contributions=_manhattan.contributions,
@@ -225,7 +225,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
             value=0.5,
-            why="item 1 is off by 1/2 twice: (1/2 + 1/2 + 0) / 2",
+            why="item 1 differs by 1/2 twice: (1/2 + 1/2 + 0) / 2",
         ),
         kinds=SOFT,
         higher_is_better=False,
@@ -235,7 +235,7 @@ METRICS = (
         name="brier",
         title="Brier score",
         short="Brier",
-        formula="mean over items of Σ_c (g_c − a_c)²; weights that a run lacks count 0",
+        formula="mean over items of Σ_c (g_c − a_c)²; weights that a run lacks count as 0",
         source="Brier (1950), Verification of forecasts expressed in terms of probability",
         compute=_squares.compute,
         contributions=_squares.contributions,
@@ -244,7 +244,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
             value=0.25,
-            why="item 1 is off by 1/2 twice: (1/4 + 1/4 + 0) / 2",
+            why="item 1 differs by 1/2 twice: (1/4 + 1/4 + 0) / 2",
         ),
         kinds=SOFT,
         higher_is_better=False,

@@ -1,8 +1,9 @@
 """Precision, recall and F1 of typed entities: strict, by boundaries, by overlap and by type (SemEval-2013, task 9).
 
-If an entity can match several of the other side, the run's are processed in order and each gold entity matches once, as
-in nervaluate: a partial match prefers the same boundaries, else the first overlap; a match by type prefers the same
-type with the nearest boundaries, else the first overlap, which is then used up; a match by IoU prefers the greatest.
+If an entity can match several entities of the other side, the run's entities are processed in order and each gold
+entity matches once, as in nervaluate. A partial match prefers the same boundaries, otherwise the first overlap. A match
+by type prefers the same type with the closest boundaries, otherwise the first overlap, whose gold entity then counts as
+used. A match by IoU prefers the largest IoU.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,14 +30,14 @@ from scoring.metrics.metric import (
     ratios,
 )
 
-PARTIAL = 0.5  # credit for an overlap
-DENSE = 16  # positions for each entity, up to which a table of all positions is small
-IOU = 0.5  # the least overlap by default: intersection / union
+PARTIAL = 0.5  # score of an overlap
+DENSE = 16  # up to this many positions per entity, a table of all positions is small
+IOU = 0.5  # default of the smallest intersection / union that matches
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Entities in order; `begins` and `ends` are positions in all items together, `owners` the gold's rows."""
+    """Entities of one side in order. `begins` and `ends` are positions in all items, `owners` are gold rows."""
 
     owners: NDArray[np.intp]
     begins: NDArray[np.int64]
@@ -54,7 +55,7 @@ class Side:
 
 
 def sides(comparison: EntityComparison) -> tuple[Side, Side]:
-    """The entities of gold and run."""
+    """Return the entities of gold and run."""
     gold = comparison.gold.entities
     width = max(int(gold.ends.max(initial=0)), int(comparison.ends.max(initial=0))) + 1
     owners = np.repeat(np.arange(len(gold.ids)), np.diff(gold.starts))
@@ -65,8 +66,9 @@ def sides(comparison: EntityComparison) -> tuple[Side, Side]:
     )
 
 
-Credits = Callable[[Side, Side, float], Numbers]  # of gold and run: the credit of each of the run's entities
-Choice = Callable[[Rows, int], tuple[float, int]]  # of free gold entities and a run's: the credit, and which is used up
+Credits = Callable[[Side, Side, float], Numbers]  # (gold, run, IOU) → the credit of each of the run's entities
+# (unused gold entities, run entity) → the credit of the run entity, and the gold entity used
+Choice = Callable[[Rows, int], tuple[float, int]]
 
 
 def _strict(gold: Side, run: Side, least: float) -> Numbers:
@@ -77,7 +79,7 @@ def _strict(gold: Side, run: Side, least: float) -> Numbers:
 
 
 def matches_strictly(gold: Side, run: Side) -> Numbers:
-    """1 for each of the run's entities that the gold has, with the same boundaries and type, else 0."""
+    """Return 1 for each of the run's entities that is in the gold with the same boundaries and type, otherwise 0."""
     return _strict(gold, run, IOU)
 
 
@@ -88,13 +90,16 @@ def _exact(gold: Side, run: Side, least: float) -> Numbers:
 
 
 def _same(gold: Side, run: Side) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Which of the run's entities have the same boundaries as one of the gold's, and which one; neither overlaps."""
+    """Return which of the run's entities have the boundaries of a gold entity, and the index of that entity.
+
+    The entities of neither side may overlap.
+    """
     if not len(gold.begins):
         return np.zeros(len(run.begins), np.bool_), np.zeros(len(run.begins), np.intp)
     end = int(gold.begins[-1]) + 1
     if end > DENSE * len(gold.begins):
         places = np.minimum(np.searchsorted(gold.begins, run.begins), len(gold.begins) - 1)
-    else:  # ten times as fast
+    else:  # ten times faster
         known = np.zeros(end, np.intp)
         known[gold.begins] = np.arange(len(gold.begins))
         places = known[np.minimum(run.begins, end - 1)]
@@ -102,7 +107,7 @@ def _same(gold: Side, run: Side) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
 
 
 def _equal(gold: NDArray[np.int64], run: NDArray[np.int64]) -> Numbers:
-    """1 for each row of the run that the gold has, as often as the gold has it; both are sorted."""
+    """Return 1 for each row of the run that is in the gold, at most as often as the gold has it. Both are sorted."""
     places = np.unique(np.concatenate([gold, run]), axis=0, return_inverse=True)[1].ravel()
     known = np.bincount(places[: len(gold)], minlength=len(places))
     own = places[len(gold) :]
@@ -111,13 +116,13 @@ def _equal(gold: NDArray[np.int64], run: NDArray[np.int64]) -> Numbers:
 
 
 def _overlaps(gold: Side, run: Side) -> tuple[Sequence[int], Sequence[int]]:
-    """The range of the gold's entities that each of the run's may overlap. In a flat gold it overlaps them all."""
+    """Return the range of gold entities that each run entity may overlap. In a flat gold, it overlaps all of them."""
     first = np.searchsorted(np.maximum.accumulate(gold.ends), run.begins, side="right")
     return first.tolist(), np.searchsorted(gold.begins, run.ends, side="left").tolist()
 
 
 def _in_turn(gold: Side, run: Side, choose: Choice) -> Numbers:
-    """Credits by a choice among the free gold entities that each of the run's overlaps; the chosen one is used up."""
+    """Return credits by choosing one of the unused gold entities that each run entity overlaps."""
     found, free = np.zeros(len(run.begins)), np.ones(len(gold.begins), np.bool_)
     for row, (first, end, begin) in enumerate(zip(*_overlaps(gold, run), run.begins.tolist(), strict=True)):
         own = first + np.flatnonzero(free[first:end] & (gold.ends[first:end] > begin))
@@ -129,7 +134,7 @@ def _in_turn(gold: Side, run: Side, choose: Choice) -> Numbers:
 
 
 def _apart(gold: Side, own: Rows, run: Side, row: int) -> NDArray[np.int64]:
-    """The sum of both boundaries' distances."""
+    """Return the sum of the distances of both boundaries."""
     apart: NDArray[np.int64] = np.abs(gold.begins[own] - run.begins[row]) + np.abs(gold.ends[own] - run.ends[row])
     return apart
 
@@ -177,7 +182,7 @@ MATCHES: dict[str, Credits] = {"strict": _strict, "exact": _exact, "partial": _p
 
 
 def _counts(comparison: EntityComparison, match: str, name: str | None, least: float) -> Numbers:
-    """By sentence, the credit of the run's entities, their number, and the gold's number: (items, 3)."""
+    """Return (items, 3): by item, the credit and the number of the run's entities, and the number of gold entities."""
     gold, run = comparison.once(sides)
     if name is not None:
         kind = comparison.types.index(name) if name in comparison.types else -1
@@ -189,11 +194,11 @@ def _counts(comparison: EntityComparison, match: str, name: str | None, least: f
 
 
 def _counts_by_type(comparison: EntityComparison, match: str, least: float) -> Numbers:
-    """The counts for each of the gold's types: (items, 3 · types)."""
+    """Return the counts for each of the gold's types, with shape (items, 3 · types)."""
     return np.hstack([_counts(comparison, match, name, least) for name in comparison.gold.entities.types])
 
 
-Measure = Callable[[Numbers], Numbers]  # of counts (…, 3)
+Measure = Callable[[Numbers], Numbers]  # takes counts (…, 3)
 
 
 def precision(counts: Numbers) -> Numbers:
@@ -239,23 +244,23 @@ _WORDS = {
     "strict": ("", "with the same boundaries and type", "one, PER 0-2"),
     "exact": (", exact", "with the same boundaries, of any type", "two, PER 0-2 and ORG 3-4"),
     "partial": (", partial", "with the same boundaries, and half of those that overlap, of any type", "1 + 1 + 1/2"),
-    "type": (", by type", "that overlap one of the same type", "two, PER 0-2 and PER 1-3"),
+    "type": (", by type", "that overlap an entity of the same type", "two, PER 0-2 and PER 1-3"),
     "iou": (
         ", by IoU",
-        "whose intersection with one of the same type, divided by the union of both, is `at_least` 0.5",
-        "two, PER 0-2 and PER 1-3, 2/3 of 1-4",
+        "whose IoU (intersection / union) with an entity of the same type is `at_least` 0.5",
+        "two, PER 0-2 and PER 1-3, which is 2/3 of 1-4",
     ),
 }
 _CREDIT = {"strict": 1.0, "exact": 2.0, "partial": 2.5, "type": 2.0, "iou": 2.0}
-_OF_PER = {"strict": 1.0, "exact": 1.0, "partial": 1.5, "type": 2.0, "iou": 2.0}  # of PER alone; LOC and ORG get none
+_OF_PER = {"strict": 1.0, "exact": 1.0, "partial": 1.5, "type": 2.0, "iou": 2.0}  # of PER alone; LOC, ORG: 0
 MEASURES: dict[str, tuple[str, Measure, str, str]] = {
-    "precision": ("Entity precision", precision, "P", "matches / entities of the run, 0 where it has none"),
-    "recall": ("Entity recall", recall, "R", "matches / entities of the gold, undefined where it has none"),
+    "precision": ("Entity precision", precision, "P", "matches / entities of the run, 0 if the run has none"),
+    "recall": ("Entity recall", recall, "R", "matches / entities of the gold, undefined if the gold has none"),
     "f1": (
         "Entity F1",
         f1,
         "F1",
-        "2 · matches / (entities of the run + those of the gold), undefined where it has none",
+        "2 · matches / (entities of the run + entities of the gold), undefined if the gold has none",
     ),
 }
 _SOURCE = "Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task; seqeval 1.2.2; nervaluate 1.2.1"
@@ -278,7 +283,7 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
             name=f"entity_{measure}{ending}",
             title=f"{title}{words}",
             short=f"{short}{words}",
-            formula=f"{formula}; matches: entities of the run {matches}; all items together",
+            formula=f"{formula}; matches are entities of the run {matches}; computed over all items",
             source=source,
             compute=computed(micro),
             contributions=micro,
@@ -293,8 +298,8 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
             name=f"entity_{measure}{ending}_macro",
             title=f"{title}{words}, macro",
             short=f"Macro {short}{words}",
-            formula=f"mean of entity_{measure}{ending} over the types in the gold, in gold or run (`over: seen`, as "
-            "seqeval), or in `classes` (`over: declared`), 0 where it is undefined for one of them",
+            formula=f"mean of entity_{measure}{ending} over the types in the gold, in gold or run (`over: seen`, as in "
+            "seqeval), or in `classes` (`over: declared`), where an undefined value counts as 0",
             source=source,
             compute=computed(macro),
             contributions=macro,

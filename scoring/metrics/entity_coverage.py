@@ -11,7 +11,8 @@ from scoring.metrics.spans import marked
 
 
 def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
-    """By item, the shares of the run's entities that are covered, their number, and the same of the gold's."""
+    """Return, by item, the covered shares of the run's entities and their number, and the same for the gold's
+    entities."""
     gold, items, types = comparison.gold.entities, len(comparison.gold), len(comparison.types)
     owners = np.repeat(np.arange(items), np.diff(gold.starts))
     run_sides = (comparison.owners, comparison.begins, comparison.ends)
@@ -73,22 +74,22 @@ _P = "mean over the run's entities of the share that the gold's entities of the 
 _R = "mean over the gold's entities of the share that the run's entities of the same type cover"
 METRICS = (
     _metric(
-        "precision", "P", 0.5, _precision, f"{_P}; 0 where it has none", "PER 2-4 is covered, ORG 6-8 is not: 1 / 2"
+        "precision", "P", 0.5, _precision, f"{_P}; 0 if the run has none", "PER 2-4 is covered, ORG 6-8 is not: 1 / 2"
     ),
     _metric(
         "recall",
         "R",
         1 / 6,
         _recall,
-        f"{_R}; undefined where it has none",
-        "half of PER 0-4 is covered, nothing of LOC and ORG: 0.5 / 3",
+        f"{_R}; undefined if the gold has none",
+        "half of PER 0-4 is covered, and nothing of LOC and ORG: 0.5 / 3",
     ),
     _metric(
         "f1",
         "F1",
         0.25,
         _f1,
-        f"2 P R / (P + R); P = {_P}, R = {_R}; undefined where the gold has none",
+        f"2 P R / (P + R); P = {_P}, R = {_R}; undefined if the gold has none",
         "P = 1/2, R = 1/6: 2 · 1/12 / (2/3)",
     ),
 )

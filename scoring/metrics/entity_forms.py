@@ -1,7 +1,7 @@
-"""Precision, recall and F1 of the different surface forms of typed entities (WNUT 2017).
+"""Precision, recall and F1 of the distinct surface forms of typed entities (WNUT 2017).
 
-A form is an entity's text and type. It counts once, however often it occurs, so that rare names weigh as much as
-frequent ones.
+A form is the text and type of an entity. Each form counts once, however often it occurs, so that rare names have the
+same weight as frequent names.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from scoring.metrics.metric import ENTITIES, Contributions, Example, Metric, Num
 
 
 def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
-    """Each item's tokens, or its text where entities are of characters.
+    """Return each item's tokens or, if entities are character spans, its text.
 
     Raises:
         ValueError: the texts are not known.
@@ -33,7 +33,7 @@ def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
 def _forms(
     texts: list[list[str]] | list[str], owners: Rows, begins: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> list[str]:
-    """The text of each entity."""
+    """Return the text of each entity."""
     rows = zip(owners.tolist(), begins.tolist(), ends.tolist(), strict=True)
     parts = [texts[owner][begin:end] for owner, begin, end in rows]
     return [part if isinstance(part, str) else " ".join(part) for part in parts]
@@ -46,9 +46,9 @@ def _gold_forms(gold: LoadedGold) -> list[str]:
 
 
 def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
-    """By item, what it adds to the number of forms that are right, of the run's, and of the gold's: (items, 3).
+    """Return each item's contribution to the number of correct forms, run forms and gold forms, with shape (items, 3).
 
-    A form in several items adds an equal part in each of them, 1 in total.
+    A form that occurs in several items contributes an equal part to each item, 1 in total.
     """
     (gold, run), items = comparison.once(sides), len(comparison.gold)
     forms = {
@@ -69,7 +69,7 @@ def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
 
 
 def _shared(side: Side, forms: Rows, keep: NDArray[np.bool_], items: int) -> Numbers:
-    """By item, Σ over its different forms of 1 / the number of items with that form."""
+    """Return, by item, the sum over its distinct forms of 1 / the number of items with the form."""
     pairs = np.unique(np.column_stack([forms[keep], side.owners[keep]]), axis=0)
     spread = np.bincount(pairs[:, 0])
     return per_row(pairs[:, 1], 1 / spread[pairs[:, 0]], items)
@@ -85,7 +85,7 @@ def _metric(
         name=f"entity_{measure}_surface",
         title=f"Entity {measure if measure != 'f1' else 'F1'} of surface forms",
         short=f"{short} of forms",
-        formula=f"{formula}; forms: pairs of text and type, each counted once; a form is right if the run has one "
+        formula=f"{formula}; forms are pairs of text and type, each counted once; a form is correct if the run has one "
         "of its occurrences, with the same boundaries and type",
         source="Derczynski et al. (2017), WNUT 2017 shared task, section 5; its scorer, wnuteval.py",
         compute=computed(contributions),
@@ -103,22 +103,22 @@ def _metric(
     )
 
 
-_FORMS = "of the sentence `w0 w1 … w9` three times, PER `w0 w1` is one form"
+_FORMS = "the sentence is `w0 w1 … w9` three times, and PER `w0 w1` is one form"
 METRICS = (
     _metric(
         "precision",
         "P",
         precision,
         1 / 2,
-        "right forms / forms of the run, 0 where it has none",
-        f"{_FORMS}; it is right, LOC `w6 w7` is not: 1 / 2",
+        "correct forms / forms of the run, 0 if the run has none",
+        f"{_FORMS}; it is correct, and LOC `w6 w7` is not: 1 / 2",
     ),
     _metric(
         "recall",
         "R",
         recall,
         1 / 3,
-        "right forms / forms of the gold, undefined where it has none",
+        "correct forms / forms of the gold, undefined if the gold has none",
         f"{_FORMS}; LOC `w3` and LOC `w5` are missed: 1 / 3",
     ),
     _metric(
@@ -126,7 +126,7 @@ METRICS = (
         "F1",
         f1,
         2 / 5,
-        "2 · right forms / (forms of the run + those of the gold), undefined where the gold has none",
-        f"{_FORMS}, the only right one of 2 and 3: 2 · 1 / (2 + 3)",
+        "2 · correct forms / (forms of the run + forms of the gold), undefined if the gold has none",
+        f"{_FORMS}, the only correct one of 2 and 3: 2 · 1 / (2 + 3)",
     ),
 )

@@ -1,7 +1,8 @@
 """Errors of numbers: mean absolute error and root mean squared error.
 
-For soft labels, errors are averaged over items and the classes that the gold has anywhere; missing weights are 0. For a
-table's column, over the items for which the gold has a number; an item without an answer counts as 0.
+For soft labels, errors are averaged over items and over the classes that occur in the gold. Missing weights are 0. For
+a table column, errors are averaged over the items for which the gold has a number. An item without an answer counts as
+0.
 """
 
 from math import sqrt
@@ -13,15 +14,15 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.metric import SOFT, TABLE, Contributions, Example, Metric, Numbers, Part, Share
 
-Errors = tuple[Numbers, NDArray[np.int64]]  # per item: the sum over its cells, and the number of judged cells
+Errors = tuple[Numbers, NDArray[np.int64]]  # by item: the sum over its cells, and the number of judged cells
 
 
 def _differences(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Run − gold, 0 where the gold does not judge, and where it does: (items, columns)."""
+    """Return run − gold (0 where the gold does not judge), and which cells are judged, both (items, columns)."""
     gold = comparison.gold
     at = [place for place, name in enumerate(gold.tree.classes) if column in (None, name)]
     judged = ~gold.absent[:, at]
-    if len(at) > 1:  # soft labels: the gold judges a class if it has it anywhere
+    if len(at) > 1:  # soft labels: a class is judged if it occurs anywhere in the gold
         judged = np.tile(judged.any(axis=0), (len(gold), 1))
     return np.where(judged, comparison.run[:, at].astype(np.float64) - gold.values[:, at], 0.0), judged
 
@@ -53,7 +54,7 @@ METRICS = (
         name="mae",
         title="Mean absolute error",
         short="MAE",
-        formula="mean of |g − a|: over the items of a column, or over items and the gold's classes",
+        formula="mean of |g − a|: over the items for a column, or over items and gold classes for soft labels",
         source="PyEvALL 0.2.11, MAE; scikit-learn, mean_absolute_error",
         compute=_absolute.compute,
         contributions=_absolute.contributions,
@@ -74,7 +75,8 @@ METRICS = (
         name="rmse",
         title="Root mean squared error",
         short="RMSE",
-        formula="√ of the mean of (g − a)²: over the items of a column, or over items and the gold's classes",
+        formula="√ of the mean of (g − a)²: over the items for a column, or over items and gold classes for soft "
+        "labels",
         source="scikit-learn, root_mean_squared_error",
         compute=_rmse,
         contributions=_rmse_contributions,

@@ -1,9 +1,9 @@
-"""Hierarchical and propensity F-measure: the overlap of two sets of classes, including ancestors and root.
+"""Hierarchical and propensity F-measure: the overlap of two class sets, including ancestors and the root.
 
-An item's value is 2 w(A ∩ G) / (w(A) + w(G)). For the hierarchical measure every class weighs 1. For the propensity
-measure it weighs the inverse of its propensity, 1 + C · exp(−a · log2(N_c + b)) with C = (log2 N − 1)(b + 1)^a, N_c the
-gold items that have the class, a = 0.55, b = 1.5, so that rare classes count more. Every item has the root class, even
-without an answer.
+An item's value is 2 w(A ∩ G) / (w(A) + w(G)). In the hierarchical measure, every class has the weight 1. In the
+propensity measure, the weight is the inverse of the propensity, 1 + C · exp(−a · log2(N_c + b)) with C = (log2 N − 1)(b
++ 1)^a, a = 0.55 and b = 1.5, where N_c is the number of gold items that have the class. Rare classes therefore count
+more. Every item has the root class, even without an answer.
 """
 
 import numpy as np
@@ -20,7 +20,10 @@ _A, _B = 0.55, 1.5  # Jain et al. (2016), section 3
 
 
 def _inverse_propensity(counts: NDArray[np.int64], items: int) -> NDArray[np.float64]:
-    """The weight of classes that `counts` of `items` gold items have; at least 1, even for a gold of one item."""
+    """Return the weights of classes that `counts` of `items` gold items have.
+
+    A weight is at least 1, even with one item.
+    """
     scale = max(0.0, float(np.log2(items)) - 1) * (_B + 1) ** _A
     weights: NDArray[np.float64] = 1 + scale * np.exp(-_A * np.log2(counts + _B))
     return weights
@@ -31,7 +34,13 @@ def _propensity_weights(gold: LoadedGold) -> NDArray[np.float64]:
 
 
 def _values(comparison: MatrixComparison, known: Numbers, unknown: float, root: float) -> Numbers:
-    """Values by item, for weights of the known classes, of each class that only the run has, and of the root."""
+    """Return values by item.
+
+    Args:
+        known: the weights of the known classes.
+        unknown: the weight of each class that only the run has.
+        root: the weight of the root.
+    """
     sets = comparison.once(class_sets)
     weights = np.pad(known, (0, comparison.extra), constant_values=unknown)
     shared = weigh(sets.gold & sets.run, weights) + root
@@ -56,7 +65,7 @@ METRICS = (
         name="hierarchical_f",
         title="Hierarchical F-measure",
         short="HF",
-        formula="mean over items of 2 |A ∩ G| / (|A| + |G|), sets with all ancestors and the root",
+        formula="mean over items of 2 |A ∩ G| / (|A| + |G|), where the sets contain all ancestors and the root",
         source="Kiritchenko et al. (2004); Ariza-Casabona et al. (2022), DETESTS, section 4",
         compute=_hierarchical.compute,
         contributions=_hierarchical.contributions,
@@ -65,7 +74,7 @@ METRICS = (
             gold={"1": "dog", "2": "tree"},
             run={"1": "cat", "2": "tree"},
             value=5 / 6,
-            why="item 1 shares animal and the root of three classes each: (2 · 2 / (3 + 3) + 1) / 2",
+            why="item 1 shares animal and the root, with three classes on each side: (2 · 2 / (3 + 3) + 1) / 2",
             hierarchy={"animal": ("dog", "cat"), "tree": ()},
         ),
         kinds=LABELS | TABLE,
@@ -74,7 +83,7 @@ METRICS = (
         name="propensity_f",
         title="Propensity F-measure",
         short="Prop-F",
-        formula="as the hierarchical F-measure, each class weighing 1 + (log2 N − 1) 2.5^0.55 exp(−0.55 log2(N_c + "
+        formula="like the hierarchical F-measure, with the class weight 1 + (log2 N − 1) 2.5^0.55 exp(−0.55 log2(N_c + "
         "1.5))",
         source="Jain et al. (2016), KDD; Ariza-Casabona et al. (2022), DETESTS, section 4",
         compute=_propensity.compute,
@@ -84,7 +93,8 @@ METRICS = (
             gold={"1": "a", "2": "b"},
             run={"1": "b", "2": "b"},
             value=0.75,
-            why="of two gold items each class and the root weigh 1, as log2 2 = 1: (2 · 1 / (2 + 2) + 1) / 2",
+            why="with two gold items, each class and the root have the weight 1, as log2 2 = 1: (2 · 1 / (2 + 2) + 1) "
+            "/ 2",
         ),
         kinds=LABELS | TABLE,
     ),

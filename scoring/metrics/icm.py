@@ -1,12 +1,13 @@
 """ICM and ICM-Norm: the information contrast model for hierarchical, single- or multi-label classification.
 
-ICM(A, G) = α1 I(A) + α2 I(G) − β I(A ∪ G), averaged over the items; 2, 2 and 3 by default. The information of a single
-class is I(c) = −log2 P(c), P(c) being the share of gold items with c or a descendant of c; P = 1 / N for a class that
-the gold never has. For a set, I sums w(c) = I(c) − I(parent of c) over the set closed upwards, which in a tree equals
-the recursive definition by deepest common ancestors, in any order. On closed sets I(A ∪ G) = I(A) + I(G) − I(A ∩ G), so
-the mean follows from three counts per class.
+ICM(A, G) = α1 I(A) + α2 I(G) − β I(A ∪ G), averaged over the items. The coefficients are 2, 2 and 3 by default. The
+information content of a single class is I(c) = −log2 P(c), where P(c) is the share of gold items with c or a descendant
+of c, and 1 / N for a class that the gold never has. For a set, I is the sum of w(c) = I(c) − I(parent of c) over the
+set and all ancestors. In a tree, this equals the recursive definition by deepest common ancestors, in any order. For
+sets that contain all ancestors, I(A ∪ G) = I(A) + I(G) − I(A ∩ G), so the mean follows from three counts per class.
 
-The information of a class comes from the whole gold, even if single items or samples of them are judged.
+The information content of a class is always computed on the whole gold, even if only single items or samples are
+judged.
 """
 
 from typing import NamedTuple
@@ -34,7 +35,7 @@ from scoring.metrics.metric import (
 
 
 class Contrast(NamedTuple):
-    """The model's coefficients α1, α2 and β."""
+    """The coefficients α1, α2 and β of the model."""
 
     run: float
     gold: float
@@ -50,17 +51,17 @@ CONTRAST_OPTIONS: Options = {name: AnyNumber(low=0.0) for name in ("alpha1", "al
 
 
 def contrast_of(spec: MetricSpec) -> Contrast:
-    """The coefficients in a metric's options."""
+    """Return the coefficients in a metric's options."""
     return Contrast(number(spec, "alpha1", 2.0), number(spec, "alpha2", 2.0), number(spec, "beta", 3.0))
 
 
 def normalise(value: float | None, best: float) -> float | None:
-    """(value + best) / (2 · best), at least 0; undefined if the gold itself carries no information."""
+    """Return (value + best) / (2 · best), at least 0, or None if the gold itself has no information."""
     return max(0.0, (value + best) / (2 * best)) if value is not None and best > 0 else None
 
 
 def normalised(values: Numbers, best: Numbers) -> Contributions:
-    """The contributions to a normalized metric: each item's value, and its value if the run were the gold."""
+    """Return the contributions to a normalized metric: each item's value, and its value if the run equaled the gold."""
     return Contributions(np.column_stack([values, best]), _normalise_sums)
 
 
@@ -71,7 +72,7 @@ def _normalise_sums(sums: Numbers) -> Numbers:
 
 
 def _gold_weights(gold: LoadedGold) -> Numbers:
-    """The information that each class adds to its parent's, in bits."""
+    """Return the information that each class adds to its parent's information, in bits."""
     items = len(gold)
     counts = total(gold.once(gold_classes))
     information: Numbers = np.log2(items) - np.log2(np.maximum(counts, 1))
@@ -80,7 +81,7 @@ def _gold_weights(gold: LoadedGold) -> Numbers:
 
 
 def _weights(comparison: MatrixComparison) -> Numbers:
-    """The same weights, with those of classes that only the run has."""
+    """Return the same weights with the weights of classes that only the run has."""
     unknown = np.full(comparison.extra, np.log2(len(comparison.gold)))
     return np.concatenate([comparison.gold.once(_gold_weights), unknown])
 
@@ -90,7 +91,7 @@ def _gold_information(gold: LoadedGold) -> Numbers:
 
 
 def _gold_mean(gold: LoadedGold) -> float:
-    """The mean information of the gold's items."""
+    """Return the mean information of the gold items."""
     counts = total(gold.once(gold_classes))
     return float((gold.once(_gold_weights) * counts).sum() / len(gold))
 
@@ -114,7 +115,7 @@ def _icm_norm(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
 
 
 def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
-    """ICM of each item."""
+    """Return ICM of each item."""
     own, golds, union = contrast
     sets, weights = comparison.once(class_sets), _weights(comparison)
     shared, run = weigh(sets.gold & sets.run, weights), weigh(sets.run, weights)
@@ -123,9 +124,10 @@ def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
 
 
 def _information_changes(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
-    """The value's change by an item's effect on the information of its classes, to first order; the mean is 0.
+    """Return the change of the value by each item's effect on the information of its classes, to first order.
 
-    A class that one more item has is less informative: dI(c) = −dP(c) / (P(c) ln 2), for all items that have c.
+    The mean of the changes is 0. A class becomes less informative if one more item has it: dI(c) = −dP(c) / (P(c) ln
+    2), for all items that have c.
     """
     own, golds, union = contrast
     sets: ClassSets = comparison.once(class_sets)
@@ -157,8 +159,8 @@ METRICS = (
         name="icm",
         title="Information contrast model",
         short="ICM",
-        formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), by default 2, 2, 3; I(c) = −log2 P(c), P = 1/N for "
-        "classes not in the gold",
+        formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), with 2, 2 and 3 by default; I(c) = −log2 P(c), "
+        "where P = 1/N for classes not in the gold",
         source="Amigó and Delgado (2022), Evaluating extreme hierarchical multi-label classification, ACL; PyEvALL "
         "0.2.11",
         compute=_icm,
@@ -167,8 +169,8 @@ METRICS = (
             gold=_GOLD,
             run={"1": "a", "2": "b", "3": "b", "4": "b"},
             value=0.25,
-            why="a and b have P = 1/2, so 1 bit; items 1, 3 and 4 give 2 + 2 − 3 · 1 = 1, item 2 gives 2 + 2 − 3 · 2 = "
-            "−2",
+            why="a and b have P = 1/2, which is 1 bit; items 1, 3 and 4 give 2 + 2 − 3 · 1 = 1, item 2 gives 2 "
+            "+ 2 − 3 · 2 = −2",
         ),
         contributions=_contributions,
         kinds=LABELS | TABLE,
@@ -178,9 +180,9 @@ METRICS = (
     ),
     Metric(
         name="icm_norm",
-        title="Normalised information contrast model",
+        title="Normalized information contrast model",
         short="ICM-Norm",
-        formula="max(0, (ICM(A, G) + ICM(G, G)) / (2 ICM(G, G))); undefined where all gold items have the same classes",
+        formula="max(0, (ICM(A, G) + ICM(G, G)) / (2 ICM(G, G))); undefined if all gold items have the same classes",
         source="PyEvALL 0.2.11, ICMNorm",
         compute=_icm_norm,
         example=Example(
@@ -188,7 +190,7 @@ METRICS = (
             gold=_GOLD,
             run={"1": "a", "2": "b", "3": "b", "4": "b"},
             value=0.625,
-            why="ICM is 1/4, of the gold compared with itself 1: (1/4 + 1) / 2",
+            why="ICM is 1/4, and 1 for the gold compared with itself: (1/4 + 1) / 2",
         ),
         contributions=_norm_contributions,
         kinds=LABELS | TABLE,

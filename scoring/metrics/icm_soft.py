@@ -1,13 +1,13 @@
-"""ICM-Soft and ICM-Soft-Norm: the information contrast model with weights of classes.
+"""ICM-Soft and ICM-Soft-Norm: the information contrast model with class weights.
 
-I(c, w) = −log2 P(weight of c ≥ w), P being the upper tail of a normal distribution with the gold's mean and, as
-deviation, the gold's mean absolute deviation. An ancestor has the greatest weight among its descendants. The union of
-two assignments has the greater weights, and their information is Σ_c I(c, w_c) − I(parent of c, w_c), which in a tree
-equals the recursive definition by deepest common ancestors, in any order.
+I(c, w) = −log2 P(weight of c ≥ w), where P is the upper tail of a normal distribution with the gold's mean. The
+standard deviation is the gold's mean absolute deviation. An ancestor has the largest weight among its descendants. The
+union of two assignments has the larger weights, and its information is Σ_c I(c, w_c) − I(parent of c, w_c). In a tree,
+this equals the recursive definition by deepest common ancestors, in any order.
 
-Conventions, PyEvALL's if it has one: I(c, 0) = 0; a tail that underflows, and any weight for a class that the gold does
-not know, counts log2 N; nothing is capped, and the gold standard is not the best possible answer. A class with one
-weight throughout the gold (PyEvALL fails) counts 0 up to that weight, log2 N beyond.
+Conventions, which are PyEvALL's if it has any: I(c, 0) = 0. A tail that underflows, and any weight for a class that the
+gold does not know, counts as log2 N. Values are not capped, and the gold standard is not the best possible answer. A
+class with the same weight in the whole gold (where PyEvALL fails) counts as 0 up to that weight and as log2 N beyond.
 """
 
 from math import log2, sqrt
@@ -23,16 +23,19 @@ from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import SOFT, Contributions, Example, Mean, Metric, Numbers
 from scoring.metrics.normal import upper_tail
 
-_FEW = 8  # weights per class from which their information is looked up
+_FEW = 8  # up to this many weights per class, their information is looked up
 
 
 def _gold_weights(gold: LoadedGold) -> Numbers:
-    """Shape (items, classes of the tree): the gold's weights, including ancestors."""
+    """Return the gold's weights including ancestors, with shape (items, classes of the tree)."""
     return gold.tree.close(gold.values.astype(np.float64))
 
 
 def _normals(gold: LoadedGold) -> tuple[Numbers, Numbers]:
-    """Mean and mean absolute deviation of each class, from counts of its weights: the same bits in any row order."""
+    """Return the mean and mean absolute deviation of each class.
+
+    They are computed from weight counts, so that the row order does not change any bit.
+    """
     means, deviations = [], []
     for column in gold.once(_gold_weights).T:
         weights, counts = np.unique(column, return_counts=True)
@@ -42,7 +45,7 @@ def _normals(gold: LoadedGold) -> tuple[Numbers, Numbers]:
 
 
 def _bits(gold: LoadedGold, weights: Numbers, classes: NDArray[np.intp]) -> Numbers:
-    """I(c, w) in bits for `weights` (items × classes), with the columns `classes`."""
+    """Return I(c, w) in bits for `weights` (items × classes), whose columns are `classes`."""
     means, deviations = (of_all[classes] for of_all in gold.once(_normals))
     constant = deviations == 0.0
     tails = upper_tail((weights - means) / (np.where(constant, 1.0, deviations) * sqrt(2.0)))
@@ -54,7 +57,7 @@ def _bits(gold: LoadedGold, weights: Numbers, classes: NDArray[np.intp]) -> Numb
 
 
 def _information(gold: LoadedGold, weights: Numbers) -> Numbers:
-    """I(c, w) − I(parent of c, w) of each cell of `weights` (items × classes of the tree, closed)."""
+    """Return I(c, w) − I(parent of c, w) for each cell of `weights` (items × classes of the tree, with ancestors)."""
     given = distinct(weights)
     if len(given) > len(weights) / _FEW:
         return _information_of_cells(gold, weights)
@@ -76,19 +79,19 @@ def _gold_information(gold: LoadedGold) -> Numbers:
 
 
 def _gold_sums(gold: LoadedGold) -> Numbers:
-    """The information of each of the gold's items."""
+    """Return the information of each gold item."""
     sums: Numbers = gold.once(_gold_information).sum(axis=1)
     return sums
 
 
 def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
-    """ICM-Soft of each item."""
+    """Return ICM-Soft of each item."""
     gold, known = comparison.gold, len(comparison.gold.tree.classes)
     run = gold.tree.close(comparison.run[:, :known].astype(np.float64))
     ours, theirs = _information(gold, run), gold.once(_gold_information)
     both = np.where(run > gold.once(_gold_weights), ours, theirs)
     shares = (contrast.run * ours + contrast.gold * theirs - contrast.union * both).sum(axis=1)
-    # Each class that only the run has counts log2 N bits, in the run and in the union.
+    # Each class that only the run has counts as log2 N bits, in the run and in the union.
     unknown = np.count_nonzero(~comparison.absent[:, known:], axis=1) * log2(len(gold))
     values: Numbers = shares + (contrast.run - contrast.union) * unknown
     return values
@@ -119,8 +122,8 @@ METRICS = (
         name="icm_soft",
         title="Information contrast model, soft",
         short="ICM-Soft",
-        formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), by default 2, 2, 3; I(c, w) = −log2 P(weight ≥ w) "
-        "by a normal tail",
+        formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), with 2, 2 and 3 by default; I(c, w) = −log2 "
+        "P(weight ≥ w), where P is the tail of a normal distribution",
         source="Plaza et al. (2023), Overview of EXIST 2023; PyEvALL 0.2.11, ICMSoft",
         compute=_icm_soft.compute,
         contributions=_icm_soft.contributions,
@@ -129,7 +132,7 @@ METRICS = (
             gold={"1": "a 0.5", "2": "a 0.5", "3": "a 0.5", "4": "a 0.5"},
             run={"1": "a 0.5", "2": "a 0.5", "3": "a 0.75", "4": "a 0.75"},
             value=-1.0,
-            why="0.5 is all that the gold gives, 0 bits; 0.75 is beyond, log2 4 = 2 bits: 2 · (2 · 2 + 0 − 3 · 2) / 4",
+            why="0.5 is the only gold weight, 0 bits; 0.75 is larger, log2 4 = 2 bits: 2 · (2 · 2 + 0 − 3 · 2) / 4",
         ),
         options=CONTRAST_OPTIONS,
         kinds=SOFT,
@@ -138,7 +141,7 @@ METRICS = (
     ),
     Metric(
         name="icm_soft_norm",
-        title="Normalised information contrast model, soft",
+        title="Normalized information contrast model, soft",
         short="ICM-Soft-Norm",
         formula="max(0, (ICM-Soft(A, G) + ICM-Soft(G, G)) / (2 ICM-Soft(G, G))); may exceed 1",
         source="PyEvALL 0.2.11, ICMSoftNorm",

@@ -1,4 +1,4 @@
-"""Agreement beyond what class frequencies alone would give: Cohen's kappa and Matthews correlation."""
+"""Agreement beyond what class frequencies alone would produce: Cohen's kappa and Matthews correlation."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,8 @@ from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import ClassMarks, marks, total
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Part, ratios
 
-# Functions of hits (…), judged answers (…), and how often the run has each class (…, its classes) and the gold
-# (…, classes): (…), NaN where undefined.
+# Functions of hits (…), judged answers (…), class frequencies in the run (…, its classes) and in the gold (…, classes).
+# They return (…), NaN where undefined.
 Agreement = Callable[[Numbers, Numbers, Numbers, Numbers], Numbers]
 
 
@@ -29,7 +29,7 @@ def _matthews(hits: Numbers, items: Numbers, run: Numbers, gold: Numbers) -> Num
 
 
 def _by_chance(run: Numbers, gold: Numbers) -> Numbers:
-    """Σ_c run_c · gold_c; the gold's classes come first among the run's."""
+    """Return Σ_c run_c · gold_c. The gold's classes are the first classes of the run."""
     total: Numbers = (run[..., : gold.shape[-1]] * gold).sum(axis=-1)
     return total
 
@@ -58,7 +58,7 @@ def _contributions(agreement: Agreement) -> Callable[[MatrixComparison, MetricSp
 
 
 def _matthews_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
-    """None if the run has classes that the gold does not know: sums over the gold's classes lack their squares."""
+    """Return None if the run has classes that the gold does not know: the sums over gold classes lack their squares."""
     if marks(comparison, spec.part).others.any():
         return None
     return _contributions(_matthews)(comparison, spec)
@@ -72,7 +72,7 @@ METRICS = (
         name="kappa",
         title="Cohen's kappa",
         short="Kappa",
-        formula="(A − E) / (1 − E); A = accuracy, E = Σ_c run_c · gold_c / n²; undefined where E = 1 (one class only)",
+        formula="(A − E) / (1 − E); A = accuracy, E = Σ_c run_c · gold_c / n²; undefined if E = 1 (only one class)",
         source="Cohen (1960); PyEvALL 0.2.11, Kappa",
         compute=_of(_kappa),
         example=Example("labels", _GOLD, _RUN, 0.5, "A = 3/4, E = (2 · 1 + 2 · 3) / 16 = 1/2: (1/4) / (1/2)"),
@@ -86,8 +86,8 @@ METRICS = (
         name="mcc",
         title="Matthews correlation coefficient",
         short="MCC",
-        formula="(n · hits − Σ_c run_c gold_c) / √((n² − Σ_c run_c²) (n² − Σ_c gold_c²)); "
-        "0 where the run has one class only, undefined where the gold has; no answer is a class of its own",
+        formula="(n · hits − Σ_c run_c gold_c) / √((n² − Σ_c run_c²) (n² − Σ_c gold_c²)); 0 if the run has only one "
+        "class, undefined if the gold has only one class; a missing answer is a separate class",
         source="Gorodkin (2004), Comparing two K-category assignments; scikit-learn, matthews_corrcoef",
         compute=_of(_matthews),
         example=Example(

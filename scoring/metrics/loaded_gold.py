@@ -1,4 +1,4 @@
-"""The gold standard for metrics, with everything that can be derived from it alone."""
+"""The gold standard for metrics, with everything that is derived from it alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,11 +15,11 @@ from scoring.metrics.tree import Tree, grow
 
 Derived = TypeVar("Derived")
 Arguments = ParamSpec("Arguments")
-Values = NDArray[Any]  # of the type of `Matrix.values`: bool for labels, float for weights, integer for columns
+Values = NDArray[Any]  # has the type of `Matrix.values`: bool for labels, float for weights, integer for columns
 
 
 class Remembering:
-    """Caches what several metrics derive from it."""
+    """A base class that caches values which several metrics derive from an object."""
 
     @cached_property
     def _derived(self) -> dict[Any, Any]:
@@ -28,7 +28,7 @@ class Remembering:
     def once(
         self, derive: Callable[Concatenate[Self, Arguments], Derived], *given: Arguments.args, **named: Arguments.kwargs
     ) -> Derived:
-        """`derive(self, …)`, computed at the first call with these arguments and cached."""
+        """Return `derive(self, …)`, computed at the first call with these arguments and then cached."""
         key = (derive, given, *named.items())
         if key not in self._derived:
             self._derived[key] = derive(self, *given, **named)
@@ -37,7 +37,7 @@ class Remembering:
 
 
 class LoadedGold(Remembering):
-    """The right answers, and what can be derived from them alone: computed once, kept for every run."""
+    """The correct answers and values derived from them alone, which are computed once and kept for every run."""
 
     def __init__(
         self,
@@ -47,11 +47,12 @@ class LoadedGold(Remembering):
         slice_columns: Mapping[str, SliceColumn] | None = None,
     ) -> None:
         self.answers = answers
-        # by column, the values that its cells may have, whether the gold has them or not
+        # column → the values that its cells may have, whether they occur in the gold or not
         self.declared = declared or {}
-        self.slice_columns = slice_columns or {}  # by name of the slices
+        self.slice_columns = slice_columns or {}  # name of the slices → column
         self._hierarchy = hierarchy
-        self._origin: tuple[LoadedGold, Rows] | None = None  # for a part: the whole, and its rows there
+        # for a part of a gold standard: the whole, and the rows of the part in it
+        self._origin: tuple[LoadedGold, Rows] | None = None
 
     def __len__(self) -> int:
         return len(self.answers.ids)
@@ -61,12 +62,12 @@ class LoadedGold(Remembering):
 
     @cached_property
     def index(self) -> ItemIndex:
-        """The items' ids, each with its row."""
+        """The item ids with their rows."""
         return ItemIndex(self.answers.ids)
 
     @property
     def matrix(self) -> Matrix:
-        """The answers as labels, weights or columns; spans have none."""
+        """The answers as labels, weights or columns. Spans, entities and rankings have none."""
         if not isinstance(self.answers, Matrix):
             raise TypeError("only labels, weights and columns have classes")
         return self.answers
@@ -75,21 +76,21 @@ class LoadedGold(Remembering):
     def spans(self) -> Spans:
         """The answers as marked spans."""
         if not isinstance(self.answers, Spans):
-            raise TypeError("these answers are no spans")
+            raise TypeError("these answers are not spans")
         return self.answers
 
     @property
     def entities(self) -> Entities:
         """The answers as typed spans of tokens."""
         if not isinstance(self.answers, Entities):
-            raise TypeError("these answers are no entities")
+            raise TypeError("these answers are not entities")
         return self.answers
 
     @property
     def ranking(self) -> Ranking:
-        """The answers as documents with degrees of relevance."""
+        """The answers as documents with relevance grades."""
         if not isinstance(self.answers, Ranking):
-            raise TypeError("these answers are no rankings")
+            raise TypeError("these answers are not rankings")
         return self.answers
 
     @property
@@ -100,7 +101,7 @@ class LoadedGold(Remembering):
         return self.answers
 
     def covering(self, items: Sequence[str]) -> "LoadedGold":
-        """The gold with all of `items`: those missing in a gold of spans have none; other gold is unchanged."""
+        """Return the gold with all of `items`. Items missing in span gold get no spans. Other gold stays unchanged."""
         spans = self.answers
         if not isinstance(spans, Spans | Entities) or (isinstance(spans, Entities) and spans.lengths is not None):
             return self
@@ -123,7 +124,7 @@ class LoadedGold(Remembering):
 
     @cached_property
     def tree(self) -> Tree:
-        """The gold's classes: its columns (soft ones if any item has a weight there), then the hierarchy's."""
+        """The classes of the gold's columns (for soft labels, those with any weight), followed by the hierarchy's."""
         matrix = self.matrix
         columns = matrix.columns
         if matrix.values.dtype.kind == "f" and matrix.absent is not None:
@@ -132,32 +133,32 @@ class LoadedGold(Remembering):
 
     @cached_property
     def values(self) -> Values:
-        """Shape (items, classes of the tree)."""
+        """The values with shape (items, classes of the tree)."""
         return spread(self.matrix.values, self.matrix.columns, self.tree.classes)
 
     @cached_property
     def absent(self) -> NDArray[np.bool_]:
-        """Shape as `values`: the cells without an answer in the gold."""
+        """The cells without a gold answer, with the shape of `values`."""
         matrix = self.matrix
         absent = np.zeros(matrix.values.shape, bool) if matrix.absent is None else matrix.absent
         present = spread(~absent, matrix.columns, self.tree.classes)
         return np.logical_not(present)
 
     def slices(self, name: str) -> dict[str, Rows]:
-        """The rows of the items in each slice, by its value, sorted.
+        """Return the rows of the items in each slice, sorted by slice value.
 
         Raises:
             TextsError: the column cannot be read.
-            KeyError: the track has no slices of that name.
+            KeyError: the track has no slices with that name.
         """
         return self.once(_rows_by_value, name)
 
     def slice_values(self, name: str) -> Words:
-        """The slice of each item."""
+        """Return the slice of each item."""
         return self.once(_slice_values, name)
 
     def select(self, rows: Rows) -> "LoadedGold":
-        """The items in `rows`, repeated rows too; the classes stay those of the whole gold."""
+        """Return the items in `rows`, where rows may repeat. The classes stay those of the whole gold."""
         ids = [str(number) for number in range(len(rows))]
         sampled = LoadedGold(self.answers.select(rows, ids), self._hierarchy, self.declared, self.slice_columns)
         sampled._origin = self, rows
@@ -182,7 +183,7 @@ def _rows_by_value(gold: LoadedGold, name: str) -> dict[str, Rows]:
 
 
 def spread(values: Values, columns: Sequence[str], wanted: Sequence[str]) -> Values:
-    """`values` in the columns `wanted`: missing ones are zero, others are dropped."""
+    """Return `values` in the columns `wanted`. Missing columns are zero, and other columns are dropped."""
     if tuple(columns) == tuple(wanted):
         return values
     position = {name: index for index, name in enumerate(wanted)}

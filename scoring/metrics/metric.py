@@ -1,4 +1,4 @@
-"""The definition of a metric: name, texts for the leaderboard, the answers that it can judge, and a function."""
+"""The definition of a metric: its name, texts for the leaderboard, supported answers, and functions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ AnswerKinds = frozenset[AnswerKind]
 
 @dataclass(frozen=True, slots=True)
 class AnyNumber:
-    """An option's values: any finite number from `low` up."""
+    """The values of an option that accepts any finite number from `low`."""
 
     low: float
 
@@ -27,27 +27,28 @@ Options = Mapping[str, tuple[str, ...] | AnyNumber]
 
 
 def ratios(parts: NDArray[Any], wholes: NDArray[Any], otherwise: float = np.nan) -> Numbers:
-    """parts / wholes, `otherwise` if the whole is not more than 0."""
-    result = np.full_like(wholes, otherwise, dtype=np.float64)  # in the memory order of its arguments: twice as fast
+    """Return parts / wholes, with `otherwise` if the whole is not greater than 0."""
+    # has the memory order of the arguments, which is twice as fast
+    result = np.full_like(wholes, otherwise, dtype=np.float64)
     np.divide(parts, wholes, out=result, where=wholes > 0)
     return result
 
 
 def per_row(rows: NDArray[np.intp], values: NDArray[Any], count: int) -> Numbers:
-    """Sums of the `values` with the same row, for rows 0 to `count` − 1."""
+    """Sum the `values` with the same row, for rows 0 to `count` − 1."""
     sums: Numbers = np.bincount(rows, values, count).astype(np.float64)
     return sums
 
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """Each item's contribution to a metric, so that samples of items can be judged without comparing again.
+    """Each item's contribution to a metric, so that samples of items can be scored without another comparison.
 
-    `values` has shape (items, k). With w (samples, items) counting how often each item was drawn, as many in total as
-    there are items, `combine(w @ values)` are the samples' values, NaN where undefined; it accepts sums (…, k) of any
-    shape. `k` and `combine` depend on gold and metric alone, so that items of several runs can be mixed. What is
-    derived from the whole gold stays the same in every sample, unless the values include an item's effect on it, as
-    those of ICM do.
+    `values` has shape (items, k). w (samples, items) counts how often each item was drawn, with as many draws in total
+    as there are items. Then `combine(w @ values)` are the values of the samples, NaN where undefined. `combine` accepts
+    sums (…, k) of any shape. `k` and `combine` depend only on gold and metric, so that items of several runs can be
+    mixed. Values derived from the whole gold are the same in every sample, unless the contributions include an item's
+    effect on them, as those of ICM do.
     """
 
     values: Numbers
@@ -55,19 +56,19 @@ class Contributions:
 
 
 def mean_of(values: Numbers) -> Contributions:
-    """The contributions to a metric that is the mean of one value (items,) per item."""
+    """Return the contributions to a metric that is the mean of one value (items,) per item."""
     items = len(values)
     return Contributions(values[:, None], lambda sums: sums[..., 0] / items)
 
 
 def share_of(parts: NDArray[Any], wholes: NDArray[Any]) -> Contributions:
-    """The contributions to a metric that is Σ parts / Σ wholes, both of shape (items,); undefined if both are 0."""
+    """Return the contributions to a metric that is Σ parts / Σ wholes, both (items,). It is undefined if both are 0."""
     sums_of = np.column_stack([parts, wholes]).astype(np.float64)
     return Contributions(sums_of, lambda sums: ratios(sums[..., 0], sums[..., 1]))
 
 
 def computed(contributions: Callable[[Any, MetricSpec], Contributions]) -> Callable[[Any, MetricSpec], float | None]:
-    """The value of a metric that its contributions add up to; None without items, or where that is NaN."""
+    """Return the value of a metric from its contributions, or None if there are no items or the value is NaN."""
 
     def compute(comparison: Compared, spec: MetricSpec) -> float | None:
         if not len(comparison.gold):
@@ -81,7 +82,10 @@ def computed(contributions: Callable[[Any, MetricSpec], Contributions]) -> Calla
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A decorator for functions of comparison and spec with each item's value (items,): the metric is their mean."""
+    """Decorator for functions that return each item's value (items,) for a comparison and spec.
+
+    The metric is the mean.
+    """
 
     values: Callable[[Any, MetricSpec], Numbers]
 
@@ -97,7 +101,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A decorator for functions with each item's part and whole (items,): the metric is Σ parts / Σ wholes."""
+    """Decorator for functions that return each item's part and whole (items,). The metric is Σ parts / Σ wholes."""
 
     parts: Callable[[Any, MetricSpec], tuple[NDArray[Any], NDArray[Any]]]
 
@@ -110,26 +114,26 @@ class Share:
 
 
 class Part(Enum):
-    """What the part of a key such as `f1:YES` names."""
+    """The meaning of the part of a key such as `f1:YES`."""
 
     NONE = "nothing"
     CLASS = "a class"
-    COLUMN = "a column"  # of a table; needed where the table has several
-    COLUMN_OR_ALL = "a column or, left out, all of them"
-    TYPE = "a type or, left out, all of them together"
-    SCORED = "a class or a column or, left out, the mean over all of them"
-    GROUP = "a group of items or, left out, all of them"
-    CUTOFF = "how many documents from the top count"
-    CUTOFF_OR_ALL = "how many documents from the top count or, left out, all of them"
+    COLUMN = "a column"  # of a table; required if the table has several columns
+    COLUMN_OR_ALL = "a column (by default, all columns)"
+    TYPE = "a type (by default, all types together)"
+    SCORED = "a class or column (by default, the mean over all of them)"
+    GROUP = "a group of items (by default, all groups)"
+    CUTOFF = "number of top documents that count"
+    CUTOFF_OR_ALL = "number of top documents that count (by default, all documents)"
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A metric computed by hand, shown in docs/metrics.md and checked by a test: answers by item, value, and why.
+    """A metric computed by hand, shown in docs/metrics.md and checked by a test.
 
-    Labels are written `b c`, spans `3 4 5`, entities `PER 0-2, LOC 4-5` with exclusive ends, texts with ` | ` between
-    references, all else `a 0.5, b 1`, with `?` where nothing is known. `slices` has the slice of each item, `where` the
-    slice that is scored.
+    It has the answers by item, the value and an explanation. Labels are written `b c`, spans `3 4 5`, entities
+    `PER 0-2, LOC 4-5` with exclusive ends, texts with ` | ` between references, and everything else `a 0.5, b 1`, with
+    `?` for unknown values. `slices` has the slice of each item, and `where` the slice that is scored.
     """
 
     kind: AnswerKind
@@ -146,19 +150,20 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric. `compute(comparison, spec)` gives its value, or None where it is undefined; never NaN.
+    """A metric. `compute(comparison, spec)` returns its value or None if it is undefined, but never NaN.
 
-    The comparison is a `MatrixComparison`, for spans a `SpanComparison`, for rankings a `RankingComparison`, for texts
-    a `TextComparison` (`scoring.metrics.comparison`). `kinds` are the answers that it can judge, `options` its
-    parameters with allowed values. `low` and `high` bound its values (None: unbounded).
+    The comparison is a `MatrixComparison`, for spans a `SpanComparison`, for entities an `EntityComparison`, for
+    rankings a `RankingComparison`, and for texts a `TextComparison` (`scoring.metrics.comparison`). `kinds` are the
+    supported answers, `options` the parameters with their allowed values. `low` and `high` bound the values (None:
+    unbounded).
 
-    `contributions(comparison, spec)` gives each item's contribution, if the value is a function of sums over the items.
-    It is None where the value is undefined, and not called without items.
+    `contributions(comparison, spec)` returns each item's contribution, if the value is a function of sums over the
+    items. It returns None if the value is undefined, and is not called without items.
     """
 
     name: str
     title: str
-    short: str  # heading of a column
+    short: str  # column heading
     formula: str
     source: str
     compute: Callable[..., float | None]
@@ -166,28 +171,29 @@ class Metric:
     contributions: Callable[..., Contributions | None] | None = None
     example: Example | None = None
     part: Part = Part.NONE
-    single_label: bool = False  # has no meaning if items may have several classes
+    single_label: bool = False  # has no meaning if items can have several classes
     options: Options = field(default_factory=dict)
     higher_is_better: bool = True
     low: float | None = 0.0
     high: float | None = 1.0
-    numbers: bool = False  # also judges tables of any numbers, not only labels
+    numbers: bool = False  # also supports tables with any numbers, not only labels
     ordinal: bool = False  # needs columns with a list of values
-    counts_outside: bool = False  # judges answers to items without gold, if the track counts them
-    sees_background: bool = False  # about one slice, but computed on all items: `spec.where` says which are in it
-    needs_texts: bool = False  # of the items
-    signature: Callable[[MetricSpec], str] | None = None  # how a library computes it, with the library's version
-    flags_constant: bool = False  # a run with the same label for all items gets the best value, so flag it
+    counts_outside: bool = False  # counts answers to items without gold, if the track does
+    sees_background: bool = False  # scores the slice `spec.where`, but is computed on all items
+    needs_texts: bool = False  # needs the texts of the items
+    signature: Callable[[MetricSpec], str] | None = None  # settings and version of the library that computes it
+    # flags a run with the same label for all items, because such a run gets the best value
+    flags_constant: bool = False
 
 
 def number(spec: MetricSpec, option: str, otherwise: float) -> float:
-    """The value of an option that is a number; definitions have it as text."""
+    """Return an option as a number. Definitions store options as text."""
     return float(spec.options.get(option, otherwise))
 
 
 @dataclass(frozen=True, slots=True)
 class MetricInfo:
-    """A metric as the heading of a leaderboard's column."""
+    """The description of a metric in the column heading of a leaderboard."""
 
     key: str
     title: str

@@ -1,7 +1,7 @@
-"""Distances of sets of labels: Hamming loss and Jaccard similarity.
+"""Distances between label sets: Hamming loss and Jaccard similarity.
 
-A table's columns are labels too: an item has those with the value 1. Items without a gold value in a column are not
-judged. An item without an answer is wrong in every label and has nothing in common with the gold.
+The columns of a table are also labels: an item has the columns with the value 1. Items without a gold value in a column
+are not judged. If an item has no answer, every label is incorrect and no label is shared with the gold.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import LABELS, TABLE, Example, Metric, Share, ratios
 
-Shares = tuple[NDArray[np.float64], NDArray[np.bool_]]  # of each item, and whether it is judged
+Shares = tuple[NDArray[np.float64], NDArray[np.bool_]]  # value of each item, and whether the item is judged
 
 
 def _judged(gold: LoadedGold) -> NDArray[np.bool_]:
@@ -22,7 +22,7 @@ def _judged(gold: LoadedGold) -> NDArray[np.bool_]:
 
 @Share
 def _wrong(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
-    """The share of an item's wrong labels; a label unknown to the gold adds to both."""
+    """Return the share of incorrect labels per item. A label unknown to the gold counts as incorrect and as a label."""
     own = len(comparison.gold.matrix.columns)
     wrong = comparison.gold.values[:, :own] != comparison.run[:, :own]
     wrong |= ~comparison.answered[:, None]
@@ -33,7 +33,7 @@ def _wrong(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
 
 @Share
 def _shared(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
-    """Labels shared by gold and run, divided by those that either has; 1 if both have none."""
+    """Return the labels shared by gold and run, divided by the labels of either side, or 1 if both sides have none."""
     own = len(comparison.gold.matrix.columns)
     gold, run = comparison.gold.values[:, :own] == 1, comparison.run[:, :own] == 1
     either = np.count_nonzero(gold | run, axis=1) + np.count_nonzero(comparison.run[:, own:], axis=1)
@@ -47,7 +47,7 @@ METRICS = (
         name="hamming_loss",
         title="Hamming loss",
         short="Hamming",
-        formula="mean over items of the share of labels that are wrong",
+        formula="mean over items of the share of labels that are incorrect",
         source="Tsoumakas and Katakis (2007), Multi-label classification: an overview; scikit-learn, hamming_loss",
         compute=_wrong.compute,
         contributions=_wrong.contributions,
@@ -56,7 +56,7 @@ METRICS = (
             gold={"1": "a b", "2": "c", "3": "a", "4": "b"},
             run={"1": "a", "2": "c", "3": "a", "4": "c"},
             value=0.25,
-            why="of three labels, item 1 has one wrong and item 4 has two: (1/3 + 2/3) / 4",
+            why="of three labels, item 1 has one incorrect label and item 4 has two: (1/3 + 2/3) / 4",
         ),
         kinds=LABELS | TABLE,
         higher_is_better=False,
@@ -65,7 +65,7 @@ METRICS = (
         name="jaccard",
         title="Jaccard similarity",
         short="Jaccard",
-        formula="mean over items of |A ∩ G| / |A ∪ G|; 1 where both are empty",
+        formula="mean over items of |A ∩ G| / |A ∪ G|; 1 if both are empty",
         source="Jaccard (1912); scikit-learn, jaccard_score with average='samples'",
         compute=_shared.compute,
         contributions=_shared.contributions,

@@ -1,9 +1,9 @@
-"""The upper tail of the normal distribution, 1 − cdf, fast and with the rounding of the plain formula.
+"""The upper tail of the normal distribution, 1 − cdf, computed fast and with the rounding of the plain formula.
 
-Official scores have the rounding of 1 − (1 + erf(q)) / 2, which far out changes whole bits of information. So erfc
-cannot be used, and beyond `_SAFE` only the C library's own erf. Up to there a tail is at least 1e-5, so the last bit of
-erf changes its logarithm by less than 2e-11. That is where nearly all weights are, and where erf is summed from its
-Taylor series about the nearest of the points k / 64.
+Official scores have the rounding errors of 1 − (1 + erf(q)) / 2, which far out in the tail change the information by
+whole bits. Therefore erfc cannot be used, and beyond `_SAFE` only the C library's own erf is used. Below that, a tail
+is at least 1e-5, so the last bit of erf changes its logarithm by less than 2e-11. Nearly all weights are in this range,
+where erf is summed from its Taylor series about the nearest of the points k / 64.
 """
 
 from functools import cache
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 
 _STEPS = 64  # points per unit
-_TERMS = 10  # the next one is below 1e-18, half a step from a point
-_LOW, _SAFE, _HIGH = -6.0, 3.0, 6.0  # erf is −1 below, the C library's from _SAFE on, 1 above
-_BLOCK = 1 << 14  # values at a time, so that intermediate results stay in the cache
+_TERMS = 10  # the next term is below 1e-18 at half a step from a point
+_LOW, _SAFE, _HIGH = -6.0, 3.0, 6.0  # erf is −1 below _LOW, from the C library above _SAFE, and 1 above _HIGH
+_BLOCK = 1 << 14  # values per block, so that intermediate results stay in the cache
 
 
 def upper_tail(quotients: Numbers) -> Numbers:
-    """1 − (1 + erf(q)) / 2 for each q = (x − mean) / (deviation · √2)."""
+    """Return 1 − (1 + erf(q)) / 2 for each q = (x − mean) / (deviation · √2)."""
     flat = quotients.ravel()
     result = np.empty(flat.shape)
     for start in range(0, len(flat), _BLOCK):
@@ -47,10 +47,10 @@ def _erf(values: Numbers) -> Numbers:
 
 @cache
 def _series() -> list[Numbers]:
-    """The Taylor series of erf about each point: `result[n][i]` is the coefficient of the n-th power about point i.
+    """Return the Taylor series of erf about each point. `result[n][i]` is the coefficient of the n-th power at point i.
 
-    f' = 2 / √π · exp(−x²), and from f'' = −2 x f' each derivative follows from the two before it:
-    f⁽ⁿ⁺¹⁾ = −2 x f⁽ⁿ⁾ − 2 (n − 1) f⁽ⁿ⁻¹⁾.
+    f' = 2 / √π · exp(−x²) and f'' = −2 x f'. Each further derivative follows from the two previous ones: f⁽ⁿ⁺¹⁾ = −2 x
+    f⁽ⁿ⁾ − 2 (n − 1) f⁽ⁿ⁻¹⁾.
     """
     points = np.arange(round((_SAFE - _LOW) * _STEPS) + 1) / _STEPS + _LOW
     before = np.zeros(len(points))

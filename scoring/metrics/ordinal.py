@@ -1,7 +1,7 @@
-"""Columns with ordered values: quadratic kappa, macro-averaged MAE, accuracy within a tolerance, CEM-ORD.
+"""Metrics for columns with ordered values: quadratic kappa, macro-averaged MAE, accuracy within a tolerance, CEM-ORD.
 
-Over the items for which the gold has a value. An item without an answer counts as 0, as in `errors`; for accuracy
-within a tolerance it is wrong, and for CEM-ORD it is as far from the gold as possible.
+Only items for which the gold has a value are used. An item without an answer counts as 0, as in `errors`. In accuracy
+within a tolerance it counts as incorrect, and in CEM-ORD as having the maximum distance from the gold.
 """
 
 from math import log2
@@ -25,19 +25,22 @@ from scoring.metrics.metric import (
     ratios,
 )
 
-_LEAST = 1e-13  # sum of squares below which a difference is only rounding
-_ROUNDING = 1e-12  # added to a tolerance: 0.4 and 0.3 are 0.1 apart
+_LEAST = 1e-13  # smaller differences relative to the sum of squares are rounding errors
+_ROUNDING = 1e-12  # added to a tolerance, so that 0.4 and 0.3 are 0.1 apart
 
 
 def _spread_by_item(comparison: MatrixComparison, column: str | None, values: Numbers) -> Numbers:
-    """`values` (judged items, k) at their rows among all items, 0 elsewhere."""
+    """Put `values` (judged items, k) at their rows among all items, with zeros elsewhere."""
     result = np.zeros((len(comparison.gold), values.shape[1]))
     result[judged_items(comparison, column)] = values
     return result
 
 
 def _squares(comparison: MatrixComparison, column: str | None) -> Numbers:
-    """Per item 1, g, a, g², a², (g − a)²; both sides minus the gold's least value, which changes nothing."""
+    """Return 1, g, a, g², a² and (g − a)² by item.
+
+    The gold's minimum is subtracted from both sides, which changes nothing.
+    """
     gold, run = pairs(comparison, column)
     least = gold.min(initial=np.inf) if len(gold) else 0.0
     left, right = gold - least, run - least
@@ -49,7 +52,7 @@ def _quadratic_kappa_of(sums: Numbers) -> Numbers:
     items, gold, run, gold2, run2, observed = np.moveaxis(sums, -1, 0)
     terms = items * (gold2 + run2)
     by_chance = terms - 2 * gold * run
-    # n Σ (g − a)² is compared with the sum of squared distances over all pairs of a gold and a run value.
+    # Compare n Σ (g − a)² with the sum of squared distances over all pairs of a gold value and a run value.
     return 1.0 - ratios(items * observed, np.where(by_chance > _LEAST * terms, by_chance, 0.0))
 
 
@@ -63,7 +66,10 @@ def _quadratic_kappa_contributions(comparison: MatrixComparison, spec: MetricSpe
 
 
 def _errors_by_value(comparison: MatrixComparison, column: str | None) -> Numbers:
-    """Per item |g − a| in the column of its gold value, then 1 in that column: (items, 2 · values of the gold)."""
+    """Return |g − a| by item in the column of its gold value, followed by 1 in that column.
+
+    The shape is (items, 2 · gold values).
+    """
     gold, run = pairs(comparison, column)
     levels = np.unique(gold)
     has = gold[:, None] == levels
@@ -72,7 +78,7 @@ def _errors_by_value(comparison: MatrixComparison, column: str | None) -> Number
 
 
 def _macro_of(sums: Numbers) -> Numbers:
-    """The mean over gold values of their errors, without values that a sample lacks."""
+    """Return the mean over gold values of their errors, without values that are missing in a sample."""
     levels = sums.shape[-1] // 2
     errors, items = sums[..., :levels], sums[..., levels:]
     return ratios(ratios(errors, items, 0.0).sum(axis=-1), np.count_nonzero(items, axis=-1))
@@ -89,7 +95,7 @@ def _mae_macro_contributions(comparison: MatrixComparison, spec: MetricSpec) -> 
 
 @Share
 def _within(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """1 for each item that is close enough, and 1 for each judged item."""
+    """Return 1 for each item within the tolerance, and 1 for each judged item."""
     gold, run = pairs(comparison, spec.part)
     judged = judged_items(comparison, spec.part)
     close = np.abs(gold - run) <= number(spec, "tolerance", 1.0) + _ROUNDING * np.maximum(1.0, np.abs(gold))
@@ -99,7 +105,7 @@ def _within(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Nu
 
 
 def _answered(comparison: MatrixComparison, column: str | None) -> NDArray[np.bool_]:
-    """Which of the judged items the run answers."""
+    """Return which of the judged items the run answers."""
     at = comparison.position(column or comparison.gold.matrix.columns[0])
     answered: NDArray[np.bool_] = ~comparison.absent[judged_items(comparison, column), at]
     return answered
@@ -107,7 +113,7 @@ def _answered(comparison: MatrixComparison, column: str | None) -> NDArray[np.bo
 
 @Share
 def _closeness(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Per item prox(a, g) and prox(g, g), in bits."""
+    """Return prox(a, g) and prox(g, g) by item, in bits."""
     gold, run = pairs(comparison, spec.part)
     judged = judged_items(comparison, spec.part)
     parts, wholes = np.zeros(len(judged)), np.zeros(len(judged))
@@ -119,9 +125,9 @@ def _closeness(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers,
 
 
 def _proximity(values: Numbers, gold: Numbers, known: Numbers) -> Numbers:
-    """−log2 of the share of the gold between each value and the gold's, with half of those at that value.
+    """Return −log2 of the share of gold items between each value and the gold value.
 
-    `known` are all gold values, sorted.
+    Half of the items at the value itself are included. `known` are all gold values, sorted.
     """
     below, up_to = (np.searchsorted(known, values, side) for side in ("left", "right"))
     gold_below, gold_up_to = (np.searchsorted(known, gold, side) for side in ("left", "right"))
@@ -138,10 +144,10 @@ METRICS = (
         name="kappa_quadratic",
         title="Quadratic weighted kappa",
         short="QWK",
-        formula="1 − n Σ_i (g_i − a_i)² / Σ_i Σ_j (g_i − a_j)²; distances are those of the values: with values 1, 2 "
-        "and 5 the last two are 3 apart; undefined where both sides have one and the same value throughout",
-        source="Cohen (1968), Weighted kappa; scikit-learn, cohen_kappa_score with weights='quadratic', which takes "
-        "distances between places in the list of values",
+        formula="1 − n Σ_i (g_i − a_i)² / Σ_i Σ_j (g_i − a_j)²; distances are between values: with values 1, 2 "
+        "and 5, the last two are 3 apart; undefined if both sides have the same single value",
+        source="Cohen (1968), Weighted kappa; scikit-learn, cohen_kappa_score with weights='quadratic', which uses "
+        "distances between positions in the list of values",
         compute=_quadratic_kappa,
         contributions=_quadratic_kappa_contributions,
         example=Example(
@@ -149,8 +155,8 @@ METRICS = (
             gold=_GOLD,
             run=_RUN,
             value=3 / 7,
-            why="squared distances of the items 0 + 1 + 0 + 1 = 2, of all pairs of a gold and a run value 3 + 3 + 1 + "
-            "7 = 14: 1 − 4 · 2 / 14",
+            why="the squared distances are 0 + 1 + 0 + 1 = 2 for the items, and for all pairs of a gold and a "
+            "run value 3 + 3 + 1 + 7 = 14: 1 − 4 · 2 / 14",
         ),
         kinds=TABLE,
         numbers=True,
@@ -171,7 +177,7 @@ METRICS = (
             gold=_GOLD,
             run=_RUN,
             value=0.5,
-            why="of value 1 the mean is (0 + 1) / 2, of 2 it is 0, of 3 it is 1: (1/2 + 0 + 1) / 3",
+            why="the mean is (0 + 1) / 2 for value 1, 0 for value 2 and 1 for value 3: (1/2 + 0 + 1) / 3",
         ),
         kinds=TABLE,
         numbers=True,
@@ -184,7 +190,7 @@ METRICS = (
         name="accuracy_within",
         title="Accuracy within a tolerance",
         short="Acc ±",
-        formula="items with |g − a| ≤ tolerance, by default 1 / gold items; an item without an answer is wrong",
+        formula="items with |g − a| ≤ tolerance, by default 1 / gold items; an item without an answer is incorrect",
         source="Gaudette and Japkowicz (2009), Evaluation methods for ordinal classification; scikit-learn, "
         "accuracy_score of |g − a| ≤ tolerance",
         compute=_within.compute,
@@ -194,7 +200,7 @@ METRICS = (
             gold={"1": "score 1", "2": "score 4", "3": "score 2", "4": "score 5"},
             run={"1": "score 2", "2": "score 4", "3": "score 5", "4": "score 5"},
             value=0.75,
-            why="items 1, 2 and 4 are at most 1 off, item 3 is 3 off",
+            why="items 1, 2 and 4 differ by at most 1, item 3 differs by 3",
         ),
         kinds=TABLE,
         numbers=True,
@@ -205,8 +211,8 @@ METRICS = (
         name="cem_ord",
         title="Closeness evaluation measure, ordinal",
         short="CEM",
-        formula="Σ prox(a, g) / Σ prox(g, g); prox(a, g) = −log2((n_a / 2 + items of the gold with a value after a up "
-        "to g, or from g to before a) / n), n_a = items of the gold with the value a",
+        formula="Σ prox(a, g) / Σ prox(g, g); prox(a, g) = −log2((n_a / 2 + gold items with a value after a up "
+        "to g, or from g to before a) / n), where n_a is the number of gold items with the value a",
         source="Amigó et al. (2020), An effectiveness metric for ordinal classification, ACL",
         compute=_closeness.compute,
         contributions=_closeness.contributions,
@@ -215,8 +221,8 @@ METRICS = (
             gold=_GOLD,
             run={"1": "score 1", "2": "score 2", "3": "score 2", "4": "score 3"},
             value=(8 + log2(8 / 5)) / 10,
-            why="prox(1, 1) = −log2(1/4) = 2, prox(2, 2) = prox(3, 3) = −log2(1/8) = 3, "
-            "prox(2, 1) = −log2((1/2 + 2) / 4) = 0.678: (2 + 0.678 + 3 + 3) / (2 + 2 + 3 + 3)",
+            why="prox(1, 1) = −log2(1/4) = 2, prox(2, 2) = prox(3, 3) = −log2(1/8) = 3, prox(2, 1) = −log2((1/2 + 2) / "
+            "4) = 0.678: (2 + 0.678 + 3 + 3) / (2 + 2 + 3 + 3)",
         ),
         kinds=TABLE,
         numbers=True,

@@ -1,9 +1,9 @@
-"""Precision, recall and F1: of one class, of the positive class, and macro, micro and weighted over the classes.
+"""Precision, recall and F1 of one class, of the positive class, and as macro, micro and weighted averages.
 
 For a class, precision = hits / predicted, recall = hits / actual, F1 = 2 · hits / (predicted + actual). If a class is
 never predicted, its precision is 0 or, with `unpredicted: skip`, undefined. Recall and F1 of a class that the gold
-lacks are undefined. Means, plain (macro) or weighted by the gold's frequencies, are over the classes in the gold. Micro
-pools the counts of all classes, including those that only the run has.
+lacks are undefined. Macro and weighted averages are over the classes in the gold, where weights are gold frequencies.
+Micro averages pool the counts of all classes, including classes that only the run has.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,8 @@ from scoring.metrics.counts import Cells, ClassCounts, ClassMarks, marks, positi
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Options, Part, ratios
 
 Score = Callable[[ClassCounts, bool], Numbers]  # (…, classes), NaN where undefined
-Average = Callable[[Numbers, Cells], Numbers]  # of the classes' scores and their frequencies in the gold: (…)
+# takes the classes' scores and their frequencies in the gold, and returns (…)
+Average = Callable[[Numbers, Cells], Numbers]
 Select = Callable[[MatrixComparison, MetricSpec], ClassMarks | None]
 
 
@@ -35,7 +36,7 @@ def _f1(counts: ClassCounts, skip: bool) -> Numbers:
 
 
 def _mean(values: Numbers, actual: Cells) -> Numbers:
-    """The mean over the classes that the gold has and that have a value."""
+    """Return the mean over the classes that occur in the gold and have a value."""
     return _weighted_mean(values, np.sign(actual))
 
 
@@ -45,18 +46,18 @@ def _weighted_mean(values: Numbers, actual: Cells) -> Numbers:
 
 
 def _only(values: Numbers, actual: Cells) -> Numbers:
-    """The score of the only class."""
+    """Return the score of the only class."""
     return values[..., 0] if values.shape[-1] else np.full(values.shape[:-1], np.nan)
 
 
 def _skips(spec: MetricSpec) -> bool:
-    """Whether a class that is never predicted is skipped; only precision has the option."""
+    """Whether a class that is never predicted is skipped. Only precision has this option."""
     return bool(spec.options.get("unpredicted") == "skip")
 
 
 @dataclass(frozen=True, slots=True)
 class _Scorer:
-    """One metric: its classes, their score, and the average."""
+    """One metric: its class selection, its score per class, and its average."""
 
     select: Select
     score: Score
@@ -163,24 +164,24 @@ _SKLEARN = "scikit-learn, precision_recall_fscore_support"
 _DETESTS = "Ariza-Casabona et al. (2022), DETESTS, section 4"
 _HATEVAL = "Basile et al. (2019), HatEval, section 4.2"
 _FORMULAS = {
-    "precision": "hits / predicted; a class never predicted: 0 (with `unpredicted: skip`: undefined)",
-    "recall": "hits / actual; undefined where the gold lacks the class",
-    "f1": "2 · hits / (predicted + actual); undefined where the gold lacks the class",
+    "precision": "hits / predicted; 0 for a class that is never predicted (undefined with `unpredicted: skip`)",
+    "recall": "hits / actual; undefined if the gold lacks the class",
+    "f1": "2 · hits / (predicted + actual); undefined if the gold lacks the class",
 }
 
 _GOLD = {"1": "a", "2": "a", "3": "a", "4": "b"}
 _RUN = {"1": "a", "2": "a", "3": "b", "4": "b"}
 _OF_A = {
-    "precision": (1.0, "both items predicted a are a"),
-    "recall": (2 / 3, "two items of three that are a"),
+    "precision": (1.0, "both items predicted as a are a"),
+    "recall": (2 / 3, "two of the three items that are a"),
     "f1": (0.8, "2 · 2 / (2 + 3)"),
 }
 _OF_ALL = {
     "precision_macro": (0.75, "a: 2/2, b: 1/2; (1 + 1/2) / 2"),
-    "precision_micro": (0.75, "three right of four predicted"),
+    "precision_micro": (0.75, "three of four predictions are correct"),
     "precision_weighted": (0.875, "a: 2/2, b: 1/2; (3 · 1 + 1 · 1/2) / 4"),
     "recall_macro": (5 / 6, "a: 2/3, b: 1/1; (2/3 + 1) / 2"),
-    "recall_micro": (0.75, "three right of four"),
+    "recall_micro": (0.75, "three of four items are correct"),
     "recall_weighted": (0.75, "a: 2/3, b: 1/1; (3 · 2/3 + 1 · 1) / 4"),
     "f1_macro": (11 / 15, "a: 4/5, b: 2/3; (4/5 + 2/3) / 2"),
     "f1_micro": (0.75, "2 · 3 / (4 + 4)"),
@@ -224,7 +225,7 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             "_positive",
             f"{title} of the positive class",
             f"{short} pos.",
-            f"{formula}; the class 1, over all columns together where no column is named",
+            f"{formula}; for the class 1; over all columns together if no column is given",
             f"{_DETESTS}; {_SKLEARN}",
             _Scorer(_of_positive, score, _only),
             Part.COLUMN_OR_ALL,
@@ -251,7 +252,7 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             "_weighted",
             f"Weighted {small}",
             f"Weighted {short}",
-            f"mean over the classes in the gold, weighted by how often it has them, of {formula}",
+            f"mean over the classes in the gold, weighted by their gold frequency, of {formula}",
             _SKLEARN,
             _Scorer(_every, score, _weighted_mean),
             Part.COLUMN,
@@ -265,9 +266,9 @@ METRICS = (
     *_family("f1", "F1", "F1", _f1),
     Metric(
         name="f1_macro_mean",
-        title="Mean of the columns' macro F1",
+        title="Mean of macro F1 over the columns",
         short="Mean F1",
-        formula="mean over the columns of the table of their macro F1",
+        formula="mean over the table's columns of macro F1",
         source="Basile et al. (2019), SemEval-2019 Task 5 (HatEval), section 4.2",
         compute=_f1_macro_mean,
         contributions=_f1_macro_mean_contributions,

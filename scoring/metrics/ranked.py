@@ -1,7 +1,8 @@
 """Ranked retrieval: nDCG, mean average precision, mean reciprocal rank, precision and recall at a rank.
 
-The mean is over the gold's queries: one that a run lacks counts 0, and so does one without relevant documents.
-Documents without a judgment are not relevant. A cutoff such as `ndcg:10` uses the first 10 documents.
+Metrics are averaged over the gold's queries. A query counts as 0 if the run lacks it or if it has no relevant
+documents. Documents without a judgment are not relevant. With a cutoff such as `ndcg:10`, only the first 10 documents
+count.
 """
 
 import numpy as np
@@ -30,19 +31,19 @@ def _cutoff(spec: MetricSpec) -> float:
 
 
 def _relevant_in_gold(gold: LoadedGold, least: float) -> Numbers:
-    """The number of relevant documents for each query."""
+    """Return the number of relevant documents per query."""
     owners = np.repeat(np.arange(len(gold)), np.diff(gold.ranking.starts))
     return per_row(owners, gold.ranking.scores >= least, len(gold))
 
 
 def _found(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
-    """1 for each relevant document within the cutoff, else 0."""
+    """Return 1 for each relevant document within the cutoff, otherwise 0."""
     relevant = comparison.relevance >= number(spec, "relevant", 1.0)
     return (relevant & (comparison.ranks <= _cutoff(spec))).astype(np.float64)
 
 
 def _sum(comparison: RankingComparison, values: Numbers) -> Numbers:
-    """Sums over each query's documents."""
+    """Sum over the documents of each query."""
     return per_row(comparison.owners, values, len(comparison.gold))
 
 
@@ -61,7 +62,8 @@ def _recall(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
 def _average_precision(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     found = _found(comparison, spec)
     so_far = np.cumsum(found)
-    before = (so_far - found)[np.searchsorted(comparison.owners, comparison.owners)]  # found in earlier queries
+    # documents found for earlier queries
+    before = (so_far - found)[np.searchsorted(comparison.owners, comparison.owners)]
     relevant = comparison.gold.once(_relevant_in_gold, number(spec, "relevant", 1.0))
     return ratios(_sum(comparison, found * (so_far - before) / comparison.ranks), relevant, 0.0)
 
@@ -78,7 +80,7 @@ def _gains(relevance: Numbers, ranks: NDArray[np.int64], cutoff: float) -> Numbe
 
 
 def _best_gain(gold: LoadedGold, cutoff: float) -> Numbers:
-    """DCG of the ideal order."""
+    """Return DCG of the ideal order per query."""
     ranking = gold.ranking
     owners = np.repeat(np.arange(len(gold)), np.diff(ranking.starts))
     order = np.lexsort((-ranking.scores, owners))
@@ -119,9 +121,9 @@ def _metric(
 METRICS = (
     _metric(
         "ndcg",
-        "Normalised discounted cumulative gain",
+        "Normalized discounted cumulative gain",
         "nDCG",
-        "mean over queries of DCG / DCG of the gold's order; DCG = Σ_i max(0, relevance_i) / log2(i + 1)",
+        "mean over queries of DCG / DCG of the ideal order; DCG = Σ_i max(0, relevance_i) / log2(i + 1)",
         _ndcg,
         Part.CUTOFF_OR_ALL,
         Example("rankings", _GOLD, _RUN, 2.5 / (2 + 1 / np.log2(3)), "(2/1 + 0 + 1/2) / (2/1 + 1/log2 3)"),
@@ -141,27 +143,27 @@ METRICS = (
         "mrr",
         "Mean reciprocal rank",
         "MRR",
-        "mean over queries of 1 / rank of the first relevant document; 0 where there is none",
+        "mean over queries of 1 / rank of the first relevant document; 0 if there is none",
         _reciprocal_rank,
         Part.CUTOFF_OR_ALL,
-        Example("rankings", _GOLD, {"q": "d2 2, d1 1"}, 0.5, "the first relevant document stands second"),
+        Example("rankings", _GOLD, {"q": "d2 2, d1 1"}, 0.5, "the first relevant document has rank 2"),
         _GRADED,
     ),
     _metric(
         "precision_at",
         "Precision",
         "P",
-        "mean over queries of relevant documents among the first k / k",
+        "mean over queries of (relevant documents among the first k) / k",
         _precision,
         Part.CUTOFF,
-        Example("rankings", _GOLD, _RUN, 0.5, "one of the first two is relevant", part="2"),
+        Example("rankings", _GOLD, _RUN, 0.5, "one of the first two documents is relevant", part="2"),
         _GRADED,
     ),
     _metric(
         "recall_at",
         "Recall",
         "R",
-        "mean over queries of relevant documents among the first k / all relevant documents",
+        "mean over queries of (relevant documents among the first k) / (all relevant documents)",
         _recall,
         Part.CUTOFF,
         Example("rankings", _GOLD, _RUN, 0.5, "one of the two relevant documents is among the first two", part="2"),

@@ -1,6 +1,6 @@
-"""Every metric by name. A new family is a file and an entry in FAMILIES, or a package of its own.
+"""All metrics by name. To add a family, add a module and an entry in FAMILIES, or provide a separate package.
 
-Such a package names its `Metric` under the entry points `agon.metrics`: `my_metric = "package:MY_METRIC"`.
+A separate package declares its `Metric` under the entry points `agon.metrics`: `my_metric = "package:MY_METRIC"`.
 """
 
 import math
@@ -78,7 +78,7 @@ METRICS: dict[str, Metric] = {metric.name: metric for family in FAMILIES for met
 
 
 def find(name: str) -> Metric | None:
-    """The metric with that name: ours, or one from an installed package's entry point `agon.metrics`."""
+    """Find the metric with that name, built in or from the entry point `agon.metrics` of an installed package."""
     return METRICS.get(name) or _announced(name)
 
 
@@ -95,27 +95,27 @@ def _announced(name: str) -> Metric | None:
     for entry in entry_points(group=ENTRY_POINTS, name=name):
         metric = entry.load()
         if not isinstance(metric, Metric):
-            raise TypeError(f"{entry.value} is announced under {ENTRY_POINTS} and is no scoring.metrics.Metric")
+            raise TypeError(f"{entry.value} is declared under {ENTRY_POINTS} but is not a scoring.metrics.Metric")
         return replace(metric, name=name)
     return None
 
 
 def names() -> list[str]:
-    """The names of all metrics, including those of installed packages."""
+    """Return the names of all metrics, including those of installed packages."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - as in `_announced`
 
     return sorted({*METRICS, *entry_points(group=ENTRY_POINTS).names})
 
 
 class UnknownMetricError(KeyError):
-    """There is no metric with that name; the text suggests the nearest one."""
+    """There is no metric with that name. The message suggests the most similar name."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would quote it
 
 
 def get(name: str) -> Metric:
-    """The metric with that name; raises UnknownMetricError."""
+    """Return the metric with that name. Raise UnknownMetricError if it does not exist."""
     metric = find(name)
     if metric is None:
         near = nearest(name, names())
@@ -124,14 +124,14 @@ def get(name: str) -> Metric:
 
 
 def _all_names() -> str:
-    return f"; there are {', '.join(names())}"
+    return f"; existing metrics: {', '.join(names())}"
 
 
 def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
-    """The value of a metric at full precision; None where it is undefined.
+    """Compute a metric at full precision. Return None if it is undefined.
 
     Raises:
-        ValueError: the metric does not judge such answers, or needs the name of a class.
+        ValueError: the metric does not support such answers, or needs a class.
     """
     if spec.of:
         values = [compute(comparison, part) for part in parts_of(spec, comparison.gold)]
@@ -147,10 +147,12 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
 
 
 def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | None:
-    """Each item's contribution to a metric; None where it is undefined or no function of sums over the items.
+    """Return each item's contribution to a metric.
+
+    Return None if the metric is undefined, or is not a function of sums over the items.
 
     Raises:
-        ValueError: the metric does not judge such answers.
+        ValueError: the metric does not support such answers.
     """
     if spec.of:
         of = parts_of(spec, comparison.gold)
@@ -168,7 +170,10 @@ def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | N
 def _contributions_where(
     comparison: Comparison, metric: Metric, spec: MetricSpec, where: tuple[str, str]
 ) -> Contributions | None:
-    """The contributions of a slice's items or, if they are independent, of those that the run has right."""
+    """Return the contributions of a slice's items or, with `@right`, of the items that the run answers correctly.
+
+    Return None for `@right` if the contributions of these items do not add up to the metric.
+    """
     assert metric.contributions is not None
     if where[0] != RIGHT:
         part = part_of(comparison, where)
@@ -186,33 +191,35 @@ def _contributions_where(
 
 
 def parts_of(spec: MetricSpec, gold: LoadedGold) -> tuple[MetricSpec, ...]:
-    """The parts of a combined score or, with `slices`, its one part in each slice of the gold."""
+    """Return the parts of a combined score or, with `slices`, its one metric in each slice of the gold."""
     name = spec.options.get("slices")
     if name is None:
         return spec.of
     if name not in gold.slice_columns:
-        raise ValueError(f"there are no slices {name}; there are {', '.join(gold.slice_columns) or 'none'}")
+        raise ValueError(f"there are no slices {name}; existing slices: {', '.join(gold.slice_columns) or 'none'}")
     return tuple(replace(spec.of[0], where=(name, value)) for value in gold.slices(name))
 
 
 def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
-    """The metric, if it judges such answers."""
+    """Return the metric if it supports such answers."""
     metric = get(spec.name)
     if metric.part is Part.CLASS and not spec.part:
-        raise ValueError(f"{spec.name} is of one class: name it, as in {spec.name}:YES")
+        raise ValueError(f"{spec.name} needs a class, such as {spec.name}:YES")
     kinds = comparison.kinds(metric.numbers)
     if not kinds & metric.kinds:
-        raise ValueError(f"{spec.key} judges {_listed(metric.kinds)} runs; this comparison is of {_listed(kinds)} runs")
+        raise ValueError(
+            f"{spec.key} supports {_listed(metric.kinds)} runs; this comparison is for {_listed(kinds)} runs"
+        )
     if metric.single_label and isinstance(comparison, MatrixComparison) and comparison.has_several_labels:
         raise ValueError(
-            f"{spec.key} needs one label an item; items here have several."
-            " exact_match_ratio, jaccard and hamming_loss judge these."
+            f"{spec.key} needs one label per item, but these items have several."
+            " exact_match_ratio, jaccard and hamming_loss support several labels."
         )
     return metric
 
 
 def formats_of(kinds: AnswerKinds) -> list[str]:
-    """The run formats with such answers."""
+    """Return the run formats with such answers."""
     return sorted(name for name, known in FORMATS.items() if known.answers in kinds)
 
 
@@ -221,12 +228,12 @@ def _listed(kinds: AnswerKinds) -> str:
 
 
 def plain(specs: Iterable[MetricSpec]) -> list[MetricSpec]:
-    """The metrics, with combined scores replaced by their parts."""
+    """Return the metrics, with combined scores replaced by their parts."""
     return [part for spec in specs for part in spec.of or (spec,)]
 
 
 def value_range(spec: MetricSpec) -> tuple[float | None, float | None]:
-    """The range of values; None for an end without a bound."""
+    """Return the range of values, with None for an unbounded end."""
     ranges = [(metric.low, metric.high) for metric in (get(part.name) for part in plain([spec]))]
     return Combination.of(spec, len(ranges)).range(ranges) if spec.of else ranges[0]
 
@@ -246,13 +253,13 @@ def _describe_combined(spec: MetricSpec) -> MetricInfo:
 
 
 def describe(spec: MetricSpec) -> MetricInfo:
-    """Texts for the heading of a leaderboard's column; KeyError for an unknown metric."""
+    """Describe a metric for the column heading of a leaderboard. Raise KeyError if the metric is unknown."""
     if spec.of:
         return _describe_combined(spec)
     metric = get(spec.name)
     ranked = metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL)
     slices, value = spec.where or ("", "")
-    where = "" if not slices else f" where {value} is right" if slices == RIGHT else f", {slices} {value}"
+    where = "" if not slices else f" where {value} is correct" if slices == RIGHT else f", {slices} {value}"
     return MetricInfo(
         key=spec.key,
         title=metric.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else "") + where,
@@ -266,7 +273,7 @@ def describe(spec: MetricSpec) -> MetricInfo:
 
 
 def validate(spec: MetricSpec, track: Track) -> str | None:
-    """The problem of a metric in a track's definition, in one sentence; None without one."""
+    """Return the problem of a metric in a track's definition as one sentence, or None."""
     if spec.of:
         of = spec.of
         if spec.options["columns"] and (track.files is None or spec.options["slices"] != track.files.name):
@@ -275,19 +282,19 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
             if error := _validate_slices(name, track):
                 return error
             if of[0].where is not None:
-                return f"{spec.key} is computed in each of the slices {name}: leave out @{'='.join(of[0].where)}"
+                return f"{spec.key} is computed in each of the slices {name}: remove @{'='.join(of[0].where)}"
             of = tuple(replace(part, where=(name, "")) for part in of)
         return next(filter(None, (validate(part, track) for part in of)), None) or _validate_combined(spec)
     metric = find(spec.name)
     if metric is None:
         return f"there is no metric {spec.name}{_all_names()}"
     if answer_kind(track) not in metric.kinds:
-        return f"{spec.name} judges {_listed(metric.kinds)} runs, not {track.format.kind}"
+        return f"{spec.name} supports {_listed(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
-        return f"{spec.name} needs one class an item; this track allows several (exact_match_ratio judges these)"
+        return f"{spec.name} needs one class per item, but this track allows several (exact_match_ratio supports this)"
     if not metric.numbers and track.format.options.get("numbers"):
         ours = ", ".join(name for name, own in METRICS.items() if own.numbers and not own.ordinal)
-        return f"{spec.name} judges labels; this track's table holds numbers, which {ours} judge"
+        return f"{spec.name} supports labels, but this track's table contains numbers, which only {ours} support"
     return (
         _validate_part(metric, spec, track)
         or _validate_order(metric, spec, track)
@@ -305,13 +312,13 @@ def _validate_slice(metric: Metric, spec: MetricSpec, track: Track) -> str | Non
     known = (*track.format.options.get("columns", ()), *track.format.options.get("classes", ()))
     if metric.sees_background:
         return f"{spec.name} needs a slice, not {RIGHT}"
-    return None if value in known else f"{RIGHT} is about one of {', '.join(known)}, not {value}"
+    return None if value in known else f"{RIGHT} needs one of {', '.join(known)}, not {value}"
 
 
 def _validate_slices(name: str, track: Track) -> str | None:
     if name in track.slices:
         return None
-    return f"the track has no slices {name}" + (f"; it has {', '.join(track.slices)}" if track.slices else "")
+    return f"the track has no slices {name}" + (f"; its slices are {', '.join(track.slices)}" if track.slices else "")
 
 
 def _validate_order(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
@@ -328,19 +335,19 @@ def _validate_combined(spec: MetricSpec) -> str | None:
     better = infos[0].higher_is_better
     other = next((info for info in infos if info.higher_is_better != better), None)
     if other:
-        words = ("greater", "less") if better else ("less", "greater")
-        return f"{spec.key} mixes directions: of {infos[0].key} {words[0]} is better, of {other.key} {words[1]}"
+        words = ("higher", "lower") if better else ("lower", "higher")
+        return f"{spec.key} mixes directions: {words[0]} is better for {infos[0].key}, but {words[1]} for {other.key}"
     if not better and spec.options["missing"] == "zero":
-        return f"a part of {spec.key} that counts 0 would be the best possible: write missing: skip"
+        return f"a metric of {spec.key} that counts as 0 would get the best possible value: use missing: skip"
     lows = {part.key: value_range(part)[0] for part in spec.of}
     below = next((key for key, low in lows.items() if low is None or low < 0), None)
     if below and spec.options["by"] in ("product", "harmonic-mean"):
-        return f"a {NAMES[spec.options['by']]} needs parts that are never negative; {below} may be"
+        return f"a {NAMES[spec.options['by']]} needs metrics that are never negative, but {below} can be"
     return None
 
 
 def suggest(spec: MetricSpec, track: Track) -> str | None:
-    """The valid key nearest to an invalid one."""
+    """Return the valid key that is most similar to an invalid one."""
     metric = find(spec.name)
     if metric is None:
         return nearest(spec.name, names())
@@ -359,10 +366,10 @@ def _validate_part(metric: Metric, spec: MetricSpec, track: Track) -> str | None
     allowed = _allowed_parts(metric.part, track)
     if spec.part is None:
         needed = metric.part is Part.CLASS or (metric.part is Part.COLUMN and len(allowed) > 1)
-        return f"{spec.name} needs a part: {spec.name}:{allowed[0] if allowed else 'CLASS'}" if needed else None
+        return f"{spec.name} needs a part, such as {spec.name}:{allowed[0] if allowed else 'CLASS'}" if needed else None
     if not allowed:
-        return f"{spec.name} takes no part, found {spec.part}"
-    return None if spec.part in allowed else f"{spec.part} is none of {', '.join(dict.fromkeys(allowed))}"
+        return f"{spec.name} does not take a part, but found {spec.part}"
+    return None if spec.part in allowed else f"{spec.part} is not one of {', '.join(dict.fromkeys(allowed))}"
 
 
 def _allowed_parts(part: Part, track: Track) -> tuple[str, ...]:
@@ -378,24 +385,24 @@ def _allowed_parts(part: Part, track: Track) -> tuple[str, ...]:
 
 def _validate_cutoff(metric: Metric, spec: MetricSpec) -> str | None:
     if spec.part is None:
-        return f"{spec.name} needs a cutoff: {spec.name}:10" if metric.part is Part.CUTOFF else None
+        return f"{spec.name} needs a cutoff, such as {spec.name}:10" if metric.part is Part.CUTOFF else None
     if spec.part.isascii() and spec.part.isdecimal() and not spec.part.startswith("0"):
         return None
-    return f"the cutoff of {spec.name} is a whole number from 1, not {spec.part}"
+    return f"the cutoff of {spec.name} must be a whole number of at least 1, not {spec.part}"
 
 
 def _validate_options(metric: Metric, spec: MetricSpec) -> str | None:
     for name, value in spec.options.items():
         if name not in metric.options:
             return f"{spec.name} has no option {name}" + (
-                f"; it has {', '.join(metric.options)}" if metric.options else ""
+                f"; its options are {', '.join(metric.options)}" if metric.options else ""
             )
         allowed = metric.options[name]
         if isinstance(allowed, AnyNumber):
             if not _is_number(value, allowed):
-                return f"{name} is a number, at least {allowed.low:g}, not {value}"
+                return f"{name} must be a number of at least {allowed.low:g}, not {value}"
         elif value not in allowed:
-            return f"{name} is one of {', '.join(allowed)}, not {value}"
+            return f"{name} must be one of {', '.join(allowed)}, not {value}"
     return None
 
 

@@ -1,6 +1,6 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L: words of the reference that an output has, alone, in pairs and in order.
+"""ROUGE-1, ROUGE-2 and ROUGE-L: reference words in an output, counted as single words, as pairs and in order.
 
-Words are lowercased and not stemmed. With several references, the one with the greatest F1 counts.
+Words are lowercased and not stemmed. With several references, the reference with the highest F1 counts.
 """
 
 import re
@@ -20,7 +20,8 @@ _MEASURES = {"f1": 2, "precision": 0, "recall": 1}
 OPTIONS: Options = {"measure": tuple(_MEASURES), "words": tuple(_WORDS)}
 
 Tokens = list[str]
-Matches = Callable[[Tokens, Tokens], tuple[int, int, int]]  # matching units, those of the output, of the reference
+# (output, reference) → number of matches, of output units, and of reference units
+Matches = Callable[[Tokens, Tokens], tuple[int, int, int]]
 
 
 def _in_ngrams(order: int) -> Matches:
@@ -44,7 +45,7 @@ def _references(gold: LoadedGold, kind: str) -> list[list[Tokens]]:
 
 
 def _measures(counts: tuple[int, int, int]) -> tuple[float, float, float]:
-    """Precision, recall and F1."""
+    """Return precision, recall and F1."""
     hits, own, wanted = counts
     precision, recall = hits / max(1, own), hits / max(1, wanted)
     return precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0
@@ -70,9 +71,9 @@ def _metric(name: str, title: str, what: str, matches: Matches, value: float, wh
         name=name,
         title=title,
         short=title.replace("ROUGE-", "R-"),
-        formula=f"mean over items of F1 = 2 P R / (P + R); P = {what} / those of the output, R = these / those of the "
-        "reference; of several references the one with the greatest F1 counts; words are lowercased, of the letters "
-        "a–z and digits only (`words: unicode`: of all letters), and not stemmed",
+        formula=f"mean over items of F1 = 2 P R / (P + R); P = {what} / units of the output, R = the same / units of "
+        f"the reference; with several references, the one with the highest F1 counts; words are lowercased, contain "
+        "only the letters a–z and digits (`words: unicode`: all letters), and are not stemmed",
         source="Lin (2004), ROUGE: a package for automatic evaluation of summaries; rouge-score, without its stemmer",
         compute=mean.compute,
         contributions=mean.contributions,
@@ -95,7 +96,7 @@ METRICS = (
         "words in both",
         _in_ngrams(1),
         2 * 3 / (3 + 6),
-        "all 3 words are among the reference's 6: 2 · 3 / (3 + 6)",
+        "all 3 words are among the 6 words of the reference: 2 · 3 / (3 + 6)",
     ),
     _metric(
         "rouge_2",
@@ -103,7 +104,7 @@ METRICS = (
         "pairs of neighboring words in both",
         _in_ngrams(2),
         2 * 1 / (2 + 5),
-        "of 2 pairs, `the mat` is among the reference's 5: 2 · 1 / (2 + 5)",
+        "of 2 pairs, `the mat` is among the 5 pairs of the reference: 2 · 1 / (2 + 5)",
     ),
     _metric(
         "rouge_l",

@@ -1,6 +1,6 @@
-"""Metrics on the items of a slice, or on those for which a run has a column right (`f1:TR@right=HS`).
+"""Metrics on the items of a slice, or on the items that a run answers correctly in a column (`f1:TR@right=HS`).
 
-A slice is judged as if its items were the whole gold standard; answers to items without gold are in none.
+A slice is scored as if its items were the whole gold standard. Answers to items without gold are in no slice.
 """
 
 from dataclasses import replace
@@ -19,24 +19,24 @@ _NONE: Rows = np.zeros(0, np.intp)
 
 
 def in_slice(gold: LoadedGold, where: Where) -> Rows:
-    """The rows of the slice's items; none if there are none.
+    """Return the rows of the slice's items, which may be empty.
 
     Raises:
         ValueError: the track has no such slices.
     """
     name, value = where
     if name not in gold.slice_columns:
-        raise ValueError(f"there are no slices {name}; there are {', '.join(gold.slice_columns) or 'none'}")
+        raise ValueError(f"there are no slices {name}; existing slices: {', '.join(gold.slice_columns) or 'none'}")
     return gold.slices(name).get(value, _NONE)
 
 
 def restricted(comparison: Comparison, where: Where) -> Comparison | None:
-    """The comparison on these items only; None if there are none, or if the run does not have their file."""
+    """Return the comparison restricted to these items, or None if there are none or if the run lacks their file."""
     return None if where in comparison.lacks else part_of(comparison, where)
 
 
 def part_of(comparison: Comparison, where: Where) -> Comparison | None:
-    """The comparison on these items, whether the run has their file or not; None if there are none."""
+    """Return the comparison restricted to these items, even if the run lacks their file, or None without items."""
     found: Comparison | None = comparison.once(_restricted, where)
     return found
 
@@ -59,7 +59,7 @@ def _part_of_gold(gold: LoadedGold, where: Where) -> tuple[Rows, LoadedGold]:
 
 
 def is_right(comparison: Comparison, column: str) -> NDArray[np.bool_]:
-    """For which items (items,) the run has a column or class right.
+    """Return for which items (items,) the run is correct in a column or class.
 
     Raises:
         ValueError: there is no such column.
@@ -74,10 +74,10 @@ def is_right(comparison: Comparison, column: str) -> NDArray[np.bool_]:
 
 
 def placed(part: Contributions, rows: Rows, items: int, *, lacks: bool = False) -> Contributions:
-    """The contributions to a metric on the slice `rows`, extended by zeros for all other items.
+    """Extend the contributions to a metric on the slice `rows` with zeros for all other items.
 
     Args:
-        lacks: the run does not have their file, so the metric is undefined.
+        lacks: whether the run lacks the file of these items, so that the metric is undefined.
     """
     values = np.zeros((items, part.values.shape[1]))
     member = np.zeros(items)
@@ -88,7 +88,7 @@ def placed(part: Contributions, rows: Rows, items: int, *, lacks: bool = False) 
 
 
 def kept(whole: Contributions, right: NDArray[np.bool_]) -> Contributions:
-    """The contributions of the items that a run has right, combined as for the metric on all items.
+    """Return the contributions of the items that a run answers correctly, combined as for the metric on all items.
 
     The items differ between runs, but `combine` must not.
     """
@@ -96,7 +96,10 @@ def kept(whole: Contributions, right: NDArray[np.bool_]) -> Contributions:
 
 
 def _scaled(part: Contributions, member: Numbers, size: int) -> Contributions:
-    """Sums over a sample's items of `member`, scaled to `size`; undefined if it has none."""
+    """Sum over the items of `member` in a sample, scaled to `size`.
+
+    The value is undefined if the sample has none of them.
+    """
 
     def combine(sums: Numbers) -> Numbers:
         drawn = sums[..., -1:]

@@ -1,7 +1,7 @@
-"""F1 on marked spans: by character, averaged over the items; by span, exact or partial, over all items together.
+"""F1 of marked spans: by character as a mean over the items, and by span (exact or partial) over all items together.
 
-Spans are used as listed in the files: pairs or rows that touch stay separate. In a list of character offsets, neighbors
-form one span.
+Spans are used as listed in the files: pairs or rows that touch stay separate. In a list of character offsets,
+neighboring offsets form one span.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from scoring.metrics.spans import Intervals, both_marked, same_ends
 
 
 def item_f1(comparison: SpanComparison) -> Numbers:
-    """F1 of each item's characters; shape (items,)."""
+    """Return F1 of each item's characters, with shape (items,)."""
     both, items = comparison.once(both_marked), len(comparison.gold)
     gold, run = both.gold_united, both.run_united
     marked = per_row(gold.owners, gold.lengths, items) + per_row(run.owners, run.lengths, items)
@@ -27,20 +27,20 @@ def _span_f1(comparison: SpanComparison, spec: MetricSpec) -> Numbers:
 
 
 def _counts(comparison: SpanComparison, side: Intervals) -> Numbers:
-    """How many spans each item has."""
+    """Count the spans of each item."""
     return np.bincount(side.owners, minlength=len(comparison.gold)).astype(np.float64)
 
 
 @Share
 def _exact(comparison: SpanComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Per item: twice the common spans, and the spans of both."""
+    """Return, by item, twice the number of common spans, and the number of spans on both sides."""
     both = comparison.once(both_marked)
     hits = per_row(both.run.owners, same_ends(both.gold, both.run), len(comparison.gold))
     return 2 * hits, _counts(comparison, both.gold) + _counts(comparison, both.run)
 
 
 def _covered(comparison: SpanComparison) -> Numbers:
-    """Per item: the shares of the run's spans that the gold marks, the run's spans, and the same for the gold's."""
+    """Return, by item, the covered shares of the run's spans and their number, and the same for the gold's spans."""
     both, items = comparison.once(both_marked), len(comparison.gold)
     columns = []
     for side, other in ((both.run, both.gold_united), (both.gold, both.run_united)):
@@ -50,7 +50,7 @@ def _covered(comparison: SpanComparison) -> Numbers:
 
 
 def _partial(sums: Numbers) -> Numbers:
-    """F1 of such sums (…, 4)."""
+    """Return F1 of such sums (…, 4)."""
     run_covered, run, gold_covered, gold = np.moveaxis(sums, -1, 0)
     # 2 P R / (P + R) with P = run_covered / run and R = gold_covered / gold
     below = run_covered * gold + gold_covered * run
@@ -74,14 +74,14 @@ _RUN = {"1": "0 1 8 9", "2": ""}
 METRICS = (
     Metric(
         name="span_f1",
-        title="Character F1, mean over the items",
+        title="Character F1, mean over items",
         short="F1",
-        formula="mean over items of 2 |A ∩ G| / (|A| + |G|) on character offsets; 1 where both are empty",
+        formula="mean over items of 2 |A ∩ G| / (|A| + |G|) on character offsets; 1 if both are empty",
         source="Pavlopoulos et al. (2021), SemEval-2021 Task 5, section 4; Da San Martino et al. (2019)",
         compute=_span_f1.compute,
         contributions=_span_f1.contributions,
         example=Example(
-            "spans", _GOLD, _RUN, 0.9, "item 1 shares 4 characters of 4 and 6, item 2 is empty: (8/10 + 1) / 2"
+            "spans", _GOLD, _RUN, 0.9, "item 1 shares 4 of the 4 and 6 characters, item 2 is empty: (8/10 + 1) / 2"
         ),
         kinds=SPANS,
     ),
@@ -89,12 +89,14 @@ METRICS = (
         name="span_f1_exact",
         title="Span F1, exact",
         short="Exact F1",
-        formula="2 · spans of the run that the gold has with the same ends / (spans of the run + spans of the gold), "
-        "over all items together; undefined where there is no span at all",
+        formula="2 · spans of the run with the same boundaries in the gold / (spans of the run + spans of the gold), "
+        "over all items together; undefined if there are no spans",
         source="Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task",
         compute=_exact.compute,
         contributions=_exact.contributions,
-        example=Example("spans", _GOLD, _RUN, 0.5, "one span, 8–9, of two and two: 2 · 1 / (2 + 2)"),
+        example=Example(
+            "spans", _GOLD, _RUN, 0.5, "one span, 8–9, matches, with two spans on each side: 2 · 1 / (2 + 2)"
+        ),
         kinds=SPANS,
     ),
     Metric(
@@ -102,8 +104,7 @@ METRICS = (
         title="Span F1, partial",
         short="Partial F1",
         formula="2 P R / (P + R); P = mean over the run's spans of the share that the gold marks, R = mean over the "
-        "gold's spans of the share that the run marks, over all items together; undefined where there is no span at "
-        "all",
+        "gold's spans of the share that the run marks, over all items together; undefined if there are no spans",
         source="Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1",
         compute=_span_f1_partial,
         contributions=_partial_contributions,

@@ -1,4 +1,7 @@
-"""The spans of both sides of a comparison, as intervals: cost depends on their number, not their length."""
+"""The spans of both sides of a comparison as intervals.
+
+The cost depends on the number of spans, not on their length.
+"""
 
 from dataclasses import dataclass
 
@@ -12,10 +15,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Spans sorted by item and position; one entry per span.
+    """Spans sorted by item and position, with one entry per span.
 
-    `owners` are the gold's rows, `begins` and `ends` (exclusive) positions in an item's text. `opens` and `closes`
-    combine item and position: they rise from item to item, and can be compared between the two sides.
+    `owners` are gold rows. `begins` and `ends` (exclusive) are positions in an item's text. `opens` and `closes`
+    combine item and position: they increase from item to item, and can be compared between the two sides.
     """
 
     owners: NDArray[np.intp]
@@ -26,15 +29,15 @@ class Intervals:
 
     @property
     def lengths(self) -> Counts:
-        """The characters of each span."""
+        """Return the number of characters in each span."""
         return self.ends - self.begins
 
     def in_order(self) -> "Intervals":
-        """The same spans, sorted."""
+        """Return the same spans, sorted."""
         return self._at(np.lexsort((self.closes, self.opens)))
 
     def united(self) -> "Intervals":
-        """The marked characters as the fewest spans: those that touch or overlap are merged."""
+        """Return the marked characters as the fewest possible spans. Spans that touch or overlap are merged."""
         reach = np.maximum.accumulate(self.closes)
         firsts = np.flatnonzero(np.append(True, self.opens[1:] > reach[:-1])[: len(self.opens)])
         if len(firsts) == len(self.opens):
@@ -48,15 +51,16 @@ class Intervals:
         )
 
     def covered_by(self, united: "Intervals") -> Counts:
-        """How many characters of each span are in `united`, whose spans do not touch."""
+        """Count the characters of each span that are in `united`, whose spans do not touch."""
         return united._before(self.closes, self.ends) - united._before(self.opens, self.begins)
 
     def _before(self, keys: Counts, places: Counts) -> Counts:
-        """How many marked characters come before each position; these spans do not touch."""
+        """Count the marked characters in front of each position. The spans must not touch."""
         if not len(self.opens):
             return np.zeros(len(keys), np.int64)
         totals = np.append(0, np.cumsum(self.lengths))
-        last = np.searchsorted(self.opens, keys, side="right") - 1  # the last span that begins there or before
+        # the last span that begins at or before the position
+        last = np.searchsorted(self.opens, keys, side="right") - 1
         within = np.where(keys < self.closes[last], places - self.begins[last], self.lengths[last])
         before: Counts = np.where(last < 0, 0, totals[last] + within)
         return before
@@ -68,7 +72,7 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True)
 class BothMarked:
-    """The spans of both sides as listed, and united."""
+    """The spans of both sides, as listed and united."""
 
     gold: Intervals
     run: Intervals
@@ -80,16 +84,16 @@ Listed = tuple[NDArray[np.intp], Counts, Counts]  # owners, begins and ends of s
 
 
 def both_marked(comparison: SpanComparison) -> BothMarked:
-    """Both sides, sorted by item and position."""
+    """Return both sides, sorted by item and position."""
     spans = comparison.gold.spans
     owners = np.repeat(np.arange(len(spans.ids)), np.diff(spans.starts))
     return marked((owners, spans.begins, spans.ends), (comparison.owners, comparison.begins, comparison.ends))
 
 
 def marked(gold_spans: Listed, run_spans: Listed) -> BothMarked:
-    """Both sides, sorted by owner and position."""
+    """Return both sides, sorted by owner and position."""
     owners, begins, ends = (np.concatenate(both) for both in zip(gold_spans, run_spans, strict=True))
-    # Positions become ranks first: item and position then fit into 64 bits, whatever a run contains.
+    # Convert positions to ranks, so that item and position fit into 64 bits for any run.
     ranks = np.unique(np.concatenate([begins, ends]), return_inverse=True)[1]
     keys = np.tile(owners, 2) * (int(ranks.max(initial=0)) + 1) + ranks
     opens, closes = keys[: len(owners)], keys[len(owners) :]
@@ -102,10 +106,10 @@ def marked(gold_spans: Listed, run_spans: Listed) -> BothMarked:
 
 
 def same_ends(first: Intervals, second: Intervals) -> NDArray[np.bool_]:
-    """Which spans of `second` are in `first`, with both ends; no side repeats a span."""
+    """Return which spans of `second` are also in `first`, with the same boundaries. Neither side may repeat a span."""
     opens = np.concatenate([first.opens, second.opens])
     closes = np.concatenate([first.closes, second.closes])
-    order = np.lexsort((closes, opens))  # keeps `first` before
+    order = np.lexsort((closes, opens))  # keeps the spans of `first` in front
     twice = np.flatnonzero((np.diff(opens[order]) == 0) & (np.diff(closes[order]) == 0)) + 1
     same = np.zeros(len(opens), bool)
     same[order[twice]] = True

@@ -1,7 +1,7 @@
-"""Social stereotype analysis: does a classifier give both sentences of a tuple the same label?
+"""Social stereotype analysis: whether a classifier gives both sentences of a tuple the same label.
 
-A tuple is an item for which the gold has a group but no labels. A classifier that always gives one label is perfectly
-unbiased and useless: such a run is flagged.
+A tuple is an item for which the gold has a group but no labels. A classifier that always gives the same label is
+perfectly unbiased but useless, so such a run is flagged.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Part, 
 
 @Share
 def _agreement(comparison: MatrixComparison, spec: MetricSpec) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which tuples got the same labels, and which are in the group."""
+    """Return which tuples got the same labels, and which tuples are in the group."""
     gold = comparison.gold
     chosen = np.logical_and.reduce(gold.absent, axis=1)
     if spec.part is not None:
@@ -48,7 +48,7 @@ METRICS = (
         source=_SOURCE,
         compute=_agreement.compute,
         contributions=_agreement.contributions,
-        example=Example("table", _GOLD, _RUN, 0.75, "three tuples of four"),
+        example=Example("table", _GOLD, _RUN, 0.75, "three of four tuples"),
         kinds=TABLE,
         part=Part.GROUP,
         flags_constant=True,
@@ -61,7 +61,7 @@ METRICS = (
         source=_SOURCE,
         compute=_bias,
         contributions=_bias_contributions,
-        example=Example("table", _GOLD, _RUN, 0.25, "one tuple of four"),
+        example=Example("table", _GOLD, _RUN, 0.25, "one of four tuples"),
         kinds=TABLE,
         part=Part.GROUP,
         higher_is_better=False,

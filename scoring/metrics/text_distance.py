@@ -1,6 +1,6 @@
-"""Edit distances of texts, counted by rapidfuzz: word error rate, character error rate, Levenshtein distance.
+"""Edit distances of texts, computed by rapidfuzz: word error rate, character error rate, Levenshtein distance.
 
-With several references, the one that needs the smallest share of edits counts.
+With several references, the reference with the smallest share of edits counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,20 +21,20 @@ Units = Callable[[str], Sequence[str]]
 
 
 def _distances() -> Any:
-    """The functions of rapidfuzz, loaded by those who need them."""
+    """Return the functions of rapidfuzz, which is imported only when needed."""
     try:
         return import_module("rapidfuzz.distance")
     except ImportError as missing:
-        raise ImportError(f"distances of texts need a package: {install_command(missing)}") from None
+        raise ImportError(f"text distances need another package. Install it with: {install_command(missing)}") from None
 
 
 def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
-    """The length of the longest common subsequence."""
+    """Return the length of the longest common subsequence."""
     return int(_distances().LCSseq.similarity(first, second))
 
 
 def _edits(comparison: TextComparison, spec: MetricSpec, units: Units) -> tuple[Numbers, Numbers]:
-    """Edits of each item, and the length of the reference that needs the smallest share of edits."""
+    """Return the edits of each item, and the length of the reference that needs the smallest share of edits."""
     distance, lowered = _distances().Levenshtein.distance, spec.options.get("case") == "lc"
     edits, lengths = np.zeros(len(comparison.gold)), np.zeros(len(comparison.gold))
     for row, (output, references) in enumerate(zip(comparison.outputs, comparison.gold.texts.texts, strict=True)):
@@ -63,7 +63,7 @@ def _character_errors(comparison: TextComparison, spec: MetricSpec) -> tuple[Num
 
 @Mean
 def _levenshtein(comparison: TextComparison, spec: MetricSpec) -> Numbers:
-    """The least number of edits of characters, as it is or divided by the length of the longer text."""
+    """Return the minimum number of character edits, unchanged or divided by the length of the longer text."""
     functions = _distances().Levenshtein
     distance = functions.normalized_distance if spec.options.get("scale") == "longer" else functions.distance
     pairs = zip(comparison.outputs, comparison.gold.texts.texts, strict=True)
@@ -75,7 +75,7 @@ def _rate(name: str, title: str, short: str, what: str, share: Share, example: E
         name=name,
         title=title,
         short=short,
-        formula=f"Σ {what} inserted, deleted and replaced / Σ {what} of the references; may be more than 1",
+        formula=f"Σ {what} inserted, deleted and replaced / Σ {what} of the references; can exceed 1",
         source=f"Levenshtein (1966); jiwer, {peer}, for one reference",
         compute=share.compute,
         contributions=share.contributions,
@@ -99,7 +99,7 @@ METRICS = (
             gold={"1": "the cat sat", "2": "on the mat"},
             run={"1": "the dog sat down", "2": "on the mat"},
             value=1 / 3,
-            why="item 1 has a word replaced and one inserted: (2 + 0) / (3 + 3)",
+            why="in item 1, one word is replaced and one is inserted: (2 + 0) / (3 + 3)",
         ),
         "wer",
     ),
@@ -122,8 +122,9 @@ METRICS = (
         name="edit_distance",
         title="Edit distance",
         short="Edits",
-        formula="mean over items of the least number of characters to insert, delete or replace; with `scale: longer` "
-        "divided by the length of the longer text, 0 where both are empty; of several references the closest counts",
+        formula="mean over items of the minimum number of characters to insert, delete or replace; with `scale: "
+        "longer`, divided by the length of the longer text, 0 if both are empty; with several references, the "
+        "closest one counts",
         source="Levenshtein (1966); rapidfuzz, Levenshtein.distance and normalized_distance",
         compute=_levenshtein.compute,
         contributions=_levenshtein.contributions,
@@ -132,7 +133,7 @@ METRICS = (
             gold={"1": "kitten", "2": "cat | cut"},
             run={"1": "sitting", "2": "cup"},
             value=2.0,
-            why="sitting is 3 edits from kitten, cup is 1 from cut: (3 + 1) / 2",
+            why="sitting is 3 edits away from kitten, and cup 1 edit from cut: (3 + 1) / 2",
         ),
         kinds=TEXTS,
         options=_SCALE,

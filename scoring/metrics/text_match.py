@@ -1,4 +1,4 @@
-"""Answers to questions as texts: exact match and F1 of words, normalized as in SQuAD by default.
+"""Text answers to questions: exact match and word F1, normalized as in SQuAD by default.
 
 With several references, the best one counts.
 """
@@ -53,14 +53,14 @@ def _best(measure: Callable[[tuple[str, ...], tuple[str, ...]], float]) -> Mean:
 
 
 def item_token_f1(comparison: TextComparison) -> Numbers:
-    """The F1 of words of each item, normalized as by default."""
+    """Return the word F1 of each item with the default normalization."""
     return _TOKENS.values(comparison, MetricSpec("token_f1"))
 
 
 _EXACT, _TOKENS = _best(_is_same), _best(_f1)
 _GOLD = {"1": "The Rhine | Rhine river", "2": "in 1492"}
 _NORMALIZED = (
-    "texts are lowercased and lose punctuation and English articles (`normalize: none`: only blanks are merged)"
+    "texts are lowercased, and punctuation and English articles are removed (`normalize: none`: only blanks are merged)"
 )
 
 METRICS = (
@@ -68,23 +68,27 @@ METRICS = (
         name="exact_match",
         title="Exact match",
         short="EM",
-        formula=f"items with one of the references / gold items; {_NORMALIZED}",
-        source="Rajpurkar et al. (2016), SQuAD; its scorer says 100 times as much",
+        formula=f"items that equal a reference / gold items; {_NORMALIZED}",
+        source="Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value",
         compute=_EXACT.compute,
         contributions=_EXACT.contributions,
         example=Example(
-            "texts", _GOLD, {"1": "Rhine", "2": "1492"}, 0.5, "without its article the first reference is the output"
+            "texts",
+            _GOLD,
+            {"1": "Rhine", "2": "1492"},
+            0.5,
+            "without its article, the first reference equals the output",
         ),
         kinds=TEXTS,
         options=_OPTIONS,
     ),
     Metric(
         name="token_f1",
-        title="F1 of words",
+        title="Word F1",
         short="Token F1",
         formula="mean over items of 2 · words in both / (words of the output + words of the reference); "
-        f"{_NORMALIZED}; 1 where both have no words; of several references the best one counts",
-        source="Rajpurkar et al. (2016), SQuAD; its scorer says 100 times as much",
+        f"{_NORMALIZED}; 1 if both have no words; with several references, the best one counts",
+        source="Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value",
         compute=_TOKENS.compute,
         contributions=_TOKENS.contributions,
         example=Example(
@@ -92,7 +96,7 @@ METRICS = (
             _GOLD,
             {"1": "river Rhine", "2": "1492"},
             (1 + 2 / 3) / 2,
-            "item 1 has both words of a reference, item 2 one of two: (1 + 2 · 1 / (1 + 2)) / 2",
+            "item 1 has both words of a reference, and item 2 has one of two: (1 + 2 · 1 / (1 + 2)) / 2",
         ),
         kinds=TEXTS,
         options=_OPTIONS,

@@ -1,12 +1,12 @@
-"""BLEU, chrF, chrF++ and TER as sacrebleu computes them, from 0 to 100.
+"""BLEU, chrF, chrF++ and TER as computed by sacrebleu, from 0 to 100.
 
-sacrebleu counts matches item by item. The sums of these counts are combined here, so that samples of items are scored
-without counting again.
+sacrebleu counts matches for each item. This module combines the sums of these counts, so that samples of items are
+scored without counting again.
 """
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib import import_module, metadata
+from importlib import import_module
 from itertools import zip_longest
 from typing import Any
 
@@ -17,9 +17,9 @@ from scoring.extras import install_command
 from scoring.metrics.comparison import TextComparison
 from scoring.metrics.metric import TEXTS, Contributions, Example, Metric, Numbers, Options, ratios
 
-_ITEMS_AT_ONCE = 500  # sacrebleu keeps the n-grams of all their references in memory
-_ORDERS = 4  # of BLEU's n-grams
-_CHARACTERS = 6  # greatest order of chrF's n-grams of characters
+_ITEMS_AT_ONCE = 500  # sacrebleu keeps the n-grams of all references of these items in memory
+_ORDERS = 4  # highest order of n-grams in BLEU
+_CHARACTERS = 6  # highest order of character n-grams in chrF
 _BETA = 2  # weight of recall in chrF
 _SMOOTHING = {"floor": 0.1, "add-k": 1.0}
 _TOKENIZERS = ("13a", "intl", "zh", "char", "none")
@@ -27,11 +27,11 @@ _CASE: Options = {"case": ("mixed", "lc")}
 _BLEU: Options = {**_CASE, "tokenize": _TOKENIZERS, "smooth": ("exp", "floor", "add-k", "none")}
 _TER: Options = {"case": ("lc", "mixed"), "normalized": ("no", "yes"), "punctuation": ("yes", "no")}
 
-Combine = Callable[[Numbers, MetricSpec], Numbers]  # of sums (…, counts): (…)
+Combine = Callable[[Numbers, MetricSpec], Numbers]  # takes sums (…, counts) and returns (…)
 
 
 def _choice(spec: MetricSpec, allowed: Options, name: str) -> str:
-    """The value of an option, by default the first one allowed."""
+    """Return the value of an option, by default the first allowed value."""
     values = allowed[name]
     assert isinstance(values, tuple)
     return str(spec.options.get(name, values[0]))
@@ -42,7 +42,7 @@ def _bleu_arguments(spec: MetricSpec) -> dict[str, Any]:
         "lowercase": _choice(spec, _BLEU, "case") == "lc",
         "tokenize": _choice(spec, _BLEU, "tokenize"),
         "smooth_method": _choice(spec, _BLEU, "smooth"),
-        "force": True,  # no warnings about texts that look tokenized
+        "force": True,  # disables warnings about texts that look tokenized
     }
 
 
@@ -71,11 +71,11 @@ _SCORERS: Mapping[str, tuple[str, Callable[[MetricSpec], dict[str, Any]]]] = {
 
 
 def _counts(comparison: TextComparison, spec: MetricSpec) -> Numbers:
-    """sacrebleu's counts of each item: (items, counts)."""
+    """Return sacrebleu's counts of each item, with shape (items, counts)."""
     try:
-        library = import_module("sacrebleu.metrics")  # takes as long as the whole engine's start
+        library = import_module("sacrebleu.metrics")  # importing it takes as long as starting the whole engine
     except ImportError as missing:
-        raise ImportError(f"{spec.name} needs a package: {install_command(missing)}") from None
+        raise ImportError(f"{spec.name} needs another package. Install it with: {install_command(missing)}") from None
     kind, arguments = _SCORERS[spec.name]
     scorer = getattr(library, kind)(**arguments(spec))
     references, found = comparison.gold.texts.texts, list[list[float]]()
@@ -96,7 +96,7 @@ def _bleu_of(sums: Numbers, spec: MetricSpec) -> Numbers:
         totals[..., 1:] += _SMOOTHING[smoothing]
     if smoothing == "floor":
         hits = np.where(hits == 0, _SMOOTHING[smoothing], hits)
-    if smoothing == "exp":  # 1/2 hit for the first order without any, 1/4 for the next, …
+    if smoothing == "exp":  # 1/2 hit for the first order without hits, 1/4 for the next one, …
         empty = (hits == 0) & (totals > 0)
         hits = np.where(empty, 0.5 ** np.cumsum(empty, axis=-1), hits)
     precisions = ratios(hits, totals, 0.0)
@@ -123,9 +123,10 @@ def _ter_of(sums: Numbers, spec: MetricSpec) -> Numbers:
 
 @cache
 def _version() -> str:
+    metadata = import_module("importlib.metadata")  # importing it takes a third of the engine's start
     try:
         return f"|version:{metadata.version('sacrebleu')}"
-    except metadata.PackageNotFoundError:  # a web server without the extra `text`
+    except metadata.PackageNotFoundError:  # on a web server without the extra `text`
         return ""
 
 
@@ -182,7 +183,9 @@ def _metric(
     )
 
 
-_CHRF = "100 · 5 P R / (4 P + R); P and R are means over n of matching {n} / those of the outputs and of the references"
+_CHRF = (
+    "100 · 5 P R / (4 P + R); P and R are means over n of matching {n} / all {n} of the outputs (P) or references (R)"
+)
 
 METRICS = (
     _metric(
@@ -191,7 +194,7 @@ METRICS = (
         short="BLEU",
         formula="100 · min(1, exp(1 − r / c)) · (p_1 p_2 p_3 p_4)^(1/4); p_n = matching n-grams of words / n-grams of "
         "the outputs, over the whole corpus; c and r are the lengths of outputs and of the references closest in "
-        "length; an order without a match counts 1/2 of a match, the next 1/4 (`smooth: exp`)",
+        "length; an order without a match counts as 1/2 of a match, the next one as 1/4 (`smooth: exp`)",
         source="Papineni et al. (2002); sacrebleu, BLEU (Post, 2018)",
         combine=_bleu_of,
         signature=_bleu_signature,
@@ -209,7 +212,8 @@ METRICS = (
         name="chrf",
         title="chrF",
         short="chrF",
-        formula=_CHRF.format(n="n-grams of characters, n = 1 … 6") + "; blanks do not count; of several references the "
+        formula=_CHRF.format(n="n-grams of characters, n = 1 … 6")
+        + "; blanks are ignored; with several references, the "
         "best one counts",
         source="Popović (2015); sacrebleu, CHRF",
         combine=_chrf_of,
@@ -220,9 +224,9 @@ METRICS = (
             gold={"1": "xyz | abcd"},
             run={"1": "abc"},
             value=100 * 5 * (23 / 36) / (4 + 23 / 36),
-            why="abcd is closer than xyz: all n-grams of abc are in it, P = 1, and 3 of its 4 characters, 2 of 3 pairs "
-            "and 1 of 2 triples are found, R = (3/4 + 2/3 + 1/2) / 3 = 23/36; longer n-grams are only on one side: "
-            "100 · 5 · 23/36 / (4 + 23/36)",
+            why="abcd is closer than xyz: it contains all n-grams of abc, P = 1, and 3 of its 4 characters, 2 of 3 "
+            "pairs and 1 of 2 triples are found, R = (3/4 + 2/3 + 1/2) / 3 = 23/36; longer n-grams occur only on one "
+            "side: 100 · 5 · 23/36 / (4 + 23/36)",
         ),
     ),
     _metric(
@@ -230,7 +234,7 @@ METRICS = (
         title="chrF++",
         short="chrF++",
         formula=_CHRF.format(n="n-grams of characters, n = 1 … 6, and of words, n = 1, 2")
-        + "; of several references the best one counts",
+        + "; with several references, the best one counts",
         source="Popović (2017); sacrebleu, CHRF with word_order=2",
         combine=_chrf_of,
         signature=_chrf_signature,
@@ -248,8 +252,8 @@ METRICS = (
         name="ter",
         title="Translation edit rate",
         short="TER",
-        formula="100 · Σ edits / Σ words of the references; an edit inserts, deletes or replaces a word or moves a "
-        "phrase; of several references the closest counts, with their mean length",
+        formula="100 · Σ edits / Σ words of the references; an edit inserts, deletes or replaces a word, or moves a "
+        "phrase; with several references, the closest one and the mean length count",
         source="Snover et al. (2006); sacrebleu, TER",
         combine=_ter_of,
         signature=_ter_signature,
@@ -259,7 +263,7 @@ METRICS = (
             gold={"1": "on the mat sat the cat", "2": "yes"},
             run={"1": "the cat sat on the mat", "2": "no"},
             value=100 * 3 / 7,
-            why="item 1 needs two moved phrases, item 2 a replaced word: 100 · (2 + 1) / (6 + 1)",
+            why="in item 1, two phrases are moved, and in item 2, one word is replaced: 100 · (2 + 1) / (6 + 1)",
         ),
         higher_is_better=False,
     ),

@@ -1,4 +1,4 @@
-"""Trees of classes: an item with a class has all of the class's ancestors."""
+"""Trees of classes. An item with a class also has all of the class's ancestors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ Value = TypeVar("Value", np.bool_, np.float64)
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Classes by index; `parents[i]` is the index of class i's parent, -1 at the top level."""
+    """Classes by index. `parents[i]` is the index of the parent of class i, or -1 at the top level."""
 
     classes: tuple[str, ...]
     parents: NDArray[np.intp]
 
     def close(self, values: NDArray[Value]) -> NDArray[Value]:
-        """A copy of `values` (items × classes) where each class has at least the value of its descendants."""
+        """Return a copy of `values` (items × classes) where each class has at least the value of its descendants."""
         closed = values.copy()
         for child in self._deepest_first():
             parent = self.parents[child]
@@ -36,7 +36,7 @@ class Tree:
 
 
 def grow(columns: Sequence[str], hierarchy: Mapping[str, Sequence[str]] | None) -> Tree:
-    """The tree of `columns`, followed by classes that only `hierarchy` (parent → children) names."""
+    """Return the tree of `columns`, followed by the classes that occur only in `hierarchy` (parent → children)."""
     hierarchy = hierarchy or {}
     named = [name for parent, children in hierarchy.items() for name in (parent, *children)]
     classes = tuple(dict.fromkeys([*columns, *named]))
@@ -49,7 +49,7 @@ def grow(columns: Sequence[str], hierarchy: Mapping[str, Sequence[str]] | None) 
 
 
 def errors_of_tree(hierarchy: Mapping[str, Sequence[str]]) -> list[str]:
-    """Why `hierarchy` (parent → children) is no tree, as sentences; none if it is one."""
+    """Return the reasons why `hierarchy` (parent → children) is not a tree, as sentences."""
     pairs = [(child, parent) for parent, children in hierarchy.items() for child in children]
     parents = dict(reversed(pairs))
     errors = [f"{child} has two parents, {parents[child]} and {own}" for child, own in pairs if parents[child] != own]
@@ -59,5 +59,5 @@ def errors_of_tree(hierarchy: Mapping[str, Sequence[str]]) -> list[str]:
             seen.add(above)
             above = parents.get(above)
         if above == name:
-            errors.append(f"{name} stands above itself")
+            errors.append(f"{name} is its own ancestor")
     return errors

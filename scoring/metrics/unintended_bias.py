@@ -1,6 +1,6 @@
-"""Areas under ROC curves that show how a group of items compares with the others (Borkan et al., 2019).
+"""Areas under ROC curves that show how a group of items compares with the other items (Borkan et al., 2019).
 
-The group is a slice, the background all other items. The area in the group, Subgroup AUC, is `roc_auc@…`.
+The group is a slice, and the background is all other items. The area within the group, Subgroup AUC, is `roc_auc@…`.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from scoring.metrics.slices import in_slice
 
 
 def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], float | None]:
-    """The area over positive items of the group and negative ones of the background, or the other way round."""
+    """Return the area over positive items of the group and negative items of the background, or the other way round."""
 
     def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
         gold = comparison.gold
@@ -32,7 +32,7 @@ def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], f
 
 
 def _of_class(comparison: MatrixComparison, name: str, has_positives: NDArray[np.bool_]) -> float | None:
-    """The positive items among `has_positives` (items,), and the negative ones among the others."""
+    """Return the area over the positive items in `has_positives` (items,) and the negative items among the others."""
     gold, at = comparison.gold, comparison.position(name)
     if at >= len(gold.tree.classes):
         return None
@@ -50,8 +50,8 @@ def _metric(name: str, title: str, group: str, others: str, meaning: str, value:
         name=name,
         title=title,
         short=name.removesuffix("_auc").upper(),
-        formula=f"area under the ROC curve over the {group} items of a slice and the {others} items outside it; it is "
-        f"low where {meaning}",
+        formula=f"area under the ROC curve over the {group} items of a slice and the {others} items outside it; "
+        f"low if {meaning}",
         source="Borkan et al. (2019), Nuanced metrics for measuring unintended bias with real data for text "
         "classification",
         compute=_area(group_is_positive=group == "positive"),
@@ -69,16 +69,17 @@ METRICS = (
         title="Background positive, subgroup negative AUC",
         group="negative",
         others="positive",
-        meaning="negative items of the slice are taken for positive",
+        meaning="negative items of the slice are mistaken for positive",
         value=0.0,
-        why="item 3, positive outside a, has 0.5 and item 2, negative in a, 0.6: the only pair is out of order",
+        why="item 3, positive outside a, has 0.5, but item 2, negative in a, has 0.6: the only pair is in the wrong "
+        "order",
     ),
     _metric(
         name="bnsp_auc",
         title="Background negative, subgroup positive AUC",
         group="positive",
         others="negative",
-        meaning="positive items of the slice are taken for negative",
+        meaning="positive items of the slice are mistaken for negative",
         value=1.0,
         why="item 1, positive in a, has 0.9, more than the negative items 4 and 5 outside it",
     ),

@@ -1,1 +1,1 @@
-"""Problems with sentences in three languages, suggested names, and reports and tables as text."""
+"""Problems and their sentences in three languages, suggested names, and reports and tables as text."""

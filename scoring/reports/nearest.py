@@ -1,21 +1,21 @@
-"""The valid name that was probably meant by an invalid one."""
+"""Suggestions of valid names for an invalid name."""
 
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import islice
 
-ALIKE = 0.65  # share of common letters
-PIECE = 3  # letters from which a part of a name is enough
-LETTERS = 60  # longer names are not compared, as that takes the product of their lengths
-NAMES = 200  # more are not compared
+ALIKE = 0.65  # share of letters that similar names have in common
+PIECE = 3  # letters needed to match only a part of a name
+LETTERS = 60  # longer names are not compared, as the time grows with the product of their lengths
+NAMES = 200  # further names are not compared
 
 
 def nearest(found: str, names: Iterable[str]) -> str | None:
-    """The name most similar to the one found, ignoring case, separators and the order of words.
+    """Return the name that is most similar to the one found, ignoring case, separators and word order.
 
-    Else the only name that begins with it or has it as one of its words. None if no name is near, or if it is too long
-    for a typo.
+    If no name is similar enough, return the only name that starts with the found text or contains it as a word. Return
+    None if there is no such name, or if the found name is too long to be a typo.
     """
     if len(found) > LETTERS:
         return None
@@ -35,7 +35,10 @@ def _words(name: str) -> list[str]:
 
 
 def _spellings(name: str) -> tuple[str, str]:
-    """The letters of the words, in their and in alphabetical order; for a name of signs the name itself."""
+    """Return the letters of the words in their own order and in alphabetical order.
+
+    A name without letters stays as it is.
+    """
     words = _words(name) or [name]
     return "".join(words), "".join(sorted(words))
 

@@ -13,19 +13,22 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-
 
 
 def report_text(report: Report, name: str = "", language: str = "en") -> str:
-    """The result in a sentence, then every problem with its place and fix, errors first."""
+    """Return the result as a sentence, followed by every problem with its place and fix, errors first."""
     blocks = [_verdict(report, name, language)] if name else []
     blocks += ["\n".join(_lines(problem, language)) for problem in (*report.errors, *report.warnings)]
     return spelled_out("\n\n".join(blocks))
 
 
 def spelled_out(text: str) -> str:
-    """The text with characters that control a terminal spelled out, as `\\u001b`; lines and tabs stay."""
+    """Escape characters that control a terminal, for example as `\\u001b`. Line breaks and tabs stay."""
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def problem_line(problem: Problem) -> str:
-    """A problem in one line of English: its place, unless the sentence says it, the sentence and the fix."""
+    """Describe a problem in one line of English: its place, the sentence and the fix.
+
+    The place is left out if the sentence contains it.
+    """
     place = [problem.file] if problem.file and problem.file not in problem.message else []
     place += [f"line {problem.line}"] if problem.line else []
     place += [f"item {problem.item}"] if problem.item and problem.item not in problem.message else []
@@ -34,7 +37,7 @@ def problem_line(problem: Problem) -> str:
 
 
 def scores_text(scores: Mapping[str, float | None]) -> str:
-    """One score per line at full precision."""
+    """Format one score per line with full precision."""
     width = max(map(len, scores), default=0)
     return "\n".join(f"{key:{width}}  {'undefined' if value is None else repr(value)}" for key, value in scores.items())
 
@@ -56,4 +59,4 @@ def _lines(problem: Problem, language: str) -> Iterator[str]:
     yield " · ".join([noun(f"{problem.severity}s", 1, language), problem.code, *([", ".join(place)] if place else [])])
     yield textwrap.fill(translate(problem, language).message, WIDTH, initial_indent="  ", subsequent_indent="  ")
     if problem.suggestion:
-        yield f"  {word('nearest right one', language)}: {problem.suggestion}"
+        yield f"  {word('suggestion', language)}: {problem.suggestion}"

@@ -14,12 +14,13 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of a run: what was found, where, what was expected and the nearest valid name.
+    """A problem of a run: what was found, where, what was expected and the nearest valid name.
 
-    `line` and `column` count from 1; a column is a cell of a table, in JSON a character of the line. `item` is the
-    item's public id, or its position in a JSON list as `#3`; in a definition it is the key's path. `path` leads to the
-    problem in a JSON file: the entry's position and the keys, as `#3.value.YES`. `count` is the number of places with
-    the problem: `places` lists the first of them, and the other fields describe the first.
+    `line` and `column` count from 1. In a table, a column is a cell; in JSON, it is a character of the line. `item` is
+    the item's public id, or its position in a JSON list, such as `#3`. In a definition, `item` is the path of the key.
+    `path` leads to the problem in a JSON file through the entry's position and keys, such as `#3.value.YES`. `count` is
+    the number of places with the problem. `places` lists the first of them, and the other fields describe the first
+    one.
     """
 
     severity: Severity
@@ -42,15 +43,15 @@ class Problem:
         return UNITS.get(self.code, PLACES)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; the keys are a contract (`--json`, the API, the run row)."""
+        """Return plain values for JSON. The keys are a contract: `--json`, the API and stored runs use them."""
         return asdict(self) | {"places": list(self.places)}
 
 
 @dataclass(slots=True, repr=False)
 class Report:
-    """All problems of one run or one upload, in the order of detection.
+    """All problems of one run or upload, in the order of detection.
 
-    `listed` is how many places a problem lists at most; None: all of them.
+    `listed` is the maximum number of places that a problem lists, or None for no limit.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -63,7 +64,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """True when there is no error; warnings are allowed."""
+        """Whether there are no errors. Warnings are allowed."""
         return not self.errors
 
     @property
@@ -75,11 +76,11 @@ class Report:
         return [problem for problem in self.problems if problem.severity == "warning"]
 
     def error(self, code: str, message: str | None = None, **fields: Any) -> None:
-        """Add an error, by default with the code's message from `scoring.reports.messages`."""
+        """Add an error, by default with the message of the code."""
         self.add("error", code, message, **fields)
 
     def warning(self, code: str, message: str | None = None, **fields: Any) -> None:
-        """Add a warning; the message as for `error`."""
+        """Add a warning, by default with the message of the code."""
         self.add("warning", code, message, **fields)
 
     def add(self, severity: Severity, code: str, message: str | None = None, **fields: Any) -> None:
@@ -87,7 +88,7 @@ class Report:
         self.problems.append(problem if message else replace(problem, message=_message(problem)))
 
     def extend(self, other: "Report", file: str | None = None) -> None:
-        """Add another report's problems; those without a file get this one."""
+        """Add the problems of another report. `file` is set on problems that have no file."""
         self.problems.extend(
             replace(problem, file=file) if file and problem.file is None else problem for problem in other.problems
         )
@@ -100,18 +101,18 @@ class Report:
 
 
 def translate(problem: Problem, language: str) -> Problem:
-    """The problem in one of `messages.LANGUAGES`; one with its own message is unchanged."""
+    """Translate a problem into one of `messages.LANGUAGES`. A problem with its own message stays unchanged."""
     known = problem.code in MESSAGES and problem.message == _message(problem)
     return replace(problem, message=_message(problem, language)) if known else problem
 
 
 def in_language(report: Report, language: str) -> Report:
-    """The report in that language."""
+    """Translate all problems of a report."""
     return Report([translate(problem, language) for problem in report])
 
 
 def _message(problem: Problem, language: str = "en") -> str:
-    """The code's sentence with the problem's fields."""
+    """Return the sentence of the problem's code, filled in with the problem's fields."""
     listed = ", ".join(phrase(place, language) for place in problem.places)
     if problem.count > len(problem.places):
         left_out = and_more(problem.unit, problem.count - len(problem.places), language)

@@ -1,4 +1,7 @@
-"""Tables as text for a terminal and as CSV: full precision in CSV, four decimals in text, undefined cells empty."""
+"""Tables as text for a terminal and as CSV.
+
+CSV has full precision, text has four decimals. Undefined cells are empty.
+"""
 
 import csv
 import io
@@ -10,28 +13,28 @@ CellValue = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A title, a heading and rows of as many cells; the first column names the row."""
+    """A title, column headings and rows of cells. The first column holds the row names."""
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[CellValue, ...], ...]
 
     def as_text(self) -> str:
-        """Aligned columns, names to the left and numbers to the right."""
+        """Return aligned columns, with names to the left and numbers to the right."""
         lines = [list(self.head), *([_shown(cell) for cell in row] for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         body = ("  ".join(_aligned(line, widths)).rstrip() for line in lines)
         return "\n".join([self.title, *body])
 
     def as_csv(self) -> str:
-        """CSV without the title, every number with all its digits."""
+        """Return the table as CSV without the title, with numbers at full precision."""
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.head, *self.rows])
         return text.getvalue()
 
 
 def square(title: str, names: Sequence[str], cells: Iterable[Sequence[CellValue]]) -> TextTable:
-    """A table whose rows and columns have the same names."""
+    """Make a table whose rows and columns have the same names."""
     return TextTable(title, ("", *names), tuple((name, *row) for name, row in zip(names, cells, strict=True)))
 
 

@@ -1,16 +1,16 @@
-"""Statistical confidence in scores: intervals, paired tests, and groups of runs that the items cannot tell apart.
+"""Statistical confidence in scores: intervals, paired tests, and groups of runs with no significant difference.
 
-The items are a sample of all possible ones. `interval` draws samples of them, as many items as there are, with
-replacement (Efron and Tibshirani 1993), and uses the standard error of the values on them; see `score_intervals`.
-`paired_test` tests whether the difference of two runs could be chance, both judged on the same samples; see
-`paired_tests`. `tie_groups` tests all pairs of runs; see `all_pairs`. `slice_gaps` compares a run's scores on
-slices of the items, all pairs together.
+The items are a sample of all possible items. `interval` draws samples of the same size with replacement (Efron and
+Tibshirani 1993) and uses the standard error of the values on them; see `score_intervals`. `paired_test` tests whether
+the difference between two runs could be chance, with both runs evaluated on the same samples; see `paired_tests`.
+`tie_groups` tests all pairs of runs; see `all_pairs`. `slice_gaps` compares a run's scores on slices of the items, for
+all pairs of slices together.
 
-What a metric derives from the whole gold is the same in every sample, except the information of a class in ICM, which
-changes to first order (`scoring.metrics.metric.Contributions`). A metric without contributions is computed on every
-sample.
+Values that a metric derives from the whole gold standard are the same in every sample. The exception is the information
+content of a class in ICM, which changes to first order (`scoring.metrics.metric.Contributions`). A metric without
+contributions is computed on every sample.
 
-The same arguments give the same bits, whatever the number of threads.
+The same arguments give bit-identical results for any number of threads.
 """
 
 from scoring.significance.confidence_intervals import Interval, interval, intervals, rank_ranges

@@ -1,22 +1,21 @@
 """Tests of all pairs of runs together.
 
-The best of many equal runs is ahead of the others by chance alone, so testing it against them as if it had been chosen
-in advance claims too much. Here every pair is tested, and the chance that any of them is wrongly found to differ is
-bounded, whichever pairs are looked at afterwards: step-down max-T (Westfall and Young 1993, algorithm 2.8; Romano and
-Wolf 2005). A pair's statistic is its difference over its standard error; it is compared with the largest statistic in
-the samples among the pairs that differ no more than this one. Since all pairs share the samples, very similar runs cost
-little, unlike with Holm's correction of all pairs.
+The best of many equal runs is ahead of the others by chance alone. Testing it against them as if it had been chosen in
+advance would claim too much. Therefore every pair is tested, and the probability of any false difference among all
+pairs is bounded, whichever pairs are looked at afterwards: step-down max-T (Westfall and Young 1993, algorithm 2.8;
+Romano and Wolf 2005). The statistic of a pair is its difference divided by its standard error. In each sample, it is
+compared with the largest statistic among the pairs whose observed statistic is not larger. All pairs share the samples,
+so very similar runs weaken the test only a little, unlike with Holm's correction of all pairs.
 
-The samples are of one of two kinds:
+There are two kinds of samples:
 
-- `bootstrap`: items are drawn with replacement. Differences are relative to the observed one;
-- `randomisation`: each item's differences keep or change their sign, with equal chances and alike for all pairs. For
-  two
-  runs and a mean over the items this is the test by exchanged answers (Fisher 1935, Noreen 1989); other metrics use
-  their jackknife pseudo-values (Tukey 1958), which needs more items: with 50 equal runs on 12 items one splits off in
-  11 % of cases by F1.
+- `bootstrap`: items are drawn with replacement. Differences are relative to the observed difference.
+- `randomisation`: the differences of each item keep or change their sign with equal probability, in the same way for
+  all pairs. For two runs and a mean over the items, this is the test by exchanged answers (Fisher 1935, Noreen 1989).
+  Other metrics use their jackknife pseudo-values (Tukey 1958), which need more items: with 50 equal runs on 12 items
+  and F1, one run is found to differ in 11 % of cases.
 
-The standard error of an observed difference is that under the hypothesis of no difference, in which few items cannot
+The standard error of an observed difference is computed under the hypothesis of no difference, where few items cannot
 make it too small.
 """
 
@@ -25,20 +24,21 @@ from numpy.typing import NDArray
 
 from scoring.metrics.metric import Numbers
 
-_CLOSE = 1e-9  # statistics that differ by a smaller share count as equal
+_CLOSE = 1e-9  # statistics whose relative difference is smaller count as equal
 
 Places = NDArray[np.intp]
 
 
 def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
-    """Corrected p-values of all pairs, shape (runs, runs), the diagonal 1.
+    """Return the corrected p-values of all pairs, shape (runs, runs), with 1 on the diagonal.
 
     Args:
         observed: the runs' values, (runs,).
-        samples: what the samples give them under the hypothesis of no difference, (runs, rounds); NaN where undefined,
-            which counts as a difference of the pairs concerned.
-        drawn: how many items each sample drew with replacement: the variance of their values is then (drawn − 1) /
-            drawn of that of the observed ones, and leaves out the difference itself. None: as the samples have it.
+        samples: the runs' values on the samples under the hypothesis of no difference, (runs, rounds). NaN where
+            undefined, which counts as a difference for the pairs of that run.
+        drawn: the number of items that each sample drew with replacement. The variance of the sample values is then
+            (drawn − 1) / drawn of the variance of the observed values, and does not contain the difference itself. None
+            uses the variance of the samples unchanged.
     """
     runs, rounds = samples.shape
     first, second = np.triu_indices(runs, 1)
@@ -54,10 +54,11 @@ def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
 
 
 def _statistics(apart: Numbers, errors: Numbers, drawn: int | None, rounds: int) -> Numbers:
-    """Differences over their standard errors.
+    """Divide differences by their standard errors.
 
-    The errors come from `rounds` samples and are off by a share of 1 / √(2 · rounds). With many pairs, one whose error
-    is too small would come out first, so statistics are lowered by what that adds to their chance, to first order.
+    The errors come from `rounds` samples and have a relative error of 1 / √(2 · rounds). With many pairs, a pair whose
+    standard error is too small would rank first. Therefore statistics are lowered by what this adds to their
+    probability, to first order.
     """
     variance = errors**2 + apart**2 / (2 * rounds)
     if drawn is not None:
@@ -66,10 +67,10 @@ def _statistics(apart: Numbers, errors: Numbers, drawn: int | None, rounds: int)
 
 
 def _standard_errors(samples: Numbers, first: Places, second: Places) -> Numbers:
-    """The root mean square of each pair's differences; 0 if there are none."""
+    """Return the root mean square of each pair's differences, or 0 if there are none."""
     found = np.zeros(len(first))
     is_complete = not np.isnan(samples).any()
-    # pair by pair is fastest: rows fit into the cache
+    # A loop over pairs is fastest, because rows fit into the cache.
     for at, (one, other) in enumerate(zip(first, second, strict=True)):
         differences = samples[one] - samples[other]
         if not is_complete:
@@ -79,7 +80,7 @@ def _standard_errors(samples: Numbers, first: Places, second: Places) -> Numbers
 
 
 def _cases(samples: Numbers, first: Places, second: Places, errors: Numbers, statistics: Numbers) -> NDArray[np.int64]:
-    """The number of samples in which a pair's statistic, or that of a pair before it, is at least the observed one."""
+    """Count the samples in which a pair or a pair before it reaches the observed statistic."""
     is_complete = not np.isnan(samples).any()
     cases = np.zeros(len(first), np.int64)
     larger = np.maximum if is_complete else np.fmax

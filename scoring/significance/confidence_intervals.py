@@ -1,4 +1,4 @@
-"""Confidence intervals of runs' values and of their ranks."""
+"""Confidence intervals for the values and ranks of runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,9 +16,10 @@ from scoring.significance.score_intervals import score_interval
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Interval:
-    """A run's value, and bounds that contain the value on all possible items in `level` of all cases.
+    """A run's value and its confidence bounds.
 
-    `undefined` is the number of samples without a value, which are left out.
+    The bounds contain the value on all possible items in a share `level` of all cases. `undefined` is the number of
+    samples without a value, which are left out.
     """
 
     value: float
@@ -34,12 +35,12 @@ class Interval:
 def interval(
     run: Comparison, spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> Interval | None:
-    """The confidence interval of a run's value; None if the metric is undefined for the run.
+    """Return the confidence interval of a run's value, or None if the metric is undefined for the run.
 
     Args:
         seed: a seed, or the generator to draw from.
         rounds: the number of samples.
-        level: a share, such as 0.95.
+        level: the confidence level, such as 0.95.
 
     Raises:
         ValueError: `level` or `rounds` is out of range.
@@ -50,7 +51,7 @@ def interval(
 def intervals(
     runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> dict[str, Interval | None]:
-    """`interval` of each run, all on the same samples: a run's result does not depend on the others."""
+    """Return the `interval` of each run. All runs use the same samples, and no run's result depends on other runs."""
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)
     if not values:
@@ -66,10 +67,10 @@ def intervals(
 def rank_ranges(
     runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> dict[str, tuple[int, int]]:
-    """The range of ranks of each run in `level` of the samples, without runs that have no value.
+    """Return the range of each run's ranks in a share `level` of the samples, without runs that have no value.
 
-    All runs are judged on the same samples. A rank is one more than the number of better runs, so equal runs share the
-    better rank. In a sample where it has no value, a run is last.
+    All runs are evaluated on the same samples. A rank is one more than the number of better runs, so equal runs share
+    the better rank. In a sample where a run has no value, it ranks last.
     """
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)

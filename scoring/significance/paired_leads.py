@@ -1,4 +1,4 @@
-"""How much better one run is than another, and whether that could be chance."""
+"""How much better one run is than another, and whether the difference could be chance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from scoring.significance.paired_tests import Method, Seed, paired_p_values
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """How much better the first run is than the second (below 0: worse), and the probability by chance."""
+    """How much better the first run is than the second (negative: worse), and the p-value of the difference."""
 
     lead: float
     p_value: float
@@ -23,7 +23,7 @@ class PairedTest:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """How much better one run is than another, the bounds on the samples, and `PairedTest`'s p-value."""
+    """How much better one run is than another, with bounds from the samples and the p-value of `PairedTest`."""
 
     lead: float
     low: float
@@ -40,7 +40,11 @@ def paired_test(
     method: Method = "bootstrap",
     rounds: int = ROUNDS,
 ) -> PairedTest | None:
-    """Test whether two runs on the same gold differ; None if the metric is undefined for one of them."""
+    """Test whether two runs on the same gold standard differ.
+
+    Returns:
+        The result, or None if the metric is undefined for one of the runs.
+    """
     require_valid(rounds)
     runs = {"first": first, "second": second}
     values = defined_values(runs, spec)
@@ -60,10 +64,10 @@ def paired_test(
 def leads(
     runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> dict[str, dict[str, Lead]]:
-    """The lead of each run (outer key) over each later one (inner key), all by bootstrap on the same samples.
+    """Return the lead of each run (outer key) over each later run (inner key), by bootstrap on the same samples.
 
-    Not corrected for the number of pairs. Runs without a value are left out. Samples on which one of a pair has none
-    count in the p-value as always, but not in the bounds.
+    The p-values are not corrected for the number of pairs. Runs without a value are left out. Samples on which one run
+    of a pair has no value count in the p-value as usual, but not in the bounds.
     """
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)

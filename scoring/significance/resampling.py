@@ -1,13 +1,14 @@
-"""Values of runs on samples of items, and with exchanged answers: the arithmetic of `scoring.significance`.
+"""Values of runs on item samples and with exchanged answers: the arithmetic of `scoring.significance`.
 
-A metric with contributions needs one matrix product for all runs: how often each sample has each item, times each
-item's contribution. Contributions are first rounded to a grid on which every such sum is exact in float64, to about
-1e-12 of the greatest of them at 2,000 items (counts stay as they are, in float32 if it can represent their sums). Then
-no order of summation, and so no number of threads, changes a bit. Columns shared by several runs, such as the gold's
-counts, are multiplied once; runs with the same contributions are the same rows of the result.
+A metric with contributions needs one matrix product for all runs: the number of times that each sample contains each
+item, multiplied by the item's contribution. Contributions are first rounded to a grid on which every such sum is exact
+in float64, to about 1e-12 of the largest contribution at 2,000 items. (Counts stay as they are, in float32 if it can
+represent their sums.) As a result, the sums do not depend on the order of summation or the number of threads. Columns
+shared by several runs, such as the gold standard's counts, are multiplied only once. Runs with the same contributions
+share rows of the result.
 
 A metric without contributions, such as a rank correlation, is computed again on every sample, for all runs and on the
-same draws: exact, and slower by orders of magnitude.
+same draws. This is exact, but slower by orders of magnitude.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,46 +25,47 @@ from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.metric import Contributions, Numbers
 from scoring.metrics.registry import contributions
 
-_CELLS = 1 << 22  # in a piece of the draws: 32 MB as float64
-_MANTISSA = 52  # bits; one less than in float64, as two sums are added
-_PARTS = 1000  # parts of the items, left out one after the other if a metric is computed again
-_ORDER_SEED = 0  # for ordering the items before they are split into parts
-_WHOLE = 1 << 24  # float32 represents every whole number up to this
+_CELLS = 1 << 22  # numbers in a piece of the draws: 32 MB as float64
+_MANTISSA = 52  # bits; one less than in float64, because two sums are added
+_PARTS = 1000  # if a metric is computed again, the items are split into this many parts, each left out in turn
+_ORDER_SEED = 0  # seed for ordering the items before they are split into parts
+_WHOLE = 1 << 24  # float32 represents every whole number up to this one
 
 
 class RunField(Protocol):
-    """The runs of one metric, on the same gold; each has a defined value."""
+    """Runs with the same gold standard and metric. Each has a defined value."""
 
     @property
     def items(self) -> int:
-        """The number of the gold's items."""
+        """The number of gold items."""
 
     @property
     def observed(self) -> Numbers:
-        """The runs' values, (runs,), in the arithmetic of the samples."""
+        """The runs' values, (runs,), computed with the same arithmetic as the samples."""
 
     @property
     def alike(self) -> list[int]:
-        """For each run, the first one that cannot differ from it on any sample."""
+        """For each run, the index of the first run that is identical to it on every sample."""
 
     def resampled(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        """Values (runs, rounds) on items drawn with replacement, as many as there are; NaN where undefined."""
+        """Return values (runs, rounds) on as many items, drawn with replacement. NaN where undefined."""
 
     def pseudo_values(self) -> Numbers:
-        """Jackknife pseudo-values (units, runs) with the mean `observed`: each unit's contribution, to first order.
+        """Return jackknife pseudo-values (units, runs): each unit's contribution to first order, with the mean
+        `observed`.
 
-        Units are items or, if there are too many to leave out each, parts of equal size.
+        Units are items or, if there are too many items to leave each out in turn, parts of equal size.
         """
 
     def exchanged(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        """For two runs, the differences (rounds,), the first one's value minus the second's.
+        """Return the differences (rounds,) between two runs, as the first value minus the second value.
 
-        In each round, each item's answers of the two were exchanged or not, with equal chances.
+        In each round, the two runs' answers to each item are exchanged with a probability of one half.
         """
 
 
 def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> RunField:
-    """The runs, prepared for sampling.
+    """Prepare the runs for sampling.
 
     Raises:
         TypeError: the metric has no contributions, and the answers are spans or rankings.
@@ -74,12 +76,15 @@ def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> RunField:
         return _Sums.of(known, comparisons[0].gold.strata)
     labels = [comparison for comparison in comparisons if isinstance(comparison, MatrixComparison)]
     if len(labels) < len(comparisons):
-        raise TypeError(f"{spec.key} has no contributions by item, so that samples of these answers cannot be judged")
+        raise TypeError(f"{spec.key} has no contributions by item, so these answers cannot be scored on samples")
     return _Recomputed(labels, spec)
 
 
 def _draws(rng: np.random.Generator, strata: Sequence[Rows], rounds: int) -> Iterator[NDArray[np.int64]]:
-    """Rows drawn with replacement, in pieces of shape (some rounds, items); from each stratum as many as it has."""
+    """Yield rows drawn with replacement, in pieces of shape (some rounds, items).
+
+    The number of rows drawn from each stratum is its size.
+    """
     items = sum(map(len, strata))
     for size in _pieces(items, rounds):
         drawn = [rng.integers(0, len(rows), size=(size, len(rows))) for rows in strata]
@@ -87,15 +92,15 @@ def _draws(rng: np.random.Generator, strata: Sequence[Rows], rounds: int) -> Ite
 
 
 def _coins(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArray[np.bool_]]:
-    """Whether an item's answers are exchanged, in pieces of shape (some rounds, items)."""
+    """Yield whether each item's answers are exchanged, in pieces of shape (some rounds, items)."""
     for size in _pieces(items, rounds):
         yield rng.integers(0, 2, size=(size, items), dtype=np.uint8).view(np.bool_)
 
 
 def sign_flips(values: Numbers, rng: np.random.Generator, rounds: int) -> Numbers:
-    """Means (columns, rounds) of `values` (units, columns); in each round some units have the opposite sign.
+    """Return the means (columns, rounds) of `values` (units, columns) with random signs in each round.
 
-    A unit's sign is changed in all columns alike.
+    The sign of a unit changes in all columns together.
     """
     units = len(values)
     step = _grid(np.abs(values).max(initial=0, keepdims=True), units)
@@ -107,14 +112,14 @@ def sign_flips(values: Numbers, rng: np.random.Generator, rounds: int) -> Number
 
 
 def _pieces(items: int, rounds: int) -> Iterator[int]:
-    """Sizes of pieces, which depend only on the arguments, as the draws follow from them."""
+    """Yield the sizes of pieces. They depend only on the arguments, because the draws depend on the sizes."""
     size = max(1, _CELLS // items)
     for start in range(0, rounds, size):
         yield min(size, rounds - start)
 
 
 def _counts(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How often each round (row) drew each item (column)."""
+    """Count how often each round (row) drew each item (column)."""
     rounds, items = rows.shape
     flat = (rows + np.arange(rounds)[:, None] * items).ravel()
     counts: NDArray[np.int64] = np.bincount(flat, minlength=rounds * items).reshape(rounds, items)
@@ -123,7 +128,7 @@ def _counts(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Runs as sums over items: run r's contributions are the columns `places[r]` of `columns` (items, columns)."""
+    """Runs as sums over items. The contributions of run r are the columns `places[r]` of `columns` (items, columns)."""
 
     observed: Numbers
     alike: list[int]
@@ -134,7 +139,7 @@ class _Sums:
 
     @classmethod
     def of(cls, parts: Sequence[Contributions], strata: Sequence[Rows]) -> "_Sums":
-        """The sums of the runs' contributions, all of the same shape (items, k)."""
+        """Create the sums of the runs' contributions, which must all have the same shape (items, k)."""
         steps = _grid(np.max([np.abs(part.values).max(axis=0) for part in parts], axis=0), len(parts[0].values))
         columns: dict[bytes, int] = {}
         places: list[list[int]] = []
@@ -187,27 +192,32 @@ class _Sums:
         return self.combine((totals[first] + moved).T) - self.combine((totals[second] - moved).T)
 
     def _totals(self, weights: NDArray[Any]) -> Numbers:
-        """Sums of the columns, shape (columns, samples), over items weighted (samples, items)."""
+        """Return the sums of the columns, shape (columns, samples), with weights (samples, items)."""
         totals: Numbers = (self.columns.T @ weights.astype(self.columns.dtype).T).astype(np.float64)
         return totals
 
 
 def _narrowed(columns: Numbers) -> NDArray[Any]:
-    """Whole numbers as float32 if it can represent every sample's sums: half the time."""
+    """Convert whole numbers to float32, which halves the time, if float32 can represent the sums of every sample."""
     fits = np.abs(columns).max(initial=0) * len(columns) <= _WHOLE
     return columns.astype(np.float32) if fits and np.array_equal(columns, np.rint(columns)) else columns
 
 
 def _grid(greatest: Numbers, items: int) -> Numbers:
-    """For each of the k columns, the power of two of whose multiples any sum over the items is exact."""
+    """Return a power of two for each of the k columns. Any sum of multiples of it over the items is exact."""
     exponents: NDArray[np.int32] = np.frexp(greatest)[1] + items.bit_length() - _MANTISSA
     return np.ldexp(1.0, exponents)
 
 
 def _jackknife(values: Numbers, without: Numbers) -> Numbers:
-    """Pseudo-values (units, runs) from values (runs,) and those without each unit, shifted to have the values as means.
+    """Return pseudo-values (units, runs) whose means are the runs' values.
 
-    Source: Tukey (1958). A unit without which there is no value counts as much as the others.
+    Args:
+        values: the values of the runs, (runs,).
+        without: the values without each unit. If there is no value without a unit, the unit counts as much as the
+    others.
+
+    Source: Tukey (1958).
     """
     units = len(without)
     apart = (units - 1) * (values - np.where(np.isnan(without), values, without))
@@ -252,7 +262,7 @@ class _Recomputed:
 
 
 def _under(columns: tuple[str, ...], comparison: MatrixComparison) -> MatrixComparison:
-    """The run with further columns, which are empty."""
+    """Add empty columns to a run."""
     at = [columns.index(name) for name in comparison.columns]
 
     def spread(values: NDArray[Any], empty: Any) -> NDArray[Any]:
@@ -275,7 +285,7 @@ def _same(first: MatrixComparison, second: MatrixComparison) -> bool:
 
 
 def _exchange(run: MatrixComparison, other: MatrixComparison, coin: NDArray[np.bool_]) -> MatrixComparison:
-    """`run` with the other's answers for the chosen items."""
+    """Return `run` with the other run's answers to the selected items."""
     return replace(
         run,
         run=np.where(coin[:, None], other.run, run.run),

@@ -1,17 +1,19 @@
-"""The confidence interval of one run's value, from samples of the items.
+"""The confidence interval of one run's value, based on samples of the items.
 
-A value near the end of its range has skewed errors, and samples with few wrong items say too little about them:
-percentiles and BCa cover 76 to 78 % at an accuracy of 0.97 on 50 items. So:
+A value near an end of its range has skewed errors, and samples with few incorrect items contain too little information
+about these errors. Percentiles and BCa reach only 76 to 78 % coverage at an accuracy of 0.97 on 50 items. For this
+reason, the method depends on the value:
 
-- for the share of right items: Wilson's score interval (1927);
-- for another value with a bounded range, such as F1 or MAE: the same idea. The variance falls to 0 at each end of the
-  range in proportion to the distance from it, and is as estimated at the observed value. With two ends that is Wilson's
-  interval for an effective sample size (Dean and Pagano 2015, Journal of Survey Statistics and Methodology);
-- for a value without a range, such as ICM: Student's interval after adding two items answered by chance, as Agresti and
-  Coull (1998) do for shares.
+- The share of correct items uses Wilson's score interval (1927).
+- Other values with a bounded range, such as F1 or MAE, use the same idea. The variance falls to 0 at each end of the
+  range in proportion to the distance from the end, and equals its estimate at the observed value. With two ends, this
+  is Wilson's interval for an effective sample size (Dean and Pagano 2015, Journal of Survey Statistics and
+  Methodology).
+- Values without a range, such as ICM, use Student's interval after two items answered by chance are added, as Agresti
+  and Coull (1998) do for shares.
 
-The effect of wrong items is estimated by giving items the answers of other items, so that a run without errors has an
-interval too.
+The effect of incorrect items is estimated by giving items the answers to other items, so that a run without errors also
+has an interval.
 """
 
 from math import sqrt
@@ -24,8 +26,8 @@ from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import Contributions, Numbers
 from scoring.metrics.registry import contributions, value_range
 
-ADDED = 2  # items answered by chance
-_ORDER_SEED = 0  # for choosing which items' answers others get, the same for all runs
+ADDED = 2  # number of items answered by chance
+_ORDER_SEED = 0  # seed for choosing the items whose answers other items get; the same for all runs
 _CLOSE = 1e-12
 
 Bounds = tuple[float, float]
@@ -33,7 +35,7 @@ Range = tuple[float | None, float | None]
 
 
 def score_interval(comparison: Comparison, spec: MetricSpec, value: float, samples: Numbers, level: float) -> Bounds:
-    """The ends of the interval; `samples` (rounds,) are NaN where undefined."""
+    """Return the ends of the interval. `samples` (rounds,) are NaN where undefined."""
     (lowest, highest), parts = value_range(spec), contributions(comparison, spec)
     items, normal = len(comparison.gold), NormalDist().inv_cdf((1 + level) / 2)
     if parts is not None and _is_share(parts, value):
@@ -53,7 +55,7 @@ def score_interval(comparison: Comparison, spec: MetricSpec, value: float, sampl
 
 
 def _is_share(parts: Contributions, value: float) -> bool:
-    """Whether each item is right or wrong with equal weight, and the value is the share of right ones."""
+    """Whether each item is correct or incorrect with equal weight, and the value is the share of correct items."""
     right, *wholes = parts.values.T
     if len(wholes) > 1 or not all((whole == 1).all() for whole in wholes):
         return False
@@ -61,7 +63,10 @@ def _is_share(parts: Contributions, value: float) -> bool:
 
 
 def _ends(value: float, slope: float, bounded: Range, quantile: float) -> Bounds:
-    """Solve (m − value)² = quantile² · slope · (m − low) · (high − m) for m; an end that is None is no factor."""
+    """Solve (m − value)² = quantile² · slope · (m − low) · (high − m) for m.
+
+    An end that is None contributes no factor.
+    """
     low, high = bounded
     if low is not None and high is not None:
         constant, linear, square = -low * high, low + high, -1.0
@@ -79,7 +84,7 @@ def _ends(value: float, slope: float, bounded: Range, quantile: float) -> Bounds
 def _at_end(
     comparison: Comparison, spec: MetricSpec, value: float, error: float, bounded: Range, quantile: float
 ) -> Bounds:
-    """The ends for a value at an end of the range: the variance is what wrong items would add."""
+    """Return the ends for a value at an end of its range, with the variance that incorrect items would add."""
     low, high = bounded
     both = low is not None and high is not None
     width = high - low if low is not None and high is not None else 1.0
@@ -92,7 +97,7 @@ def _at_end(
 
 
 def _widened(comparison: Comparison, spec: MetricSpec, value: float, error: float, quantile: float) -> Bounds:
-    """Student's interval with ADDED items answered by chance."""
+    """Return Student's interval with ADDED items answered by chance."""
     items, found = len(comparison.gold), _chance(comparison, spec)
     middle, variance = value, error**2 * items
     if found is not None:
@@ -106,7 +111,7 @@ def _widened(comparison: Comparison, spec: MetricSpec, value: float, error: floa
 
 
 def _chance(comparison: Comparison, spec: MetricSpec) -> tuple[Numbers, Numbers] | None:
-    """Each item's contribution beyond the mean (items,), and its change if it is answered by chance."""
+    """Return each item's contribution beyond the mean (items,), and its change if the item is answered by chance."""
     order = np.random.default_rng(_ORDER_SEED).permutation(len(comparison.gold))
     parts, other = contributions(comparison, spec), contributions(comparison.by_chance(order), spec)
     if parts is None or other is None:
@@ -119,7 +124,9 @@ def _chance(comparison: Comparison, spec: MetricSpec) -> tuple[Numbers, Numbers]
 
 
 def _student(normal: float, freedom: int) -> float:
-    """The quantile of Student's distribution from the normal one's: Cornish and Fisher's expansion, to 1e-3 from 9 on.
+    """Compute a quantile of Student's distribution from the normal quantile, by Cornish and Fisher's expansion.
+
+    The result is accurate to 1e-3 from 9 degrees of freedom.
 
     Source: Abramowitz and Stegun (1964), 26.7.5.
     """

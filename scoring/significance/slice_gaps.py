@@ -1,13 +1,13 @@
-"""Gaps of a run between slices of the items: intervals that hold for all pairs of slices together.
+"""Score gaps of a run between slices of the items, with intervals that hold for all pairs of slices together.
 
-The largest of many gaps is large by chance alone. So all pairs of slices, of all columns that split the items, have
-simultaneous intervals: those of single-step max-T (Hothorn, Bretz and Westfall 2008), which reach as many standard
-errors as the largest of the pairs' gaps does in `level` of all cases without a gap. For a run without any gap, some
-interval excludes 0 with a chance of 1 − `level` at most.
+The largest of many gaps is large by chance alone. Therefore all pairs of slices, over all columns that split the items,
+get simultaneous intervals by single-step max-T (Hothorn, Bretz and Westfall 2008). Their width in standard errors is
+that of the largest gap among the pairs in a share `level` of all cases without a gap. For a run without any gap, the
+probability that some interval excludes 0 is at most 1 − `level`.
 
 The standard error of a slice's value comes from samples of the slice's own items, drawn with replacement. In a small
-slice it may be far too small, 0 where all answers are right; so it is at least what as many items of the whole gold
-would give. Slices of fewer than FEW items are left out.
+slice, this error may be far too small, and it is 0 if all answers are correct. Therefore it is at least the error of
+the same number of items from the whole gold standard. Slices with fewer than FEW items are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,13 +27,13 @@ from scoring.significance.paired_tests import Seed
 from scoring.significance.resampling import field_of
 from scoring.significance.tie_grouping import FEW
 
-_DRAWS = 20_000  # of the largest gap where there is none
-_SEED = 0  # of these: they depend on the standard errors alone
+_DRAWS = 20_000  # draws of the largest gap in cases without a gap
+_SEED = 0  # seed of these draws, which depend only on the standard errors
 
 
 @dataclass(frozen=True, slots=True)
 class SliceScore:
-    """A run's score on the items of one slice, and the spread of scores on samples of them."""
+    """A run's score on the items of one slice, and the spread of its scores on samples of these items."""
 
     value: str
     items: int
@@ -43,7 +43,7 @@ class SliceScore:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How much worse a slice's score is than that of the slice `behind`, with a simultaneous interval."""
+    """How much worse a slice's score is than the score of the slice `behind`, with a simultaneous interval."""
 
     value: str
     behind: str
@@ -59,10 +59,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class SliceGaps:
-    """A run's scores by one column, best slice first, and a gap of each of the others.
+    """A run's scores by one column, best slice first, with one gap for each slice except the best.
 
-    It is the gap to the better slice with the highest lower end of the interval, as a few items that all went well are
-    no reference.
+    The gap is to the better slice whose interval has the highest lower end, because a few items that were all answered
+    correctly are not a reliable reference.
     """
 
     scores: tuple[SliceScore, ...]
@@ -78,10 +78,10 @@ def slice_gaps(
     rounds: int = ROUNDS,
     level: float = 0.95,
 ) -> dict[str, dict[str, SliceGaps]]:
-    """Of each run that has a value, by name of the slices; without those that leave less than two to compare.
+    """Compute the gaps of each run that has a value, by name of the slices.
 
-    Empty where the metric has no contributions by item. A run's intervals are corrected for all of its pairs, whatever
-    other runs there are.
+    Slicings with fewer than two slices to compare are left out. The result is empty if the metric has no contributions
+    by item. The intervals of a run are corrected for all pairs of that run and do not depend on other runs.
     """
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)
@@ -106,7 +106,7 @@ def slice_gaps(
 def _errors(
     runs: Mapping[str, Comparison], spec: MetricSpec, where: tuple[str, str], rng: np.random.Generator, rounds: int
 ) -> dict[str, tuple[float, float]]:
-    """Score and standard error in one slice, of runs that have both."""
+    """Return the score and standard error in one slice, for runs that have both."""
     parts = {name: part for name, run in runs.items() if (part := restricted(run, where)) is not None}
     values = {name: value for name, part in parts.items() if (value := compute(part, spec)) is not None}
     known = [name for name in values if contributions(parts[name], spec) is not None]
@@ -123,7 +123,7 @@ def _errors(
 
 
 def _gaps(found: Mapping[str, Sequence[SliceScore]], sign: int, level: float) -> dict[str, SliceGaps]:
-    """The gaps of one run, with the slices of each column in the order of their scores."""
+    """Return the gaps of one run, with the slices of each column ordered by score."""
     ordered = {
         by: sorted(scores, key=lambda one: (-sign * one.score, one.value))
         for by, scores in found.items()
@@ -145,7 +145,7 @@ def _gap(better: Sequence[SliceScore], one: SliceScore, sign: int, reach: float)
 
 
 def _critical(errors: Sequence[Sequence[float]], level: float) -> float:
-    """How many standard errors the largest gap has in `level` of all cases without a gap."""
+    """Return the largest gap, in standard errors, in a share `level` of all cases without a gap."""
     rng = np.random.default_rng(_SEED)
     largest = np.zeros(_DRAWS)
     for of_column in errors:

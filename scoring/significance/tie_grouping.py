@@ -1,4 +1,4 @@
-"""Groups of runs that the items cannot tell apart."""
+"""Groups of runs with no significant difference on the given items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from scoring.significance.inputs import ROUNDS, defined_values, field_of_runs, r
 from scoring.significance.paired_tests import Method, Seed
 from scoring.significance.resampling import RunField, sign_flips
 
-FEW = 10  # items below which no test holds its level
+FEW = 10  # with fewer items, no test holds its level
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedRun:
-    """A run among others. Groups count from 1, the best.
+    """A run and its tie group. Groups count from 1, which is the best group.
 
-    `p_value` is that of the test against the group's best run, corrected for all pairs of runs; None for that run
-    itself. Value and group are None if the metric is undefined for the run.
+    `p_value` is for the test against the best run of the group, corrected for all pairs of runs. It is None for that
+    best run. Value and group are None if the metric is undefined for the run.
     """
 
     name: str
@@ -40,19 +40,19 @@ def tie_groups(
     rounds: int = ROUNDS,
     alpha: float = 0.05,
 ) -> list[GroupedRun]:
-    """The runs, best first, in groups that the items cannot tell apart.
+    """Sort the runs from best to worst and group runs with no significant difference.
 
-    The first run that differs from the best one at `alpha` ends its group and leads the next, and so on. The tests are
-    corrected for all pairs of runs, so that among equal runs one splits off with a chance of at most `alpha`; see
-    `all_pairs`. With fewer than FEW items, all runs are one group.
+    The first run that differs from the best run at `alpha` starts a new group, whose best run it is, and so on. The
+    tests are corrected for all pairs of runs: among equal runs, the probability that one is put into another group is
+    at most `alpha`; see `all_pairs`. With fewer than FEW items, all runs form one group.
 
-    Runs with equal values always tie. Runs that are the same to the metric count as one in the correction, so that
-    submitting a run twice changes nothing for others. Runs without a value come last.
+    Runs with equal values always tie. Runs that are identical to the metric count as one in the correction, so
+    submitting a run twice does not affect other runs. Runs without a value come last.
 
-    Memory is at most 8 bytes × rounds × runs, 8 bytes × items × runs, and some 200 MB.
+    Memory use is at most 8 bytes × rounds × runs, plus 8 bytes × items × runs, plus about 200 MB.
 
     Raises:
-        ValueError: with so few rounds no difference could be significant.
+        ValueError: there are too few rounds for any significant difference.
     """
     require_valid(rounds, "alpha", alpha)
     if alpha * (rounds + 1) < 1:
@@ -73,7 +73,7 @@ def tie_groups(
 
 
 def _pairs(field: RunField, order: Sequence[int], method: Method, rounds: int, seed: Seed) -> Numbers:
-    """Corrected p-values of all pairs of the runs in `order`, shape (runs, runs)."""
+    """Return the corrected p-values of all pairs of the runs in `order`, shape (runs, runs)."""
     if field.items < FEW:
         return np.ones((len(order), len(order)))
     rng = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def _pairs(field: RunField, order: Sequence[int], method: Method, rounds: int, s
 
 
 def _groups(order: Sequence[int], pairs: Numbers, alpha: float) -> list[dict[int, float | None]]:
-    """Groups of runs with the p-values of their pairs with the group's best, which comes first."""
+    """Return groups of runs with the p-value of each run against the group's best run, which comes first."""
     groups: list[dict[int, float | None]] = []
     leader = 0
     for place, run in enumerate(order):

@@ -1,1 +1,1 @@
-"""Uploads, a run file or a zip of runs: patterns of file names, safe reading of archives, and the runs in them."""
+"""Uploads (a run file or a zip of runs): file name patterns, safe reading of archives, and the runs inside."""

@@ -1,6 +1,6 @@
-"""The content of an uploaded zip: its runs, what is skipped with a warning, and what archives must not contain.
+"""The content of an uploaded zip: its runs, files that are skipped with a warning, and forbidden content.
 
-Nothing is unpacked here.
+This module does not unpack anything.
 """
 
 import re
@@ -30,7 +30,7 @@ NESTED = re.compile(r".*\.(zip|7z|rar|tar|gz|tgz|bz2|xz|zst)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ArchivedFile:
-    """A file in an archive that should be a run: entry name, name with the folders of the rule, size in bytes."""
+    """A file in an archive that should be a run: entry name, name with the rule's folders, and size in bytes."""
 
     entry: str
     name: str
@@ -39,7 +39,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The files that should be runs, the folder that contains all of them (None: none), and the problems."""
+    """The files that should be runs, the folder that contains all of them (None: no such folder), and the problems."""
 
     files: list[ArchivedFile]
     folder: str | None
@@ -47,10 +47,10 @@ class Archive:
 
 
 def inspect_archive(path: Path, listed: int | None = limits.LISTED, folders: int = 0) -> Archive:
-    """Check the list of entries. If the report has errors, the files are only for further reports.
+    """Check the list of entries. If the report has errors, use the files only for further reports.
 
     Args:
-        folders: how many folders are part of a run's name.
+        folders: the number of folders that are part of a run's name.
     """
     report = Report(listed=listed)
     try:
@@ -83,20 +83,20 @@ def inspect_archive(path: Path, listed: int | None = limits.LISTED, folders: int
 
 
 def read_archived(path: Path, entry_name: str) -> bytes:
-    """The content of one entry.
+    """Return the content of one entry.
 
     Raises:
-        BrokenZipError: the archive or the entry's data are damaged, or there is no such entry.
+        BrokenZipError: the archive or the entry's data are damaged, or the entry does not exist.
     """
     with path.open("rb") as file:
         for entry in read_entries(file, limits.ARCHIVE_ENTRIES):
             if entry.name == entry_name and entry.method in (STORED, DEFLATED) and entry.size <= limits.RUN_BYTES:
                 return read_entry(file, entry)
-    raise BrokenZipError(f"there is no entry {entry_name}")
+    raise BrokenZipError(f"the entry {entry_name} does not exist")
 
 
 def _path(entry: ZipEntry) -> str:
-    """The entry's path; some programs on Windows write it with backslashes, against the standard."""
+    """Return the entry's path with slashes. Some Windows programs write backslashes, which the standard forbids."""
     return entry.name.replace("\\", "/")
 
 
@@ -110,7 +110,7 @@ def _points_out(entry: ZipEntry) -> bool:
 
 
 def _bare_name(entry: ZipEntry) -> str:
-    """The name without folders, drives and hosts."""
+    """Return the name without folders, drives and hosts."""
     return re.split("[/:]", _path(entry))[-1]
 
 
@@ -127,7 +127,7 @@ def _check_entry(entry: ZipEntry, bare: Mapping[str, int], report: Report) -> No
     elif entry.method not in (STORED, DEFLATED):
         report.error("archive-method", file=name, found=name)
     elif entry.method == STORED and entry.packed != entry.size:
-        report.error("archive-broken", file=name, found=f"the stated size of {name} is not its size")
+        report.error("archive-broken", file=name, found=f"the size of {name} differs from its declared size")
 
 
 def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
@@ -145,7 +145,7 @@ def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
 
 
 def _check_twice(names: Iterable[str], report: Report) -> None:
-    """Report names that are the same on some file systems, ignoring case and composition of accents."""
+    """Report names that are the same on some file systems. Case and Unicode composition are ignored."""
     same: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
         same[composed(name).casefold()].append(name)
@@ -156,14 +156,14 @@ def _check_twice(names: Iterable[str], report: Report) -> None:
 
 
 def _enclosing_folder(files: Sequence[ZipEntry], folders: int) -> str | None:
-    """The only folder that contains all files, and that is not part of their names."""
+    """Return the single folder that contains all files and is not part of their names, or None."""
     outer = {_path(entry).split("/", 1)[0] if "/" in _path(entry) else "" for entry in files}
     is_deeper = any(_path(entry).count("/") > folders for entry in files)
     return outer.pop() or None if len(outer) == 1 and is_deeper else None
 
 
 def _suggested(entry: ZipEntry, bare: Mapping[str, int]) -> str | None:
-    """The name without folders, unless two files would have it."""
+    """Return the name without folders, unless two files would then have the same name."""
     name = _bare_name(entry)
     return printable(name) if bare[name] == 1 else None
 
@@ -172,7 +172,7 @@ def _archived(
     entry: ZipEntry, folder: str | None, folders: int, bare: Mapping[str, int], report: Report
 ) -> ArchivedFile:
     inner = _path(entry).removeprefix(f"{folder}/") if folder else _path(entry)
-    if inner.count("/") > folders and not _points_out(entry):  # which was reported already
+    if inner.count("/") > folders and not _points_out(entry):  # other paths were already reported
         name = printable(entry.name)
         report.error("archive-subfolder", file=name, found=name, suggestion=_suggested(entry, bare))
     return ArchivedFile(entry.name, "/".join(inner.split("/")[-1 - folders :]), entry.size)

@@ -1,4 +1,4 @@
-"""Checks of all runs of an upload: names, structure, and the content of each run."""
+"""Checks of all runs of an upload: names, structure, and content of each run."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from scoring.uploads.zips import BrokenZipError
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The problems of one run's content, its hash, and its number of answered items; its answers if kept."""
+    """The problems of one run's content, its hash, its number of answered items, and its answers if they are kept."""
 
     run: RecognisedRun
     report: Report
@@ -31,7 +31,7 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class UploadReport:
-    """A checked upload: one error anywhere rejects all of it."""
+    """A checked upload. A single error anywhere rejects the whole upload."""
 
     upload: Upload
     report: Report
@@ -53,12 +53,13 @@ def check_upload(
     used_numbers: UsedNumbers = (),
     keep: int = 0,
 ) -> UploadReport:
-    """Check names, structure and the content of every run, so that all errors are reported at once.
+    """Check names, structure and the content of every run. All errors are reported together.
 
     Args:
-        items: as for `scoring.check.check`; the same for all runs of the upload.
-        listed, used_numbers: as for `inspect_upload`.
-        keep: bytes of content, of the first runs, whose answers the report keeps.
+        items: same as for `scoring.check.check`. All runs of the upload use the same items.
+        listed: same as for `inspect_upload`.
+        used_numbers: same as for `inspect_upload`.
+        keep: number of bytes of run content up to which the report keeps answers, starting with the first run.
     """
     upload = inspect_upload(definition, path, file_name, team, listed, used_numbers)
     known = known_items(items if items is None or isinstance(items, Path) else list(items))
@@ -73,7 +74,7 @@ def check_upload(
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """Checks the content of an upload's runs; `used_numbers` grows by every run whose name is suggested."""
+    """Checks the content of an upload's runs. Every run whose name is suggested is added to `used_numbers`."""
 
     definition: Definition
     path: Path
@@ -85,7 +86,7 @@ class _Contents:
     keep: int
 
     def are_too_much(self, upload: Upload) -> bool:
-        """Report an archive that unpacks to far more than its runs need."""
+        """Report an archive that unpacks to far more data than its runs need."""
         if not upload.is_archive:
             return False
         total, limit = sum(run.size for run in upload.runs), limits.ARCHIVE_BYTES_FREE
@@ -97,7 +98,10 @@ class _Contents:
         return total > limit
 
     def check(self, upload: Upload) -> Iterator[RunReport]:
-        """Check one run after the other; after many invalid ones, report which were skipped."""
+        """Check one run after another.
+
+        After many invalid runs, skip the remaining ones and report which were skipped.
+        """
         invalid = invalid_bytes = valid_bytes = 0
         left_out = []
         for run in upload.runs:
@@ -143,11 +147,14 @@ class _Contents:
         except BrokenZipError as error:
             report.error("archive-broken", found=str(error))
         except OSError as error:
-            report.error("unreadable-file", found=error.strerror or "the system gives no reason")
+            report.error("unreadable-file", found=error.strerror or "unknown reason")
         return None
 
     def _report_other_track(self, run: RecognisedRun, data: bytes, report: Report) -> None:
-        """Name the track for which this run is valid; among those with similar runs, the nearest by name is tried."""
+        """Report the track for which this run is valid.
+
+        Among tracks with similar runs, only the most similar name is tried.
+        """
         if len(data) > limits.LOOK_ALIKE_BYTES:
             return
         head = head_of(data)
@@ -170,7 +177,7 @@ class _Contents:
         return items is not None and begins_as(track, head, items.index, items.optional)
 
     def _name_for(self, track: Track, run: RecognisedRun) -> str | None:
-        """The name for a run of this track, with a free number if its own is used."""
+        """Return a name for a run of this track, with an unused number if the run's own number is used."""
         team = self.team or naming.explain(self.definition, run.name, None).team
         number = None if (track.slug, run.number) in self.used_numbers else run.number
         return naming.example(self.definition, track.slug, team, number, self.used_numbers)

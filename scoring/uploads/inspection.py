@@ -1,4 +1,4 @@
-"""The runs in an upload, a run file or an archive, as far as size, names and archive structure show."""
+"""The runs in an upload (a run file or an archive), as far as size, names and archive structure reveal them."""
 
 import json
 from collections import defaultdict
@@ -21,10 +21,11 @@ HEAD_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class RecognisedRun:
-    """A run recognized by its name; `entry` is its path in the archive, empty for a single file. `size` is in bytes.
+    """A run recognized by its name. `entry` is its path in the archive, empty for a single file. `size` is in bytes.
 
-    If the name has no track, `track` is that of the nearest valid name, so that the content is checked too. For a run
-    of several files, `entry` lists them (`entry_of`), and the name has the field of the files instead of a value.
+    If the name does not contain a track, `track` is from the most similar valid name, so that the content is also
+    checked. For a run with several files, `entry` lists them (`entry_of`), and the name contains the field of the files
+    instead of a value.
     """
 
     entry: str
@@ -57,9 +58,9 @@ class _RecognisedFile:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What names and archive structure show.
+    """The runs found by names and archive structure.
 
-    If the report has errors, the runs are only for further reports; an archive with an invalid structure has none.
+    If the report has errors, use the runs only for further reports. An archive with an invalid structure has no runs.
     """
 
     runs: list[RecognisedRun]
@@ -78,9 +79,9 @@ def inspect_upload(
     """Check size, kind, names and archive structure without unpacking or reading any run.
 
     Args:
-        path: of the bytes; `file_name` is the sender's name for them.
-        team: the name that the files must have; None accepts any.
-        listed: how many places a problem lists at most; None: all of them.
+        path: path of the uploaded bytes. `file_name` is the uploader's name for the file.
+        team: the team name that the file names must contain. None accepts any team.
+        listed: the maximum number of places that a problem lists, or None for no limit.
         used_numbers: existing runs, by track and number, whose names are not suggested.
     """
     report = Report(listed=listed)
@@ -90,7 +91,7 @@ def inspect_upload(
             head = file.read(HEAD_BYTES)
         size = path.stat().st_size
     except OSError as error:
-        report.error("unreadable-file", file=label, found=error.strerror or "the system gives no reason")
+        report.error("unreadable-file", file=label, found=error.strerror or "unknown reason")
         return Upload([], report, is_archive=False)
     if size > limits.UPLOAD_BYTES:
         found, expected = f"{size:,} bytes", f"{limits.UPLOAD_BYTES:,} bytes"
@@ -111,7 +112,9 @@ def inspect_upload(
 
 
 def read_run(path: Path, entry: str) -> bytes:
-    """The bytes of one run of a stored upload; an empty entry is the file itself. Several files are packed into one.
+    """Return the bytes of one run of a stored upload, with several files packed into one.
+
+    If `entry` is empty, it is the file itself.
 
     Raises:
         OSError: the file does not exist.
@@ -151,9 +154,9 @@ def _recognise_all(
     used_numbers: set[tuple[str, int | None]],
     report: Report,
 ) -> list[_RecognisedFile]:
-    """The files of an archive, by names and in their order. No name is suggested for two of them.
+    """Recognize the files of an archive by name, in their order. No name is suggested twice.
 
-    After too many invalid names, the others are listed, without analyzing them or reading their files.
+    After too many invalid names, the remaining names are listed without being analyzed, and their files are not read.
     """
     valid = {file.entry: naming.read(definition, file.name, team) for file in files}
     used_numbers |= {
@@ -173,7 +176,7 @@ def _recognise_all(
 
 
 def _asks_for_folder(definition: Definition, folder: str, team: str | None) -> bool:
-    """Whether the rule for archives names this folder, so that packing it is right."""
+    """Whether the naming rule for archives contains this folder, so that the folder may be packed."""
     return definition.naming.archive is not None and naming.explain_archive(definition, f"{folder}.zip", team).report.ok
 
 
@@ -186,7 +189,7 @@ def _recognise(
     used_numbers: set[tuple[str, int | None]],
     report: Report,
 ) -> _RecognisedFile | None:
-    """What a name says; the run suggested for it counts as used from then on."""
+    """Recognize a file by its name. A run that is suggested for the name then counts as used."""
     named = naming.explain(definition, name, team, used_numbers)
     report.extend(named.report)
     used_numbers |= {
@@ -205,7 +208,7 @@ def _recognise(
 
 
 def _runs_of(files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:
-    """The runs: files of one run become one."""
+    """Return the runs. Files of the same run become one run."""
     runs: dict[object, RecognisedRun] = {}
     paths: dict[object, dict[str, str]] = {}
     for place, file in enumerate(files):
@@ -220,7 +223,7 @@ def _runs_of(files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:
 
 
 def _check_twice(files: Sequence[_RecognisedFile], report: Report) -> None:
-    """Report two files for one track with the same run number, and of several files for the same value."""
+    """Report files for the same track, run number and, for runs with several files, value."""
     same: defaultdict[tuple[str, int | None, str | None], list[str]] = defaultdict(list)
     for file in files:
         same[file.run.track, file.run.number, file.value].append(file.name)

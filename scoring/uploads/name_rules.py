@@ -1,7 +1,8 @@
-"""Rules for the names of runs and archives: what a name says, and which names are valid.
+"""Naming rules for runs and archives: what a name means, and which names are valid.
 
-The values of all fields except the team are known in advance (a track's slug gives `{task}` and `{context}`), so a rule
-matches from both ends, and a team's name may contain the separator: `task1_hard_Lak_NLP_2`.
+The values of all placeholders except the team are known in advance (a track's slug determines `{task}` and
+`{context}`). For this reason, a rule matches from both ends, and a team name may contain the separator:
+`task1_hard_Lak_NLP_2`.
 """
 
 import re
@@ -16,16 +17,19 @@ from scoring.uploads.patterns import Pattern
 
 ANYTHING = ".+?"
 NOTHING = "(?!)"
-ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that no name makes the search for its errors slow
-PARTS = ("case", "extension", "number", "team", "track")  # of a rule, the most frequent mistakes first
-FIELDS = 8  # in a pattern of names
-OPTIONAL_FIELDS = 3  # in optional parts: each doubles the ways to read a name
+ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that the search for errors is fast for any name
+PARTS = ("case", "extension", "number", "team", "track")  # parts of a rule, ordered by how often they are violated
+FIELDS = 8  # maximum number of fields in a name pattern
+OPTIONAL_FIELDS = 3  # maximum in optional parts: each one doubles the ways to read a name
 SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
 
 
 @dataclass(frozen=True, slots=True)
 class NameReading:
-    """What a name says. If it breaks a rule, the report has errors and the fields have what could be read."""
+    """The meaning of a name.
+
+    If the name breaks a rule, the report has errors, and the fields hold what could be read.
+    """
 
     name: str
     track: str | None = None
@@ -37,11 +41,11 @@ class NameReading:
 
 
 UsedNumbers = Collection[tuple[str, int | None]]
-"""Runs that there are already, each by track and number: no suggestion names them."""
+"""Existing runs by track and number. Their names are not suggested."""
 
 
 class RunRule:
-    """The rule for names of runs."""
+    """The naming rule for runs."""
 
     def __init__(self, definition: Definition, team: str | None, used_numbers: UsedNumbers = ()) -> None:
         self.definition = definition
@@ -53,7 +57,7 @@ class RunRule:
         self.parts = (*PARTS, *["file"] * has_files, *["folders"] * bool(self.pattern.depth))
 
     def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
-        """What the name says without the waived parts of the rule; None if it still does not match."""
+        """Read the name without the waived parts of the rule. Return None if it still does not match."""
         pattern = self.pattern.name if "folders" in waived else self.pattern
         if "track" in waived or not self._says_track(pattern):
             return self._match(pattern, name, None, waived)
@@ -61,7 +65,7 @@ class RunRule:
         return next((named for named in matches if named), None)
 
     def _says_track(self, pattern: Pattern) -> bool:
-        """Whether the pattern has all fields by which the whole one tells tracks apart."""
+        """Whether the pattern has all fields that identify the track in the whole pattern."""
         track = Pattern(self.definition.naming.track).fields | {"track"}
         return pattern.required & track == self.pattern.required & track
 
@@ -83,7 +87,7 @@ class RunRule:
         return named if track is None or track.files is None else _of_file(named, track.files, match)
 
     def _file_fields(self, track: Track | None, waived: frozenset[str]) -> dict[str, str]:
-        """The fields that tell the files of a run apart; those of other tracks match nothing."""
+        """Return the fields that distinguish the files of a run. Fields of other tracks match nothing."""
         files = {one.files.name: one.files for one in self.definition.tracks if one.files}
         if "file" in waived:
             return dict.fromkeys(files, ANY_WORD)
@@ -96,7 +100,7 @@ class RunRule:
     def right_names(
         self, track: Track | None, number: int | None, team: str | None, value: str | None = None
     ) -> Iterator[str]:
-        """Valid names that are free: for this track or any, with this number or any, for this file or any."""
+        """Yield valid unused names, for this or any track, with this or any number, and for this or any file."""
         naming = self.definition.naming
         chosen = self.team or _valid_team(self.definition, team)
         if "team" in self.pattern.fields and chosen is None:
@@ -126,7 +130,7 @@ def _of_file(named: NameReading, files: Files, match: re.Match[str]) -> NameRead
 
 
 class ArchiveRule:
-    """The rule for names of archives."""
+    """The naming rule for archives."""
 
     def __init__(self, definition: Definition, team: str | None, archive: str) -> None:
         self.definition = definition
@@ -157,19 +161,19 @@ def _team_regex(rule: Rule, waived: frozenset[str]) -> str:
 
 
 def _valid_team(definition: Definition, found: str | None) -> str | None:
-    """The team in a name, or a made-up one."""
+    """Return the team in a name, or a made-up team if the name contains no valid team."""
     teams = (found, *SAMPLE_TEAMS) if found else SAMPLE_TEAMS
     return next((team for team in teams if re.fullmatch(definition.team.name, team)), None)
 
 
 def _any_word(naming: Naming) -> str:
-    """An expression for any spelling of a track."""
+    """Return an expression that matches any spelling of a track."""
     further = "".join(sorted({*"".join(naming.aliases.values())}))
     return f"[A-Za-z0-9{re.escape(further)}-]{{1,30}}?" if further else ANY_WORD
 
 
 def _team_of(rule: Rule, found: Mapping[str, str | None], waived: frozenset[str]) -> str | None:
-    """The team as the rule spells it, or as the name does."""
+    """Return the team as the rule spells it or, if the team is waived, as the name spells it."""
     return found.get("team") or rule.team if "team" in waived else rule.team or found.get("team")
 
 
@@ -181,23 +185,24 @@ def _fullmatch(
     return _compiled(regex, re.IGNORECASE if ignores_case else 0).fullmatch(name)
 
 
-_compiled = lru_cache(maxsize=2000)(re.compile)  # a name is tried with hundreds of them, more than `re` caches
+# a name is matched against hundreds of patterns, which is more than `re` caches
+_compiled = lru_cache(maxsize=2000)(re.compile)
 
 
 def errors_of_naming(
     naming: Naming, slugs: Iterable[str], files: Mapping[str, Files] | None = None
 ) -> Iterator[tuple[str, str]]:
-    """The errors of a definition's naming rules: a key, and a sentence.
+    """Yield the errors of a definition's naming rules, each as a key and a sentence.
 
     Args:
-        files: by track, those of runs that have several.
+        files: the files of runs with several files, by track.
     """
     files = files or {}
     run, archive, track = Pattern(naming.run), Pattern(naming.archive or ""), Pattern(naming.track)
     for key, pattern in (("run", run), ("archive", archive), ("track", track)):
         slashes = "\\" if key == "run" else "/\\"
         if not pattern.is_well_formed or set(pattern.source) & set(slashes):
-            yield key, f"{pattern.source} is no pattern of {{fields}} and [optional parts]"
+            yield key, f"{pattern.source} is not a valid pattern of {{fields}} and [optional parts]"
             return
     slugs = list(slugs)
     yield from _errors_of_run(run, {"team", "number", "track"} | track.fields | {one.name for one in files.values()})
@@ -205,37 +210,37 @@ def errors_of_naming(
         if own.name not in run.fields:
             yield "run", f"names need {own.field}, since runs of {slug} have several files"
     if archive.fields - {"team"}:
-        yield "archive", "the only field is {team}"
+        yield "archive", "the only allowed field is {team}"
     if ("number" in run.fields) != bool(naming.numbers):
-        yield "number", "give the run numbers if, and only if, names hold {number}"
+        yield "number", "list run numbers if and only if names contain {number}"
     for slug in naming.aliases.keys() - {*slugs}:
-        yield "aliases", f"there is no track {slug}; there are {', '.join(slugs)}"
+        yield "aliases", f"there is no track {slug}; the tracks are {', '.join(slugs)}"
     yield from _errors_of_spelling(naming, slugs)
 
 
 def _errors_of_spelling(naming: Naming, slugs: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Tracks that names cannot spell, or do not tell apart."""
+    """Yield errors for tracks that names cannot contain or do not distinguish."""
     run, spelled = Pattern(naming.run), dict[tuple[str, ...], str]()
     for slug in slugs:
         fields = _fields_of(naming, slug)
         if fields is None:
-            yield "track", f"{naming.track} does not spell the track {slug}"
+            yield "track", f"{naming.track} does not match the track {slug}"
             continue
         values = (fields[name] for name in sorted(run.required & fields.keys()))
         spelling = tuple(value.casefold() if naming.case == "ignore" else value for value in values)
         if spelling in spelled:
-            yield "run", f"names do not tell the tracks {spelled[spelling]} and {slug} apart"
+            yield "run", f"names do not distinguish the tracks {spelled[spelling]} and {slug}"
         spelled[spelling] = slug
 
 
 def _errors_of_run(run: Pattern, known: set[str]) -> Iterator[tuple[str, str]]:
     for name in sorted(run.fields - known):
-        yield "run", f"{{{name}}} is none of {', '.join(sorted(known))}"
+        yield "run", f"{{{name}}} is not one of {', '.join(sorted(known))}"
     if any(part in ("", ".", "..") for part in run.source.split("/")) or re.search(r"\[[^\]]*/", run.source):
-        yield "run", f"{run.source} has a folder without a name, or one that is optional"
+        yield "run", f"{run.source} has a folder without a name or an optional folder"
     twice = sorted({name for name in run.optional_fields if run.source.count(f"{{{name}}}") > 1})
     for name in twice:
-        yield "run", f"{{{name}}} is in an optional part and there again: write it once"
+        yield "run", f"{{{name}}} occurs both in an optional part and elsewhere: use it once"
     if run.source.count("{") > FIELDS:
         yield "run", f"{run.source} has more than {FIELDS} fields"
     if len(run.optional_fields) > OPTIONAL_FIELDS:
@@ -243,7 +248,10 @@ def _errors_of_run(run: Pattern, known: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _fields_of(naming: Naming, slug: str) -> dict[str, str] | None:
-    """The values of the track's fields, e.g. task → task1 and context → hard; None if the slug does not match."""
+    """Return the values of the track's fields, or None if the slug does not match.
+
+    For example, the fields are task → task1 and context → hard.
+    """
     pattern = Pattern(naming.track)
     match = re.fullmatch(pattern.regex(dict.fromkeys(pattern.fields, ANYTHING)), slug)
     return match.groupdict() | {"track": naming.aliases.get(slug, slug)} if match else None

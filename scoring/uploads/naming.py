@@ -1,4 +1,4 @@
-"""File and archive names: what they say, their errors, and the valid names near them."""
+"""Names of runs and archives: their meaning, their errors, and similar valid names."""
 
 import difflib
 import unicodedata
@@ -14,31 +14,31 @@ from scoring.reports.problems import Report
 from scoring.uploads.name_rules import ArchiveRule, NameReading, Rule, RunRule, UsedNumbers
 from scoring.uploads.patterns import Pattern
 
-COMPARED = 10  # valid names compared letter by letter, after a quick selection
-LIKELY = 0.7  # likeness from which an invalid name is assumed to mean a valid one
+COMPARED = 10  # number of valid names compared letter by letter, after a quick selection
+LIKELY = 0.7  # likeness from which an invalid name is assumed to mean a valid name
 
 
 def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> NameReading:
-    """Read a run's file name; with `team` None any team is valid."""
+    """Read a run's file name. If `team` is None, any team is valid."""
     return _explain(RunRule(definition, team, used_numbers), name)
 
 
 def read(definition: Definition, name: str, team: str | None) -> NameReading | None:
-    """Read a run's file name; None if it breaks any rule."""
+    """Read a run's file name. Return None if it breaks any rule."""
     rule = RunRule(definition, team)
     clean = _without_oddities(name, rule.pattern.depth)
     return rule.match(clean, frozenset()) if clean == composed(name) else None
 
 
 def name_of(definition: Definition, path: Path) -> str:
-    """The file's name, with the folders that the rule names."""
+    """Return the file's name with the folders that the naming rule contains."""
     folders = Pattern(definition.naming.run).depth
     is_archive = path.name.casefold().endswith(".zip")
     return path.name if is_archive or not folders else "/".join(path.resolve().parts[-1 - folders :])
 
 
 def explain_archive(definition: Definition, name: str, team: str | None) -> NameReading:
-    """Read an archive's file name; without a rule for archives any name is valid that ends in .zip."""
+    """Read an archive's file name. Without a naming rule for archives, any name that ends in .zip is valid."""
     if definition.naming.archive:
         return _explain(ArchiveRule(definition, team, definition.naming.archive), name)
     named = NameReading(name)
@@ -59,7 +59,7 @@ def explain_archive(definition: Definition, name: str, team: str | None) -> Name
 
 
 def suggested(definition: Definition, named: NameReading, team: str | None) -> list[NameReading]:
-    """The runs suggested for an invalid name; they count as used for other names."""
+    """Return the runs suggested for an invalid name. They count as used when other names are read."""
     names = dict.fromkeys(problem.suggestion for problem in named.report if problem.suggestion)
     return [run for name in names if (run := read(definition, name, team)) and run.track]
 
@@ -67,7 +67,7 @@ def suggested(definition: Definition, named: NameReading, team: str | None) -> l
 def nearest(
     definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = (), count: int = 3
 ) -> list[str]:
-    """The valid names nearest to an invalid one, most likely first, keeping what could be read."""
+    """Return the valid names most similar to an invalid name, most likely first. Parts that could be read are kept."""
     rule: Rule = RunRule(definition, team, used_numbers)
     if definition.naming.archive and name.casefold().endswith(".zip"):
         rule = ArchiveRule(definition, team, definition.naming.archive)
@@ -78,7 +78,10 @@ def nearest(
 
 
 def likely_track(definition: Definition, name: str, team: str | None) -> str | None:
-    """The track meant by a name without one: its valid name is near, and nearer than those of all others."""
+    """Return the track that a name without a valid track most likely means.
+
+    The track's valid name must be similar to the name, and more similar than the names of all other tracks.
+    """
     rule = RunRule(definition, team)
     names = {right: track.slug for track in definition.tracks for right in rule.right_names(track, None, None)}
     ranked = _ranked(names, _without_oddities(name, rule.pattern.depth))
@@ -90,7 +93,7 @@ def likely_track(definition: Definition, name: str, team: str | None) -> str | N
 def example(
     definition: Definition, track: str, team: str | None, number: int | None = None, used_numbers: UsedNumbers = ()
 ) -> str | None:
-    """A valid name for a run; None without a team, or if all numbers are used."""
+    """Return a valid name for a run, or None if there is no team or all numbers are used."""
     rule = RunRule(definition, team, used_numbers)
     return next(rule.right_names(definition.track(track), number, team), None)
 
@@ -102,14 +105,14 @@ def common_name(definition: Definition, name: str) -> str:
 
 
 def example_archive(definition: Definition, team: str | None) -> str | None:
-    """A valid name for an archive; None without a rule, or without a team for it."""
+    """Return a valid name for an archive, or None if there is no naming rule for archives or no team."""
     if not definition.naming.archive:
         return None
     return next(ArchiveRule(definition, team, definition.naming.archive).right_names(None, None, team), None)
 
 
 def _explain(rule: Rule, name: str) -> NameReading:
-    """Find the fewest parts of the rule to waive for the name to match: these are its errors."""
+    """Find the smallest set of rule parts that must be waived for the name to match. These parts are the errors."""
     clean = _without_oddities(name, rule.pattern.depth)
     report = Report()
     is_odd = clean != composed(name)
@@ -128,7 +131,7 @@ def _explain(rule: Rule, name: str) -> NameReading:
 
 
 def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], NameReading | None]:
-    """The fewest parts to waive for the name to match, and what it then says; None if it never matches."""
+    """Return the smallest set of parts to waive for the name to match, and the resulting reading (or None)."""
     if rule.match(name, frozenset(rule.parts)):
         for waived in chain.from_iterable(combinations(rule.parts, size) for size in range(len(rule.parts) + 1)):
             if named := rule.match(name, frozenset(waived)):
@@ -145,7 +148,7 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
         numbers = rule.definition.naming.numbers
         found, expected = str(named.number), ", ".join(map(str, numbers))
     elif part == "team":
-        found, expected = str(named.team), rule.team or f"a team's name ({rule.definition.team.name})"
+        found, expected = str(named.team), rule.team or f"a team name ({rule.definition.team.name})"
     elif part == "file":
         files = next(one.files for one in rule.definition.tracks if one.files and named.track in (None, one.slug))
         found, expected = named.value or named.name, ", ".join(files.of)
@@ -155,14 +158,14 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
 
 
 def _nearest(rule: Rule, named: NameReading) -> str | None:
-    """The nearest valid name, with another number if the run's is used."""
+    """Return the most similar valid name, with another number if the run's number is used."""
     return next(
         (near[0] for number in (named.number, None) if (near := _near(rule, replace(named, number=number)))), None
     )
 
 
 def _near(rule: Rule, named: NameReading) -> list[str]:
-    """The valid names nearest to an invalid one, most likely first, keeping what could be read."""
+    """Return the valid names most similar to an invalid name, most likely first. Parts that could be read are kept."""
     track = rule.definition.track(named.track) if named.track else None
     candidates = list(rule.right_names(track, named.number, named.team, named.value))
     if "." in named.name:
@@ -171,10 +174,9 @@ def _near(rule: Rule, named: NameReading) -> list[str]:
 
 
 def _ranked(candidates: Iterable[str], name: str) -> list[tuple[float, str]]:
-    """The names most similar to this one, with their likeness, most likely first; the first of equal ones.
+    """Return the names most similar to this one with their likeness, most likely first. Ties keep their order.
 
-    A quick upper bound of the likeness selects those that are compared letter by letter, which takes a hundred times as
-    long.
+    A quick upper bound selects the names that are compared letter by letter, which takes a hundred times longer.
     """
     matcher = difflib.SequenceMatcher(b=name.casefold(), autojunk=False)
 
@@ -188,7 +190,7 @@ def _ranked(candidates: Iterable[str], name: str) -> list[tuple[float, str]]:
 
 
 def likeness_to(name: str) -> Callable[[str], float]:
-    """The likeness of other names to this one, 0 to 1, ignoring case."""
+    """Return a function that computes the likeness of another name to this one, from 0 to 1, ignoring case."""
     matcher = difflib.SequenceMatcher(b=name.casefold(), autojunk=False)
 
     def likeness(other: str) -> float:
@@ -199,9 +201,9 @@ def likeness_to(name: str) -> Callable[[str], float]:
 
 
 def _without_oddities(name: str, folders: int = 0) -> str:
-    """The composed name without control characters, direction marks and what is beyond the limit.
+    """Return the composed name without control characters, direction marks, and characters beyond the limit.
 
-    Slashes stay if names have folders.
+    Slashes are kept if names have folders.
     """
     odd = "\\" if folders else "/\\"
     shown = "".join(char for char in composed(name) if char.isprintable() and char not in odd)
@@ -209,11 +211,11 @@ def _without_oddities(name: str, folders: int = 0) -> str:
 
 
 def composed(name: str) -> str:
-    """The name with composed accents. One that is far too long is unchanged, since composing takes quadratic time."""
+    """Compose accents in the name. A far too long name stays unchanged, because composing takes quadratic time."""
     return unicodedata.normalize("NFC", name) if len(name) <= 4 * NAME_CHARACTERS else name
 
 
 def printable(name: str) -> str:
-    """The name for a report: control characters and direction marks spelled out, shortened."""
+    """Format the name for a report: shortened, with control characters and direction marks escaped."""
     cut = name if len(name) <= NAME_CHARACTERS else name[:NAME_CHARACTERS] + "…"
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in cut)

@@ -1,4 +1,4 @@
-"""Patterns of names: text with `{fields}` and `[optional parts]`, e.g. `{task}_{team}[_{number}][.json]`."""
+"""Name patterns: text with `{fields}` and `[optional parts]`, such as `{task}_{team}[_{number}][.json]`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ EXTENSION = re.compile(r"(\[\.[A-Za-z0-9]+\]|\.[A-Za-z0-9]+)$")
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern; optional parts have text and fields, but no optional parts."""
+    """A name pattern. Optional parts contain text and fields, but no further optional parts."""
 
     source: str
 
@@ -26,12 +26,12 @@ class Pattern:
 
     @property
     def required(self) -> set[str]:
-        """The fields that every name has."""
+        """The fields that occur in every name."""
         return {field for text, is_optional in self._parts() if not is_optional for field in _fields(text)}
 
     @property
     def optional_fields(self) -> list[str]:
-        """The fields in optional parts, repeated ones too."""
+        """The fields in optional parts, including repeated ones."""
         return [field for text, is_optional in self._parts() if is_optional for field in _fields(text)]
 
     @property
@@ -46,7 +46,7 @@ class Pattern:
 
     @property
     def extension(self) -> str:
-        """The file extension at the end, without brackets; empty if there is none."""
+        """The file extension at the end without brackets, or an empty text."""
         match = EXTENSION.search(self.source)
         return match[0].strip("[]") if match else ""
 
@@ -56,7 +56,7 @@ class Pattern:
         return Pattern(EXTENSION.sub("", self.source))
 
     def regex(self, fields: Mapping[str, str]) -> str:
-        """A regular expression with each field as a named group. Optional parts with another field match nothing."""
+        """Return a regular expression with a named group per field. Optional parts with other fields match nothing."""
         parts: list[str] = []
         seen: set[str] = set()
         for text, is_optional in self._parts():
@@ -67,7 +67,10 @@ class Pattern:
         return "".join(parts)
 
     def names(self, fields: Mapping[str, str]) -> list[str]:
-        """The names with these values, with and without the optional parts; none if a required field has no value."""
+        """Return the names with these values, with and without the optional parts.
+
+        If a required field has no value, there are no names.
+        """
         if not self.required <= fields.keys():
             return []
         full = bare = ""
@@ -79,7 +82,7 @@ class Pattern:
         return list(dict.fromkeys((full, bare)))
 
     def _parts(self) -> Iterator[tuple[str, bool]]:
-        """Each part's text, and whether it is optional."""
+        """Yield the text of each part, and whether the part is optional."""
         for part in PART.finditer(self.source):
             yield (part["always"] or part["optional"] or "", part["always"] is None)
 

@@ -1,9 +1,10 @@
-"""A strict reader of zip files: all other programs read the same content.
+"""A strict zip reader. It accepts only files that every other program reads in the same way.
 
 The standard library's reader trusts only the central directory: before Python 3.12.12 it reads overlapping entries, and
-never compares the local headers. Here the entries, each with its local header and data, must follow one another without
-a gap from the first byte to the central directory, both must agree on each entry, and the directory must end where the
-file does. Only stored and deflated data are unpacked, never beyond the stated size.
+it never compares the local headers. In this reader, the entries, each with its local header and data, must follow one
+another without a gap from the first byte to the central directory. Local headers and directory must agree on each
+entry, and the directory must end where the file ends. Only stored and deflated data are unpacked, never beyond the
+declared size.
 
 Format: PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 to 4.5.
 """
@@ -19,7 +20,7 @@ END = struct.Struct("<4s4H2LH")
 END64 = struct.Struct("<4sQ2H2L4Q")
 LOCATOR64 = struct.Struct("<4sLQL")
 LONGEST_COMMENT = 0xFFFF
-DIRECTORY_BYTES_PER_ENTRY = 1024  # a header, a name and the usual extra fields
+DIRECTORY_BYTES_PER_ENTRY = 1024  # space for a header, a name and the usual extra fields
 
 STORED, DEFLATED = 0, 8
 ENCRYPTED, DESCRIPTOR, UTF8 = 0x1, 0x8, 0x800
@@ -29,18 +30,18 @@ BEYOND_32_BITS = 0xFFFFFFFF
 
 
 class BrokenZipError(Exception):
-    """The file is no zip, or programs could read it differently; the text says why."""
+    """The file is not a zip, or programs could read it in different ways. The message explains why."""
 
 
 class TooManyEntriesError(Exception):
-    """The archive has more entries than allowed; the text says how many."""
+    """The archive has more entries than allowed. The message contains the number."""
 
 
 @dataclass(frozen=True, slots=True)
 class ZipEntry:
-    """An entry of the central directory; `mode` is its Unix mode (0: none stated).
+    """An entry of the central directory. `mode` is its Unix mode (0: not declared).
 
-    `start` is where its data begin; before its local header is read, where that begins.
+    `start` is the position of its data or, before its local header is read, the position of the header.
     """
 
     raw_name: bytes
@@ -60,7 +61,7 @@ class ZipEntry:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The position of the central directory, and its number of entries."""
+    """The position of the central directory and its number of entries."""
 
     entries: int
     start: int
@@ -68,11 +69,11 @@ class Directory:
 
 
 def read_entries(file: BinaryIO, most_entries: int) -> list[ZipEntry]:
-    """All entries in the order of their data.
+    """Read all entries in the order of their data.
 
     Raises:
-        BrokenZipError: the file's structure is contradictory.
-        TooManyEntriesError: raised before reading more than the directory's end.
+        BrokenZipError: the structure of the file is inconsistent.
+        TooManyEntriesError: there are too many entries. It is raised before more than the end record is read.
     """
     directory = _find_directory(file, most_entries)
     headers = sorted(_read_directory(file, directory), key=lambda header: header.start)
@@ -84,15 +85,15 @@ def read_entries(file: BinaryIO, most_entries: int) -> list[ZipEntry]:
         entry, position = _read_local(file, header)
         entries.append(entry)
     if position != directory.start:
-        raise BrokenZipError("there is something between its entries and their list")
+        raise BrokenZipError("there is unexpected data between its entries and its directory")
     return entries
 
 
 def read_entry(file: BinaryIO, entry: ZipEntry) -> bytes:
-    """An entry's content; `entry.size` bounds the memory for it.
+    """Return an entry's content. `entry.size` limits the memory.
 
     Raises:
-        BrokenZipError: the data do not unpack to the stated size and checksum.
+        BrokenZipError: the data do not unpack to the declared size and checksum.
     """
     packed = _bytes_at(file, entry.start, entry.packed)
     data = packed
@@ -103,21 +104,21 @@ def read_entry(file: BinaryIO, entry: ZipEntry) -> bytes:
         except zlib.error:
             raise BrokenZipError(f"the data of {entry.name} are damaged") from None
         if len(data) <= entry.size and (not unpacker.eof or unpacker.unused_data):
-            raise BrokenZipError(f"the data of {entry.name} do not end where they should")
+            raise BrokenZipError(f"the data of {entry.name} do not end at the declared position")
     if len(data) != entry.size:
-        raise BrokenZipError(f"the stated size of {entry.name} is not its size")
+        raise BrokenZipError(f"the size of {entry.name} differs from its declared size")
     if zlib.crc32(data) != entry.crc:
-        raise BrokenZipError(f"the checksum of {entry.name} is wrong")
+        raise BrokenZipError(f"the checksum of {entry.name} is incorrect")
     return data
 
 
 def _bytes_at(file: BinaryIO, start: int, count: int) -> bytes:
     if start < 0:
-        raise BrokenZipError("it is cut off")
+        raise BrokenZipError("it is truncated")
     file.seek(start)
     data = file.read(count)
     if len(data) != count:
-        raise BrokenZipError("it is cut off")
+        raise BrokenZipError("it is truncated")
     return data
 
 
@@ -130,24 +131,24 @@ def _find_directory(file: BinaryIO, most_entries: int) -> Directory:
     while at >= 0 and (len(tail) - at < END.size or END.unpack_from(tail, at)[7] != len(tail) - at - END.size):
         at = tail.rfind(b"PK\x05\x06", 0, at)
     if at < 0:
-        raise BrokenZipError("the list of its entries is missing at its end")
+        raise BrokenZipError("the directory at its end is missing")
     _, disk, first_disk, entries_here, entries, size, start, _ = END.unpack_from(tail, at)
     end = tail_start + at
     locator = _bytes_at(file, end - LOCATOR64.size, LOCATOR64.size) if end >= LOCATOR64.size else b""
     if locator.startswith(b"PK\x06\x07"):
         end = LOCATOR64.unpack(locator)[2]
         if end + END64.size + LOCATOR64.size != tail_start + at:
-            raise BrokenZipError("its 64-bit records contradict one another")
+            raise BrokenZipError("its 64-bit records are inconsistent")
         record = END64.unpack(_bytes_at(file, end, END64.size))
         short = (entries, size, start)
         signature, record_size, _, _, disk, first_disk, entries_here, entries, size, start = record
         full = ((entries, 0xFFFF), (size, BEYOND_32_BITS), (start, BEYOND_32_BITS))
         if signature != b"PK\x06\x06" or record_size != END64.size - 12:
-            raise BrokenZipError("its 64-bit records contradict one another")
+            raise BrokenZipError("its 64-bit records are inconsistent")
         if any(old not in (new, limit) for old, (new, limit) in zip(short, full, strict=True)):
-            raise BrokenZipError("its 64-bit records contradict one another")
+            raise BrokenZipError("its 64-bit records are inconsistent")
     if disk or first_disk or entries_here != entries or start + size != end:
-        raise BrokenZipError("the list of its entries is not where it should be")
+        raise BrokenZipError("its directory is not at the declared position")
     if entries > most_entries or size > most_entries * DIRECTORY_BYTES_PER_ENTRY:
         raise TooManyEntriesError(str(entries))
     return Directory(entries, start, end)
@@ -159,25 +160,25 @@ def _read_directory(file: BinaryIO, directory: Directory) -> list[ZipEntry]:
     at = 0
     while at < len(data):
         if len(data) - at < CENTRAL.size or not data.startswith(b"PK\x01\x02", at):
-            raise BrokenZipError("the list of its entries is damaged")
+            raise BrokenZipError("its directory is damaged")
         fields = CENTRAL.unpack_from(data, at)
         _, _, _, flags, method, _, _, crc, packed, size, name_length, extra_length, comment_length, disk = fields[:14]
         at += CENTRAL.size
         raw_name, extra = data[at : at + name_length], data[at + name_length : at + name_length + extra_length]
         at += name_length + extra_length + comment_length
         if at > len(data) or disk:
-            raise BrokenZipError("the list of its entries is damaged")
+            raise BrokenZipError("its directory is damaged")
         extras = _extras(extra)
         size, packed, start = _long_sizes(extras, size, packed, fields[16])
         name = _name(raw_name, flags, extras)
         headers.append(ZipEntry(raw_name, name, flags, method, crc, packed, size, start, fields[15] >> 16))
     if len(headers) != directory.entries:
-        raise BrokenZipError("the list of its entries has another length than stated")
+        raise BrokenZipError("the length of its directory differs from its declared length")
     return headers
 
 
 def _read_local(file: BinaryIO, header: ZipEntry) -> tuple[ZipEntry, int]:
-    """The entry, after checking that its local header agrees with the directory, and where the next must begin."""
+    """Return the entry, checked against its local header, and the position where the next entry must begin."""
     fields = LOCAL.unpack(_bytes_at(file, header.start, LOCAL.size))
     signature, _, flags, method, _, _, crc, packed, size, name_length, extra_length = fields
     rest = _bytes_at(file, header.start + LOCAL.size, name_length + extra_length)
@@ -187,7 +188,7 @@ def _read_local(file: BinaryIO, header: ZipEntry) -> tuple[ZipEntry, int]:
     same &= rest[:name_length] == header.raw_name and _name(header.raw_name, flags, extras) == header.name
     stated, listed = (crc, packed, size), (header.crc, header.packed, header.size)
     if not same or (stated != listed and not (flags & DESCRIPTOR and set(stated) <= {0, *listed})):
-        raise BrokenZipError(f"two places say different things of its entry {header.name}")
+        raise BrokenZipError(f"its headers disagree about the entry {header.name}")
     start = header.start + LOCAL.size + name_length + extra_length
     end = start + header.packed
     if flags & DESCRIPTOR:
@@ -196,7 +197,7 @@ def _read_local(file: BinaryIO, header: ZipEntry) -> tuple[ZipEntry, int]:
 
 
 def _descriptor_length(file: BinaryIO, start: int, header: ZipEntry) -> int:
-    """The length of the record after data of unknown size; it has four layouts."""
+    """Return the length of the record after data of unknown size, which has four possible layouts."""
     file.seek(start)
     data = file.read(24)
     for signature in (b"PK\x07\x08", b""):
@@ -207,11 +208,11 @@ def _descriptor_length(file: BinaryIO, start: int, header: ZipEntry) -> int:
                 continue
             if data.startswith(record):
                 return len(record)
-    raise BrokenZipError(f"two places say different things of its entry {header.name}")
+    raise BrokenZipError(f"its headers disagree about the entry {header.name}")
 
 
 def _extras(data: bytes) -> dict[int, bytes]:
-    """The extra fields by number."""
+    """Return the extra fields by number."""
     extras: dict[int, bytes] = {}
     while data:
         if len(data) < 4:
@@ -225,7 +226,7 @@ def _extras(data: bytes) -> dict[int, bytes]:
 
 
 def _long_sizes(extras: dict[int, bytes], *fields: int) -> list[int]:
-    """The fields, with those beyond 32 bits from the extra field."""
+    """Return the fields. Values beyond 32 bits are read from the extra field."""
     data = extras.get(SIZES_EXTRA, b"")
     values = []
     for value in fields:
@@ -245,7 +246,7 @@ def _name(raw: bytes, flags: int, extras: dict[int, bytes]) -> str:
             if version != 1 or crc != zlib.crc32(raw):
                 raise BrokenZipError("an entry has two names")
             name = extras[NAME_EXTRA][5:].decode()
-            if name != plain and raw.isascii():  # programs differ in which of the two they read
+            if name != plain and raw.isascii():  # programs differ in which of the two names they read
                 raise BrokenZipError("an entry has two names")
     except (UnicodeDecodeError, struct.error):
         raise BrokenZipError("the name of an entry cannot be read") from None

@@ -1,7 +1,7 @@
-"""Synthetic DETESTS 2022: a gold standard on which the baselines get the scores in the overview paper.
+"""Synthetic DETESTS 2022: a gold standard on which the baselines get the scores of the overview paper.
 
-The test set has the campaign's 1,812 sentences, 488 of them with a stereotype. The counts of category combinations were
-searched to reproduce the rows of the paper's Tables 3 and 4; they are not those of the real data.
+The test set has the campaign's 1,812 sentences, of which 488 contain a stereotype. The counts of category combinations
+were chosen to reproduce rows of the paper's Tables 3 and 4. They are not the counts of the real data.
 """
 
 import json
@@ -29,7 +29,7 @@ _ID = ("comment_id", "sentence_pos")
 _WITHOUT_STEREOTYPE = 1324
 _ANNOTATORS = 3
 _STRAY = 0.35  # share of sentences on which one annotator may differ
-# The number of sentences with each of these combinations of categories.
+# Each key is the number of sentences with each of these category combinations.
 _COMBINATIONS = {
     128: "migration",
     68: "security",
@@ -85,7 +85,7 @@ def generate(folder: Path, seed: int = 2022) -> None:
 
 
 def _gold(rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Categories of each sentence, shape (1812, 10); no category means no stereotype."""
+    """Return the categories of each sentence, shape (1812, 10). No category means no stereotype."""
     combinations = {names: count for count, group in _COMBINATIONS.items() for names in group.split(", ")}
     combinations["none"] = _WITHOUT_STEREOTYPE
     rows = np.array([[category in names.split(" ") for category in _CATEGORIES] for names in combinations])
@@ -93,7 +93,7 @@ def _gold(rng: np.random.Generator) -> NDArray[np.bool_]:
 
 
 def _baselines(rng: np.random.Generator, gold: NDArray[np.bool_]) -> dict[str, NDArray[np.bool_]]:
-    """Categories by baseline; the random one answers each sentence with the gold of a random one."""
+    """Return categories by baseline. The random baseline gives each sentence the gold answer of a random sentence."""
     return {
         "all-ones": np.ones_like(gold),
         "all-zeros": np.zeros_like(gold),
@@ -104,7 +104,10 @@ def _baselines(rng: np.random.Generator, gold: NDArray[np.bool_]) -> dict[str, N
 def _write_votes(
     path: Path, id_columns: list[list[int]], gold: NDArray[np.bool_], width: int, rng: np.random.Generator
 ) -> None:
-    """Three annotators' votes with the gold as majority; on some sentences one has another sentence's categories."""
+    """Write three annotators' votes whose majority is the gold.
+
+    In some sentences, one annotator gives the categories of another sentence.
+    """
     others = gold[rng.integers(len(gold), size=len(gold))]
     strays = np.where(rng.random(len(gold)) < _STRAY, rng.integers(_ANNOTATORS, size=len(gold)), -1)
     votes = {}
@@ -122,7 +125,7 @@ def _labels(categories: NDArray[np.bool_], width: int) -> list[str]:
 def _write_labels(
     path: Path, id_columns: list[list[int]], categories: NDArray[np.bool_], with_categories: bool = True
 ) -> None:
-    """A gold or run file of task 2, or of task 1 without the categories."""
+    """Write a gold or run file of task 2 or, without the categories, of task 1."""
     labels = np.column_stack([np.any(categories, axis=1), categories])
     names = ("stereotype", *_CATEGORIES) if with_categories else ("stereotype",)
     write_table(path, [*id_columns, *binary_cells(labels[:, : len(names)])], (*_ID, *names))

@@ -1,4 +1,4 @@
-"""Synthetic emerging entities: the sizes of WNUT 2017, neutral sentences in three languages, invented names."""
+"""Synthetic emerging entities: the sizes of WNUT 2017, neutral sentences in three languages, and invented names."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,13 +17,13 @@ from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 _LANGUAGES = ("en", "es", "pt")
 _TYPES = ("person", "location", "corporation", "product", "creative-work", "group")
 
-# split → sentences, and entities of each of _TYPES; those of the test set are the campaign's
+# split → sentences, and entities of each of _TYPES; the test counts are the campaign's
 _SETS = {
     "train": (3394, (660, 548, 221, 142, 140, 264)),
     "dev": (1009, (470, 74, 34, 114, 104, 39)),
     "test": (1287, (429, 150, 66, 127, 142, 165)),
 }
-_AGAIN = 0.2  # share of entities whose names occur in training
+_AGAIN = 0.2  # share of entities whose names also occur in the training set
 _SYLLABLES = ("ba", "dri", "fol", "gu", "ken", "lo", "mi", "nar", "pe", "quo", "ras", "tul", "vi", "zem")
 _PATTERNS = {
     "person": ("{}", "{} {}", "{} {}"),
@@ -39,7 +39,7 @@ def generate(folder: Path, seed: int = 2017) -> None:
     """Write data/, gold/ and baselines/ of the shared task to `folder`."""
     track = load_definition(Path(__file__).parent).track("entities")
     known: dict[str, list[str]] = {}
-    forms: dict[str, str] = {}  # of the training set
+    forms: dict[str, str] = {}  # names that occur in the training set
     for place, (split, (size, counts)) in enumerate(_SETS.items()):
         rng = np.random.default_rng([seed, place])
         names = {
@@ -69,7 +69,7 @@ def generate(folder: Path, seed: int = 2017) -> None:
 def _sentences(
     rng: np.random.Generator, size: int, names: dict[str, list[str]]
 ) -> tuple[list[str], list[tuple[list[str], list[str]]]]:
-    """The language of each sentence, and its tokens with their tags; each name is in one of them."""
+    """Return the language of each sentence, and its tokens with their tags. Each name occurs in one sentence."""
     languages = np.array(_LANGUAGES)[np.arange(size) % len(_LANGUAGES)].tolist()
     neutral = {language: iter(neutral_texts(rng, language, size)) for language in _LANGUAGES}
     sentences = [(next(neutral[language]).removesuffix(".").split(), list[str]()) for language in languages]
@@ -95,7 +95,7 @@ def _name(rng: np.random.Generator, kind: str) -> str:
 
 
 def _lines(sentences: Sequence[tuple[list[str], list[str]]]) -> list[str]:
-    """Token and tag, and an empty line after each sentence."""
+    """Return lines with token and tag, and an empty line after each sentence."""
     lines = []
     for words, tags in sentences:
         lines += [*(f"{word}\t{tag}" for word, tag in zip(words, tags, strict=True)), ""]

@@ -1,7 +1,7 @@
-"""Synthetic EXIST 2024: six simulated annotators label tweets and memes; gold standards follow from their votes.
+"""Synthetic EXIST 2024: six simulated annotators label tweets and memes, and their votes determine the gold standards.
 
-The sizes are the campaign's. Annotators follow an item's leaning only some of the time, so that, as in the real data,
-over a tenth of the items has no majority and is not in the hard gold standard of tasks 1 and 4.
+The sizes are the campaign's. Annotators follow an item's tendency only part of the time. As in the real data, more than
+a tenth of the items therefore have no majority and are not in the hard gold standard of tasks 1 and 4.
 """
 
 import json
@@ -29,19 +29,20 @@ _TYPES = (
     "SEXUAL-VIOLENCE",
     "MISOGYNY-NON-SEXUAL-VIOLENCE",
 )
-_TYPE_SHARES = (0.36, 0.46, 0.30, 0.15, 0.24)  # of sexist items; an item may have several
-_FAITHFUL = 0.65  # how often an annotator follows the item's leaning
-_STRAY = 0.08  # how often one sees a type that the item does not lean to
+_TYPE_SHARES = (0.36, 0.46, 0.30, 0.15, 0.24)  # shares among sexist items, which may have several types
+_FAITHFUL = 0.65  # probability that an annotator follows the item's tendency
+_STRAY = 0.08  # probability that an annotator sees a type that does not match the item's tendency
 
-# A label is hard gold with more votes than this: identification, intention, types.
+# A label is hard gold if it has more votes than this, for identification, intention and types.
 _THRESHOLDS = (3, 2, 1)
 
-Votes = list[list[Vote]]  # of each item's annotators
+Votes = list[list[Vote]]  # the votes of each item's annotators
 
 
 @dataclass(frozen=True)
 class _Set:
-    """One medium in one split: ids by language, items by their number of YES votes (0 to 6), shares of intentions."""
+    """One medium in one split: ids by language, items by their number of YES votes (0 to 6), and shares of
+    intentions."""
 
     medium: str
     split: str
@@ -96,7 +97,7 @@ def generate(folder: Path, seed: int = 2024) -> None:
 
 
 def _annotate(rng: np.random.Generator, items: _Set) -> Iterator[Votes]:
-    """Votes for the identification, the intention and the types of sexism."""
+    """Yield votes for the identification, the intention and the types of sexism."""
     yes = shuffled(rng, items.yes_votes)
     sexist = rng.permuted(np.arange(_ANNOTATORS) < yes[:, np.newaxis], axis=1)  # (items, annotators)
     yield _in_words(sexist, [["NO"], ["YES"]])
@@ -109,7 +110,7 @@ def _annotate(rng: np.random.Generator, items: _Set) -> Iterator[Votes]:
 
     leans_to = rng.random((len(yes), 1, len(_TYPES))) < _TYPE_SHARES
     sees = rng.random((*sexist.shape, len(_TYPES))) < np.where(leans_to, _FAITHFUL, _STRAY)
-    # An annotator who says YES names a type; without one, the most common.
+    # An annotator who votes YES gives a type. If none was drawn, it is the most common type.
     sees[..., np.argmax(_TYPE_SHARES)] |= ~sees.any(axis=2)
     sets = [
         [name for name, seen in zip(_TYPES, row, strict=True) if seen] for row in product((0, 1), repeat=len(_TYPES))
@@ -119,14 +120,14 @@ def _annotate(rng: np.random.Generator, items: _Set) -> Iterator[Votes]:
 
 
 def _in_words(votes: NDArray[np.int64], labels: Sequence[Vote]) -> Votes:
-    """Votes of shape (items, annotators) as the `labels` of their numbers."""
+    """Convert votes of shape (items, annotators) from numbers to `labels`."""
     return [[labels[vote] for vote in item] for item in votes.tolist()]
 
 
 def _write_task(
     folder: Path, definition: Definition, split: str, task: int, threshold: int, votes: Mapping[str, Sequence[Vote]]
 ) -> None:
-    """Write gold, majority class and minority class of the task's hard and soft track."""
+    """Write gold, majority class and minority class of the task's hard and soft tracks."""
     ids = list(votes)
     write_lines(folder / f"gold/{split}/task{task}_votes.json", [json.dumps(votes)])
     for context, gold_of in {"hard": hard_gold, "soft": soft_gold}.items():

@@ -1,4 +1,4 @@
-"""Synthetic data-to-text: the sizes of WebNLG 2020 for English; triples about invented places, and sentences."""
+"""Synthetic data-to-text: the sizes of WebNLG 2020 for English, with triples about invented places, and sentences."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ _SUBJECTS = {
     "unseen": ("the harbour", "the lighthouse", "the theatre"),
 }
 
-# predicate → values, and three ways to say it
+# predicate → values, and three phrasings
 _FACTS: dict[str, tuple[tuple[str, ...], tuple[str, str, str]]] = {
     "openingYear": (("1901", "1954", "1987", "2003"), ("opened in {}", "has been open since {}", "dates from {}")),
     "street": (("Mill Lane", "River Road", "Bridge Street"), ("is on {}", "can be found on {}", "has its door on {}")),
@@ -37,7 +37,7 @@ def generate(folder: Path, seed: int = 2020) -> None:
 
 
 def _item(rng: np.random.Generator) -> tuple[str, str, list[str], str]:
-    """Kind of category, triples, up to three references, and the triples as one text."""
+    """Return the category, the triples, up to three references, and the triples as one text."""
     kind = "seen" if rng.random() < 0.7 else "unseen"
     subject = str(rng.choice(_SUBJECTS[kind]))
     names = rng.permutation(list(_FACTS))[: rng.integers(1, 4)].tolist()

@@ -1,6 +1,7 @@
-"""Synthetic HatEval 2019: the campaign's sizes and label counts, neutral texts.
+"""Synthetic HatEval 2019: the campaign's sizes and label counts with neutral texts.
 
-With the test counts of (HS, TR, AG), the most frequent class gets the scores in the overview paper's Tables 1 and 2.
+With the test counts of (HS, TR, AG), the most-frequent-class baseline gets the scores of the overview paper's Tables 1
+and 2.
 """
 
 from pathlib import Path
@@ -9,10 +10,11 @@ import numpy as np
 
 from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 
-# (HS, TR, AG): not hateful; hateful against a group or one person (TR), not aggressive or aggressive (AG).
+# (HS, TR, AG): not hateful, or hateful against a group or a single person (TR), aggressive or not (AG).
 _LABELS = np.array([(0, 0, 0), (1, 0, 0), (1, 0, 1), (1, 1, 0), (1, 1, 1)])
 
-# split and language → first id, items with each of _LABELS. Of the development set only size and HS are the campaign's.
+# split and language → first id, and items with each of _LABELS. In the development set, only the size and HS are the
+# campaign's.
 _SETS = {
     ("test", "en"): (40001, (1740, 322, 409, 344, 185)),
     ("test", "es"): (50001, (940, 111, 126, 75, 348)),
@@ -20,7 +22,7 @@ _SETS = {
     ("dev", "es"): (30001, (278, 37, 43, 25, 117)),
 }
 
-_TARGETS = ("immigrants", "women")  # the targets of tweets
+_TARGETS = ("immigrants", "women")  # targets of the tweets
 
 
 def generate(folder: Path, seed: int = 2019) -> None:

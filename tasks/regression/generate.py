@@ -1,4 +1,4 @@
-"""Synthetic emotion intensities: the sizes of SemEval-2018 Task 1, EI-reg, for English; neutral texts."""
+"""Synthetic emotion intensities: the sizes of SemEval-2018 Task 1, EI-reg, for English, with neutral texts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from ..synthetic import neutral_texts, write_lines, write_table
 
 _HEADER = ("ID", "Tweet", "Affect Dimension", "Intensity Score")
 
-# split and emotion → tweets
+# split and emotion → number of tweets
 _SIZES = {
     ("test", "anger"): 1002,
     ("test", "fear"): 986,
@@ -36,5 +36,5 @@ def generate(folder: Path, seed: int = 2018) -> None:
 
 
 def _written(scores: Sequence[float]) -> list[str]:
-    """Scores with three decimals, as in the campaign."""
+    """Format scores with three decimals, as in the campaign."""
     return [f"{score:.3f}" for score in scores]

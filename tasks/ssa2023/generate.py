@@ -1,6 +1,6 @@
 """Synthetic SSA 2023: 300 tuples per language in the published groups, and 200 labeled pairs.
 
-No real tuple is used: the two sentences of a tuple differ in harmless words that stand for two social groups.
+No real tuple is used. The two sentences of a tuple differ in harmless words that represent two social groups.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 _GROUPS = ("gender", "race")
 _TUPLES = (109, 191)  # per group, as matched to the categories of CrowS-Pairs
 _LABELLED = 200
-_HATEFUL = 0.4  # share of hateful sentences among the labeled ones
+_HATEFUL = 0.4  # share of hateful sentences in the labeled pairs
 _LABELS = ("stereotype_label", "counter_label")
 
 # Words for the stereotyped group and its counterpart, in the order of _GROUPS.

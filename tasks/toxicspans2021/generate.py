@@ -1,4 +1,5 @@
-"""Synthetic Toxic Spans 2021: the campaign's sizes, empty golds and span counts, with invented words as spans."""
+"""Synthetic Toxic Spans 2021: the campaign's sizes, empty gold answers and span counts, with invented words as
+spans."""
 
 from collections.abc import Sequence
 from itertools import accumulate, islice
@@ -12,10 +13,10 @@ from scoring.formats import write_run
 
 from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 
-# split → posts with 0, 1, 2, … spans, as counted in the real trial and test sets (690 and 2,000 posts).
+# split → number of posts with 0, 1, 2, … spans, as in the real trial and test sets (690 and 2,000 posts)
 _SPANS_A_POST = {"test": (394, 1407, 172, 16, 8, 0, 2, 1), "trial": (43, 448, 154, 36, 7, 1, 1)}
 
-# Invented words replace toxic ones; as in real posts, four to six letters are the most frequent length.
+# Invented words replace toxic ones. As in real posts, four to six letters are the most frequent length.
 _INVENTED = ("zib", "vorp", "quib", "drozz", "flimb", "blorft", "snibbe", "grunkt", "zwolfer", "plinkert", "frobnitzer")
 _SHARES = (0.02, 0.07, 0.07, 0.10, 0.10, 0.13, 0.13, 0.12, 0.11, 0.09, 0.06)
 _LONG_SPANS = 0.06  # share of spans with three words
@@ -38,7 +39,7 @@ def generate(folder: Path, seed: int = 2021) -> None:
 
 
 def _posts(rng: np.random.Generator, counts: Sequence[int]) -> tuple[list[str], list[str]]:
-    """Texts of one to sixteen sentences, and each one's gold offsets as in a run file."""
+    """Return texts of one to sixteen sentences, and the gold offsets of each text as in a run file."""
     spans = shuffled(rng, counts)
     sentences = np.clip(rng.lognormal(mean=0.9, sigma=0.7, size=len(spans)), np.maximum(spans, 1), 16).astype(int)
     sentence = iter(neutral_texts(rng, "en", sentences.sum()))
@@ -54,7 +55,7 @@ def _posts(rng: np.random.Generator, counts: Sequence[int]) -> tuple[list[str], 
 
 
 def _post(rng: np.random.Generator, words: list[str], spans: list[str]) -> tuple[str, str]:
-    """The words with spans in place of some; every second word stays, so that spans do not touch."""
+    """Return the words with some replaced by spans. Every second word is kept, so that spans do not touch."""
     places = sorted((2 * rng.permutation(len(words) // 2)[: len(spans)]).tolist())
     for place, span in zip(places, spans, strict=True):
         words[place] = span
@@ -64,5 +65,5 @@ def _post(rng: np.random.Generator, words: list[str], spans: list[str]) -> tuple
 
 
 def _random_characters(rng: np.random.Generator, texts: list[str]) -> list[str]:
-    """Each character marked with probability one half."""
+    """Mark each character with a probability of one half."""
     return [str(np.flatnonzero(rng.random(len(text)) < 0.5).tolist()) for text in texts]

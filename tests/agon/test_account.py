@@ -316,8 +316,8 @@ def test_a_server_that_is_no_portal(agon: Typed) -> None:
         for words, said in {
             ("tasks",): "Update agon",
             ("leaderboard", "tiny/one"): "Update agon",
-            ("download", "tiny", "-f", "rules"): "damaged on the way",
-            ("files", "tiny"): "answers with the status 404",
+            ("download", "tiny", "-f", "rules"): "are damaged",
+            ("files", "tiny"): "responded with status 404",
         }.items():
             agon(*words, "--portal", address, expect=1)
             assert said in agon.err

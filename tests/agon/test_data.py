@@ -189,7 +189,7 @@ def test_who_may_not_have_a_file_reads_why(agon: Typed, monkeypatch: pytest.Monk
     agon("download")  # everything that the captain may have
     assert {path.name for path in Path().iterdir()} == {"tiny", "tiny-sample.tsv"}
     agon("download", "-f", "nothing", expect=2)
-    assert "the files are rules, sample" in agon.err
+    assert "The files are rules, sample" in agon.err
 
 
 def test_a_second_download_keeps_what_is_there_and_says_what_is_missing(

@@ -81,7 +81,7 @@ def _opened(organizer: Person, slug: str) -> str:
     assert f"{slug} is a draft" in organizer.agon("task", "push", slug)
     definition.write_text(definition.read_text().replace("title: Evaluation", "title: Final evaluation"))
     assert "Final evaluation" in organizer.agon("task", "diff", slug)
-    assert organizer.agon("task", "push", slug, "--yes") == f"{slug} is what the folder says.\n"
+    assert organizer.agon("task", "push", slug, "--yes") == f"{slug} now matches the folder.\n"
     organizer.agon("organizers", "add", slug, MEMBER, "--yes")
     organizer.agon("organizers", "remove", slug, MEMBER, "--yes")
     return organizer.agon("task", "open", slug, "--yes")

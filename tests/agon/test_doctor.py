@@ -39,7 +39,8 @@ def test_all_is_well(findings: Any, agon: Typed, token: AccessToken, portal: str
     assert list(found) == ["version", "portal", "clock", "token", "default task"]
     assert all(one["ok"] for one in found.values())
     assert portal in found["portal"]["detail"]
-    assert "In AGON_TOKEN. It is Meltemi’s, scope submit, valid until" in found["token"]["detail"]
+    token = "Stored in AGON_TOKEN. It belongs to Meltemi, has the scope submit and is valid until"
+    assert token in found["token"]["detail"]
     assert found["default task"]["detail"] == "tiny. Your team is Meltemi."
     lines = agon("doctor").splitlines()
     assert [line[:5] for line in lines] == ["ok   "] * 5

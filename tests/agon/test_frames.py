@@ -116,7 +116,7 @@ def test_another_ending_is_rejected(tmp_path: Path) -> None:
 def test_what_is_no_board_is_named(tmp_path: Path) -> None:
     (tmp_path / "board.json").write_text("{}")
     for source in (b"rank,team", b"[]", b'{"rows": [{}], "metrics": []}', tmp_path / "board.json"):
-        with pytest.raises(ValueError, match=r"is not a leaderboard\. Download one with the link JSON"):
+        with pytest.raises(ValueError, match=r"is not a leaderboard\. Download a leaderboard with the JSON link"):
             frames.board(source)
 
 
@@ -136,9 +136,9 @@ except ImportError as error:
     ("module", "code", "said"),
     [
         ("pandas", "import agon.frames", "agon.frames needs pandas"),
-        ("pandas", "Result({}, None, 0).to_pandas()", "to_pandas needs a package"),
-        ("pyarrow", "import agon.frames as f; f.write(f.pd.DataFrame(), 'a.parquet')", "Files that end in .parquet"),
-        ("openpyxl", "import agon.frames as f; f.write(f.pd.DataFrame(), 'a.xlsx')", "Files that end in .xlsx"),
+        ("pandas", "Result({}, None, 0).to_pandas()", "to_pandas needs pandas"),
+        ("pyarrow", "import agon.frames as f; f.write(f.pd.DataFrame(), 'a.parquet')", "Writing .parquet files needs"),
+        ("openpyxl", "import agon.frames as f; f.write(f.pd.DataFrame(), 'a.xlsx')", "Writing .xlsx files needs"),
     ],
 )
 def test_a_missing_package_is_named_with_the_command_that_installs_it(

@@ -177,7 +177,7 @@ def test_the_whole_journey_of_an_organizer(
     agon("task", "push", "mine", "--yes")
     assert "Final evaluation" in agon.err
     assert "Final evaluation" in Client().get("/tasks/mine/").content.decode()
-    assert agon("task", "push", "mine", "--yes") == "Nothing differs.\n"
+    assert agon("task", "push", "mine", "--yes") == "There are no changes.\n"
 
     agon("organizers", "add", "mine", colleague.email, "--yes")
     assert [one["address"] for one in agon.json("organizers", "list", "mine")] == [colleague.email, organizer.email]

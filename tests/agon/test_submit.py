@@ -117,7 +117,7 @@ def test_a_message_that_is_not_saved_loses_no_submission(
     found = agon.json("submit", run, "--yes", "-q", "-m", "x" * 1200)
     assert found["id"] == str(Submission.objects.get().pk)
     assert found["not_described"]
-    assert f"{found['id']} is submitted, but its message was not saved" in agon.err
+    assert f"{found['id']} was submitted, but the message was not saved" in agon.err
 
 
 def test_what_is_not_there_in_time_has_an_id(agon: Typed, run: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_portal_that_has_moved(agon: Typed, run: Path, is_upload: bool) -> Non
         with pytest.raises(AgonError) as moved:
             portal.submit(run, "tiny", phase="evaluation") if is_upload else portal.me()
     assert len(asked) == 1
-    assert str(moved.value) == "The portal answers at https://new.example.org. Set AGON_URL to it."
+    assert str(moved.value) == "The portal’s address is https://new.example.org. Set AGON_URL to this address."
 
 
 def test_a_dry_run_ends_as_the_submission_would(agon: Typed, run: Path, team: Team, at: Clock, worker: None) -> None:
@@ -235,7 +235,7 @@ def test_runs_are_named_by_id_its_beginning_or_name(agon: Typed, team: Team) -> 
     for name in (str(first.pk), str(first.pk)[:8], NAME):
         assert agon.json("submissions", "view", name)["id"] == str(first.pk)
     agon("runs", "view", "", expect=2)
-    assert "2 of your runs fit" in agon.err
+    assert "2 of your runs match" in agon.err
     assert [line.split()[:3] for line in agon.err.splitlines()[-2:]] == [
         [str(one.pk)[:8], one.name, "one"] for one in (second, first)
     ]
@@ -274,7 +274,7 @@ def test_names_that_do_not_exist_are_answered_with_those_that_do(agon: Typed, ru
         assert "There is no phase evalution; there is evaluation, post, without-gold." in agon.err
     for words in (("runs", "list", "--track", "none"), ("leaderboard", "tiny/none")):
         agon(*words, expect=2)
-        assert "There is no track none; there is one, two." in agon.err
+        assert "There is no track none. Available: one, two." in agon.err
     assert not Submission.objects.exists()
 
 

@@ -60,7 +60,7 @@ def test_what_a_definition_may_hold_fits_its_column(model, part, keys):
 def test_a_title_that_is_too_long_is_reported_before_anything_is_written(tiny, tiny_folder):
     edit(tiny_folder, 'title: "Tiny"', f'title: "{"T" * 201}"')
     before = counts()
-    with pytest.raises(Invalid, match="title: this has 201 characters; at most 200 are allowed"):
+    with pytest.raises(Invalid, match="title: the text has 201 characters; at most 200 are allowed"):
         import_shared_task(None, tiny_folder, POST)
     assert counts() == before
 
@@ -170,13 +170,13 @@ def write(name, content):
 
 
 ERRORS = {  # change in the folder → message for the organizer
-    "no page": (remove("pages/overview.md"), "pages/overview.md: there is no such file.*the page overview"),
+    "no page": (remove("pages/overview.md"), "pages/overview.md: the file does not exist.*the page overview"),
     "page in Latin-1": (write("pages/overview.md", b"Espa\xf1a"), "pages/overview.md: byte 5 is not UTF-8"),
-    "no items": (remove("data/items.txt"), "data/items.txt: there is no such file.*items of the track one, split test"),
-    "empty items": (write("data/items.txt", b"\n \n"), "data/items.txt: holds no ids"),
+    "no items": (remove("data/items.txt"), "data/items.txt: the file does not exist.*items of the track one, split "),
+    "empty items": (write("data/items.txt", b"\n \n"), "data/items.txt: contains no ids"),
     "items in Latin-1": (write("data/items.txt", b"\xf1\n"), "data/items.txt: .*not UTF-8"),
-    "an id twice": (write("data/items.txt", b"a\nb\na\nc\nd\n"), "data/items.txt: stand there more than once: a[.]"),
-    "no gold": (remove("gold/one.json"), "gold/one.json: there is no such file.*gold of the track one, split test"),
+    "an id twice": (write("data/items.txt", b"a\nb\na\nc\nd\n"), "data/items.txt: contains repeated ids: a[.]"),
+    "no gold": (remove("gold/one.json"), "gold/one.json: the file does not exist.*gold of the track one, split test"),
     "gold in no format": (write("gold/one.json", b"id,value\na,YES\n"), r"gold/one.json \(gold of the track one"),
     "gold of a strange class": (
         write("gold/one.json", b'[{"id": "a",\n"value": "MAYBE"}]'),
@@ -184,7 +184,7 @@ ERRORS = {  # change in the folder → message for the organizer
     ),
     "gold of a strange item": (
         write("gold/one.json", b'[{"id": "z", "value": "NO"}]'),
-        r"gold/one.json \(gold .*\): ids that are not among the track's items: z[.]",
+        r"gold/one.json \(gold .*\): contains ids that are not among the track's items: z[.]",
     ),
     "no baseline": (
         remove("baselines/two_yes.json"),
@@ -257,7 +257,7 @@ def test_the_key_that_slices_replace_is_read_with_a_warning(db, tiny_folder, cap
     (tiny_folder / "data/languages.tsv").write_text("id\tlang\na\ten\nb\ten\nc\tes\nd\tes\n")
     edit(tiny_folder, "rank_by: accuracy", "item_languages: data/languages.tsv\n    rank_by: accuracy")
     call_command("import_task", tiny_folder)
-    assert "write slices instead of item_languages, which is still read" in capsys.readouterr().err
+    assert "use slices instead of item_languages, which is deprecated but still works" in capsys.readouterr().err
     assert list(SharedTask.objects.get().tracks.get(slug="one").definition.slices) == ["language"]
 
 
@@ -267,7 +267,7 @@ def test_a_baseline_that_a_link_leads_out_of_the_folder_is_neither_read_nor_stor
     definition = load_definition(tiny_folder)
     (error,) = errors_of_folder(definition)
     assert error.startswith(
-        "baselines/one_yes.json: a link that leads out of the folder; task.yaml names it as the baseline All yes"
+        "baselines/one_yes.json: a link that points outside the folder; task.yaml uses it as the baseline All yes"
     )
     stored = store_baselines(definition)
     assert ("test", "one", "All yes") not in stored

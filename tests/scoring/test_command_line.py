@@ -90,9 +90,9 @@ def test_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["check", "--task", "nowhere", "RUN"], "The definition in nowhere has errors"),
         (["check", "--task", "TASK", "--track", "task9", "RUN"], "its tracks are task1-hard"),
-        (["check", "--task", "TASK", "--items", "nowhere.txt", "RUN"], "There is no file nowhere.txt"),
-        (["check", "--task", "TASK", "nowhere.json"], "There is no file nowhere.json"),
-        (["check", "--task", "TASK", "TASK"], "is a folder. Name the files in it"),
+        (["check", "--task", "TASK", "--items", "nowhere.txt", "RUN"], "File not found: nowhere.txt"),
+        (["check", "--task", "TASK", "nowhere.json"], "File not found: nowhere.json"),
+        (["check", "--task", "TASK", "TASK"], "is a folder. Give the files in it instead"),
         (["check", "--task", "TASK", "--split", "trial", "RUN"], "no items for the split trial"),
         (["score", "--task", "TASK", "--track", "task1-hard", "--gold", "BAD", "RUN"], "gold standard cannot be used"),
     ],
@@ -125,7 +125,7 @@ def test_explain_says_what_names_say(folder: Path, capsys: pytest.CaptureFixture
     code, printed = run_json(capsys, "explain", "--task", folder, "task1_hrd_UNED_4", "--lang", "pt")
     assert (code, printed["ok"], printed["names"][0]["team"]) == (1, False, "UNED")
     assert printed["names"][0]["nearest"] == ["task1_hard_UNED_1", "task1_hard_UNED_2", "task1_hard_UNED_3"]
-    assert printed["names"][0]["problems"][0]["message"].startswith("Nesta tarefa não existe o número de submissão 4")
+    assert printed["names"][0]["problems"][0]["message"].startswith("O número de submissão 4 não é permitido")
 
 
 def test_a_report_in_another_language(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,8 +135,8 @@ def test_a_report_in_another_language(folder: Path, capsys: pytest.CaptureFixtur
         "task1_hard_Lak_NLP_1.txt: no válido, 1 error.",
         "",
         "error · name-extension · task1_hard_Lak_NLP_1.txt",
-        "  El nombre termina en .txt; se esperaba .json.",
-        "  lo correcto más próximo: task1_hard_Lak_NLP_1.json",
+        "  La extensión del fichero no está permitida: se encontró .txt, se esperaba .json.",
+        "  sugerencia: task1_hard_Lak_NLP_1.json",
     ]
 
 
@@ -157,11 +157,11 @@ def test_the_printed_report_reads_well(folder: Path, capsys: pytest.CaptureFixtu
         "task1_hard_Lak_NLP_1.txt: invalid, 2 errors.",
         "",
         "error · name-extension · task1_hard_Lak_NLP_1.txt",
-        "  The name ends in .txt; expected .json.",
-        "  nearest right one: task1_hard_Lak_NLP_1.json",
+        "  The file extension is not allowed: found .txt, expected .json.",
+        "  suggestion: task1_hard_Lak_NLP_1.json",
         "",
         "error · label-outside-domain · task1_hard_Lak_NLP_1.txt, item i0 (#1.value)",
-        '  Labels that the track does not have: i0: "B ", i1: "B ", i2: "B ", i3: "B ", i4: "B ", i5: "B ",',
+        '  Labels that the track does not define: i0: "B ", i1: "B ", i2: "B ", i3: "B ", i4: "B ", i5: "B ",',
     ]
 
 

@@ -28,7 +28,7 @@ def test_a_wrong_metric_name_suggests_the_nearest() -> None:
     with pytest.raises(KeyError) as caught:
         describe(MetricSpec("acuracy"))
     assert str(caught.value) == "there is no metric acuracy; did you mean accuracy?"
-    with pytest.raises(KeyError, match="there is no metric zzz; there are accuracy, "):
+    with pytest.raises(KeyError, match="there is no metric zzz; existing metrics: accuracy, "):
         describe(MetricSpec("zzz"))
 
 
@@ -41,7 +41,7 @@ def right() -> bytes:
 
 def test_a_metric_of_one_class_asks_which(tiny: Definition, right: bytes) -> None:
     gold = load_gold(tiny, "task1-hard", right)
-    with pytest.raises(ValueError, match="f1 is of one class: name it, as in f1:YES"):
+    with pytest.raises(ValueError, match="f1 needs a class, such as f1:YES"):
         compute(compare(gold, gold.answers), MetricSpec("f1"))
 
 

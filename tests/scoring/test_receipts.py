@@ -54,14 +54,14 @@ def test_every_changed_byte_fails_with_a_sentence(signed):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"size": 5}, "changed after it was signed"),
-        ({"note": "added"}, "changed after it was signed"),
-        ({"signature": "00"}, "changed after it was signed"),
-        ({"signature": "no"}, "changed after it was signed"),
+        ({"size": 5}, "was changed after signing"),
+        ({"note": "added"}, "was changed after signing"),
+        ({"signature": "00"}, "was changed after signing"),
+        ({"signature": "no"}, "was changed after signing"),
         ({"signature": None}, 'lacks "signature"'),
-        ({"key_id": "0123456789abcdef"}, "names the key 0123456789abcdef"),
+        ({"key_id": "0123456789abcdef"}, "signed with the key 0123456789abcdef"),
         ({"agon_receipt": 2}, 'lacks "agon_receipt": 1'),
-        ({"team": "\ud800"}, "changed after it was signed"),
+        ({"team": "\ud800"}, "was changed after signing"),
     ],
 )
 def test_what_failed_is_said(signed, change, words):
@@ -78,7 +78,7 @@ def test_a_signature_is_written_in_one_way(signed):
 )
 def test_what_is_no_receipt_is_called_so(text):
     (error,) = verify(text, PUBLIC).errors
-    assert error.startswith("This is no receipt")
+    assert error.startswith("This is not a receipt")
 
 
 def test_another_portals_key_does_not_fit(signed):
@@ -108,7 +108,7 @@ def files(tmp_path: Path, signed: dict) -> Path:
 def test_the_command_line_verifies_receipt_and_file(files, capsys):
     words = ["receipt", "verify", "--key", str(files / "key"), str(files / "receipt.json")]
     assert main(words) == 0
-    assert "as the portal signed it" in capsys.readouterr().out
+    assert "has the portal's signature" in capsys.readouterr().out
     assert main([*words, str(files / "run.json")]) == 0
     assert "The receipt belongs to this file." in capsys.readouterr().out
     (files / "run.json").write_bytes(BODY + b" ")
@@ -120,13 +120,13 @@ def test_the_command_line_verifies_receipt_and_file(files, capsys):
     (files / "receipt.json").write_bytes((files / "receipt.json").read_bytes().replace(b"Meltemi", b"Mistral"))
     assert main([*words, str(files / "run.json")]) == 1
     assert "The receipt is not valid" in capsys.readouterr().out
-    assert "is not the file of this receipt" in answer["errors"][0]
+    assert "does not belong to this receipt" in answer["errors"][0]
 
 
 def test_the_command_line_names_what_is_missing(files, capsys):
     key, receipt = str(files / "key"), str(files / "receipt.json")
     assert main(["receipt", "verify", "--key", receipt, receipt]) == 2
-    assert "no public key in PEM" in capsys.readouterr().err
+    assert "not a public key in PEM format" in capsys.readouterr().err
     assert main(["receipt", "verify", "--key", key, str(files / "none")]) == 2
     assert "none" in capsys.readouterr().err
 
@@ -146,7 +146,7 @@ def test_without_cryptography_the_command_says_what_to_install(files):
         check=False,
     )
     assert done.returncode == 2
-    command = done.stderr.strip().partition("first: ")[2]
+    command = done.stderr.strip().partition("with: ")[2]
     assert shlex.split(command) == [sys.executable, "-m", "pip", "install", "cryptography"]
 
 

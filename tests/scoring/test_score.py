@@ -167,7 +167,7 @@ def test_unreadable_gold_is_the_organizers_error(definition: Definition) -> None
 
 
 def test_an_unknown_track_is_named(definition: Definition) -> None:
-    with pytest.raises(KeyError, match="there are hard, counting, pairs"):
+    with pytest.raises(KeyError, match="existing tracks: hard, counting, pairs"):
         score(definition, "soft", records(*GOLD), records(*GOLD))
 
 

@@ -1,11 +1,11 @@
-"""What a problem's count counts, as text: `2,576 items`, `one column`."""
+"""The count of a problem with its unit as text, such as `2,576 items` or `one column`."""
 
 from collections.abc import Mapping
 
 from scoring.reports.messages import catalogue
 
 PLACES = "places"
-_CODES = {  # (plural) unit → codes; other codes count places
+_CODES = {  # (singular, plural) unit → codes; all other codes count places
     ("item", "items"): "missing-items optional-items-missing no-label wrong-sum missing-label offset-negative "
     "offset-twice offset-too-large offset-outside-text span-empty tokens-differ text-not-a-text text-too-long",
     ("id", "ids"): "duplicate-ids unknown-ids ids-unicode-form id-not-a-text",
@@ -36,23 +36,23 @@ _THOUSANDS = {"en": ",", "es": ".", "pt": "."}
 
 
 def counted(unit: str, count: int, language: str = "en") -> str:
-    """A number with its noun."""
+    """Format a number with its noun."""
     return f"{_number(count, language)} {noun(unit, count, language)}"
 
 
 def and_more(unit: str, count: int, language: str = "en") -> str:
-    """The end of a list that leaves out so many."""
+    """Format the end of a shortened list, with the number of entries left out."""
     return catalogue(language).gettext("… and {}").format(more(unit, count, language))
 
 
 def more(unit: str, count: int, language: str = "en") -> str:
-    """The number of further ones: `59 more labels`."""
+    """Format a number of further entries, such as `59 more labels`."""
     words = catalogue(language).gettext("{} more {}")
     return words.format(_number(count, language), noun(unit, count, language))
 
 
 def noun(unit: str, count: int, language: str) -> str:
-    """The noun for a number; `unit` is one of NOUNS."""
+    """Return the noun for a number. `unit` is one of NOUNS."""
     return catalogue(language).ngettext(NOUNS[unit], unit, count)
 
 

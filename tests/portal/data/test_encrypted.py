@@ -104,7 +104,7 @@ def test_other_pages_accept_no_post(gated, client):
 def test_only_data_with_a_password_can_be_encrypted(db, gated_folder):
     path = gated_folder / "task.yaml"
     path.write_text(path.read_text().replace("access: approved", "access: approved, encrypted: true"))
-    with pytest.raises(Invalid, match="only data with access: password"):
+    with pytest.raises(Invalid, match="only datasets with access: password"):
         import_shared_task(None, gated_folder, EVALUATION)
 
 

@@ -89,7 +89,7 @@ def test_a_changed_receipt_fails_with_a_sentence(sender: Client, anybody: Client
     response = anybody.post(PAGE, {"text": json.dumps({**receipt, "team": "<script>alert(1)</script>"})})
     text = response.content.decode()
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert "The signature does not fit" in text
+    assert "The signature is not valid" in text
     assert "<script>alert" not in text
 
 

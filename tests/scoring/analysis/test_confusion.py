@@ -123,7 +123,7 @@ def test_items_that_all_get_wrong() -> None:
     assert found.items == ("2", "4")
     assert found.by_answer == {"NO": (0, 2), "A": (1, 2), "B": (1, 1)}
     text = found.table().as_text().splitlines()
-    assert text[0] == "Wrong in all of x, y, z"
+    assert text[0] == "Missed by all of x, y, z"
     assert text[-1].split() == ["all", "2", "5", "0.4000"]
 
 
@@ -145,9 +145,9 @@ def test_weights_are_neither_right_nor_wrong() -> None:
     soft = Matrix(["1"], ("A", "B"), np.array([[0.25, 0.75]]))
     comparison = beside(soft, soft)
     assert isinstance(comparison, MatrixComparison)
-    with pytest.raises(ValueError, match="right or wrong"):
+    with pytest.raises(ValueError, match="correct or incorrect"):
         right(comparison)
-    with pytest.raises(ValueError, match="no classes"):
+    with pytest.raises(ValueError, match="not classes"):
         by_class(comparison)
 
 

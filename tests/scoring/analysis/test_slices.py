@@ -68,12 +68,12 @@ def test_the_table_of_slices_is_looked_at_with_the_folder(write_task: Callable[[
     assert not [error for error in errors_of_folder(definition) if "lang" in error]
     (folder / "languages.tsv").write_text("id\tlanguage\ni0\ten\n")
     assert [error for error in errors_of_folder(definition) if "lang" in error] == [
-        "languages.tsv has no column lang; it has id, language (slices language of the track task1-hard)."
+        "languages.tsv has no column lang; its columns are id, language (slices language of the track task1-hard)."
     ]
     (folder / "languages.tsv").write_text("id\tlang\n" + "".join(f"i{row}\t{row}\n" for row in range(MANY + 1)))
     assert [error for error in errors_of_folder(definition) if "lang" in error] == [
         f"languages.tsv (slices language of the track task1-hard): there are {MANY + 1} slices;"
-        f" at most {MANY} are allowed, so merge some."
+        f" at most {MANY} are allowed. Merge some of them."
     ]
 
 
@@ -84,4 +84,5 @@ def test_the_old_key_still_loads_with_a_warning(write_task: Callable[[str], Path
         "language": Slicing(column="lang", items={"test": folder.resolve() / "languages.tsv"}, title="language")
     }
     (warning,) = definition.warnings
-    assert warning.message == "tracks[0].item_languages: write slices instead of item_languages, which is still read."
+    replaced = "use slices instead of item_languages, which is deprecated but still works"
+    assert warning.message == f"tracks[0].item_languages: {replaced}."

@@ -118,7 +118,7 @@ def test_a_text_is_the_mean_of_its_words_made_one_long(tmp_path: Path) -> None:
         ("river 3 4\n", "line 1"),
         ("1 2\nriver 3 x\n", "line 2: river"),
         ("1 3\nriver 3 4\n", "line 2: river"),
-        ("1 2\npark 3 4\n", "none of the texts' words"),
+        ("1 2\npark 3 4\n", "none of the words"),
     ],
 )
 def test_an_invalid_file_of_vectors_is_named(text: str, message: str, tmp_path: Path) -> None:

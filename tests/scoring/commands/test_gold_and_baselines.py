@@ -83,11 +83,11 @@ def test_random_answers_follow_the_seed(task: Path) -> None:
 
 def test_what_is_asked_for_by_name_and_cannot_be_made_is_said(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(task, "--only", "tfidf-svc") == 1
-    assert "task1-hard: without tfidf-svc: it needs --train" in capsys.readouterr().out
+    assert "task1-hard: skipped tfidf-svc: this baseline needs --train" in capsys.readouterr().out
     assert run(task, "--only", "nothing") == 1
-    assert "it answers spans" in capsys.readouterr().out
+    assert "this baseline needs spans" in capsys.readouterr().out
     assert run(task, "--only", "tfidf-svc", "--train", str(task / "train.json")) == 1
-    assert "ti0 and 9 more have none" in capsys.readouterr().out
+    assert "ti0 and 9 more items have no text" in capsys.readouterr().out
 
 
 def test_wrong_files_are_a_wrong_command(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +97,7 @@ def test_wrong_files_are_a_wrong_command(task: Path, capsys: pytest.CaptureFixtu
     assert "has no column id" in capsys.readouterr().err
     (task / "texts.tsv").write_text("id\ttext\ni0\ta\ni0\tb\n", encoding="utf-8")
     assert run(task, "--texts", str(task / "texts.tsv")) == 2
-    assert "line 3: the id i0 a second time" in capsys.readouterr().err
+    assert "line 3: the id i0 appears a second time" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -124,9 +124,9 @@ def test_gold_is_made_of_votes_and_says_what_it_dropped(
     assert main(["gold", "--task", str(task), "--track", "task1-hard", *given]) == 0
     assert labels_in(tmp_path / "out.json") == ["A", "NO"]
     assert capsys.readouterr().out.splitlines() == [
-        "4 items: 2 in the gold, 2 dropped.",
-        "12 votes: 4 of them named no class.",
-        "as many votes for several labels: 1 (i2)",
+        "4 items: 2 in the gold file, 2 dropped.",
+        "12 votes: 4 of them contained no class.",
+        "a tie between several labels: 1 (i2)",
         "no votes: 1 (i3)",
     ]
     assert main(["gold", "--task", str(task), "--track", "task1-soft", *given]) == 0
@@ -151,10 +151,10 @@ def test_agreement_of_a_table_of_votes(task: Path, tmp_path: Path, capsys: pytes
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"i0": ["C"]}', "item i0: 'C' is none of NO, A, B"),
+        ('{"i0": ["C"]}', "item i0: 'C' is not one of NO, A, B"),
         ('{"i0": "A"}', "item i0: expected a list of votes"),
         ('{"i0": [1]}', "item i0: expected a label"),
-        ('{"i0": ["A"], "i0": ["B"]}', "i0 stands twice"),
+        ('{"i0": ["A"], "i0": ["B"]}', "i0 appears twice"),
         ("[1", "cannot be read"),
         ("[]", "expected an object of items"),
     ],
@@ -177,12 +177,12 @@ def test_analysis_of_a_field_of_runs(task: Path, tmp_path: Path, capsys: pytest.
     tables = {table["title"]: table for table in json.loads(capsys.readouterr().out)["tables"]}
     assert tables["Labels of 8 items"]["rows"] == [["NO", 3, 0.375], ["A", 3, 0.375], ["B", 2, 0.25]]
     assert tables["bad.json · By class"]["rows"][2] == ["B", 2, 8, 2, 0.25, 1.0, 0.4]
-    assert tables["fair.json · Confusion: gold by row, run by column"]["rows"][1] == ["A", 1, 2, 0]
+    assert tables["fair.json · Confusion matrix: gold standard in rows, run in columns"]["rows"][1] == ["A", 1, 2, 0]
     assert tables["Results analysis"]["rows"][0] == ["runs", 3]
-    assert tables["Wrong in all of good.json"]["rows"][-1] == ["all", 0, 8, 0.0]
+    assert tables["Missed by all of good.json"]["rows"][-1] == ["all", 0, 8, 0.0]
     assert main([*given, "--best", "2"]) == 0
     text = capsys.readouterr().out
-    assert "Wrong in all of good.json, fair.json" in text
+    assert "Missed by all of good.json, fair.json" in text
     assert "Share of items that two runs answer differently" in text
 
 

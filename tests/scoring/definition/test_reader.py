@@ -152,7 +152,7 @@ def test_a_contradiction_has_its_line_path_and_fix(
 
 def test_a_metric_of_labels_is_rejected_where_a_table_holds_numbers(write_task: Callable[[str], Path]) -> None:
     text = DEFINITION.replace("columns: [HS]}", "columns: [HS], values: number}")
-    with pytest.raises(DefinitionError, match="accuracy judges labels; this track's table holds numbers"):
+    with pytest.raises(DefinitionError, match="accuracy supports labels, but this track's table contains numbers"):
         load_definition(write_task(text))
     assert load_definition(write_task(text.replace("accuracy", "pearson")))
 
@@ -317,8 +317,8 @@ def test_items_are_not_published_while_a_phase_never_closes(write_task: Callable
         load_definition(write_task(text))
     (problem,) = failed.value.report
     assert (problem.item, problem.line) == ("gold[0].published", text[: text.index("published")].count("\n") + 1)
-    assert "the phase open has no closing" in problem.message
-    assert "write closes: for open, or published: false" in problem.message
+    assert "the phase open never closes" in problem.message
+    assert "set closes: for open, or published: false" in problem.message
     assert load_definition(write_task(text), is_imported=True).publishes_items("task1-hard", "test")
     with pytest.raises(DefinitionError):
         load_definition(write_task(text.replace("year: 2026", "year: soon")), is_imported=True)

@@ -86,7 +86,7 @@ def test_metrics_judge_it_by_what_it_says(toys: Definition) -> None:
     assert "toy" in formats_of(LABELS)
     assert validate(MetricSpec("accuracy"), toys.track("one")) is None
     rejected = validate(MetricSpec("icm_soft"), toys.track("one"))
-    assert rejected == "icm_soft judges json-soft and table-soft runs, not toy"
+    assert rejected == "icm_soft supports json-soft and table-soft runs, not toy"
 
 
 def test_what_is_written_is_read_back(toys: Definition, tmp_path: Path) -> None:

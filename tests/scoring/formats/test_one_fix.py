@@ -48,15 +48,15 @@ def lines(content: list[dict[str, object]]) -> bytes:
 
 
 SLIPS = {
-    "JSON Lines for a list": ("task1-hard", lines(list(LABELS)), "json-lines-for-list", "one list"),
+    "JSON Lines for a list": ("task1-hard", lines(list(LABELS)), "json-lines-for-list", "a single list"),
     "a list for JSON Lines": ("task6-lines", json.dumps(LABELS, indent=1).encode(), "json-list-for-lines", "per line"),
-    "numbers with a point": ("task6-csv", rows("{item},1.0"), "decimal-point", "write 1 "),
-    "labels with a point": ("task6-labels", rows("{item},0.0", "id,label\n"), "decimal-point", "write 0 "),
+    "numbers with a point": ("task6-csv", rows("{item},1.0"), "decimal-point", "Write 1 "),
+    "labels with a point": ("task6-labels", rows("{item},0.0", "id,label\n"), "decimal-point", "Write 0 "),
     "JSON numbers with a point": (
         "task6-binary",
         json.dumps([{"id": item, "value": 1.0} for item in ITEMS]).encode(),
         "decimal-point",
-        "write 1 ",
+        "Write 1 ",
     ),
     "row numbers without a name": ("task6-strict", rows("{n},{item},1", ",id,HS\n"), "index-column", "index=False"),
     "row numbers read and written again": (
@@ -66,7 +66,7 @@ SLIPS = {
         "index=False",
     ),
     "row numbers without a header": ("task6-bare", rows("{n},{item},1", ""), "index-column", "index=False"),
-    "ids as an index without a name": ("task6-csv", rows("{item},1", ",HS\n"), "index-without-name", "name it id"),
+    "ids as an index without a name": ("task6-csv", rows("{item},1", ",HS\n"), "index-without-name", "Name it id"),
     "a line for Excel": ("task6-csv", rows("{item};1", "sep=;\nid;HS\n"), "excel-separator-line", "commas"),
     "a line for Excel, in quotes": ("task6-csv", rows("{item},1", '"sep=,"\r\nid,HS\n'), "excel-separator-line", "sep"),
 }

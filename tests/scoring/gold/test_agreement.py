@@ -134,7 +134,7 @@ def test_the_table_as_text_and_csv() -> None:
     votes = {"1": [["A"], ["A"]], "2": [["B"], ["A"]], "3": [["B"], ["B"]]}
     table = agreement_table(agreement_by_class(votes, VoteRules(("A", "B", "C"))))
     text, lines = table.as_text().splitlines(), table.as_csv().splitlines()
-    assert text[0] == "Agreement of the annotators"
+    assert text[0] == "Annotator agreement"
     assert text[2].split() == ["A", "3", "0.6667", "0.3333", "0.4000", "0.4444"]
     assert text[4].split() == ["C", "3", "1.0000"]
     assert lines[0] == "class,items,pairwise agreement,Fleiss' kappa,mean Cohen's kappa,Krippendorff's alpha"

@@ -78,13 +78,13 @@ def test_gold_must_have_all_items_unless_it_is_declared(write: Write, capsys: py
     assert [problem.code for problem in checked.report] == ["gold-incomplete"]
     assert not {"i3", "i4", "i5"} & set(str(checked.report).replace("'", " ").split())  # the message does not quote ids
     assert checked.counts == (3, 6)
-    with pytest.raises(GoldError, match="has 3 of 6 items and leaves out i3, i4, i5"):
+    with pytest.raises(GoldError, match=r"has 3 of 6 items\. Missing: i3, i4, i5"):
         score(definition, "one", labels(EVERY).encode(), labels(SOME).encode(), items=ITEMS)
     folder = definition.folder
     (folder / "run").write_text(labels(EVERY))
     command = ["score", "--task", str(folder), "--track", "one", "--gold", str(folder / "gold"), str(folder / "run")]
     assert main([*command, "--items", str(folder / "items.txt")]) == 2
-    assert "leaves out i3, i4, i5" in "".join(capsys.readouterr())
+    assert "Missing: i3, i4, i5" in "".join(capsys.readouterr())
     declared = write("json-labels", labels(SOME), covers=", covers: listed")
     assert errors_of_folder(declared) == []
     assert check_gold(declared, "one", labels(SOME).encode()).report.ok
@@ -170,7 +170,7 @@ OUTSIDE = {
 @pytest.mark.parametrize("kind", FORMATS)
 def test_items_outside_the_gold_count_or_are_rejected_with_the_reason(write: Write, kind: str) -> None:
     if kind not in OUTSIDE:
-        with pytest.raises(DefinitionError, match=REASONS.get(kind, "none of the track's metrics counts")) as caught:
+        with pytest.raises(DefinitionError, match=REASONS.get(kind, "no metric of the track counts")) as caught:
             write(kind, outside="count", covers=", covers: listed")
         (problem,) = caught.value.report.errors
         assert (problem.item, problem.suggestion) == ("tracks[0].items_outside_gold", "ignore")
@@ -183,10 +183,13 @@ def test_items_outside_the_gold_count_or_are_rejected_with_the_reason(write: Wri
         assert list(result.scores.values()) == [pytest.approx(expected)]
 
 
-REASONS = {"spans": "no item is outside the gold of spans", "trec-run": "rankings of queries that the gold leaves out"}
+REASONS = {
+    "spans": "in span tracks, no item is outside the gold",
+    "trec-run": "rankings of queries that the gold leaves out",
+}
 
 
 def test_a_metric_that_counts_items_outside_the_gold_is_needed(write: Write, monkeypatch: Any) -> None:
     monkeypatch.setitem(FORMATS, "json-labels", (FORMATS["json-labels"][0], '["recall:Y"]'))
-    with pytest.raises(DefinitionError, match=r"none of the track's metrics counts items outside .*f1_macro"):
+    with pytest.raises(DefinitionError, match=r"no metric of the track counts items outside .*f1_macro"):
         write("json-labels", outside="count")

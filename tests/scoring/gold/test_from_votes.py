@@ -73,9 +73,9 @@ def test_no_items_make_an_empty_gold() -> None:
 
 
 def test_votes_that_fit_no_rule_are_named() -> None:
-    with pytest.raises(ValueError, match="item 7: 'MAYBE' is none of YES, NO"):
+    with pytest.raises(ValueError, match="item 7: 'MAYBE' is not one of YES, NO"):
         hard_gold({"7": votes("MAYBE")}, YES_NO)
-    with pytest.raises(ValueError, match="item 7: one label a vote"):
+    with pytest.raises(ValueError, match="item 7: expected one label per vote"):
         soft_gold({"7": votes("YES+NO")}, YES_NO)
     with pytest.raises(ValueError, match="threshold"):
         VoteRules(("a",), multi=True)
@@ -90,21 +90,21 @@ def test_every_dropped_item_has_its_reason() -> None:
     }
     gold = hard_gold(given, INTENTION)
     assert dict(zip(gold.dropped, gold.reasons, strict=True)) == {
-        "1": "as many votes for several labels",
+        "1": "a tie between several labels",
         "2": "too few votes for any label",
         "3": "no votes",
     }
     assert gold.report().splitlines() == [
-        "4 items: 1 in the gold, 3 dropped.",
-        "13 votes: 2 of them named no class.",
-        "as many votes for several labels: 1 (1)",
+        "4 items: 1 in the gold file, 3 dropped.",
+        "13 votes: 2 of them contained no class.",
+        "a tie between several labels: 1 (1)",
         "no votes: 1 (3)",
         "too few votes for any label: 1 (2)",
     ]
 
 
 def test_a_label_outside_the_classes_is_shown_decoded() -> None:
-    with pytest.raises(ValueError, match="item 1: 'no' is none of YES, NO"):
+    with pytest.raises(ValueError, match="item 1: 'no' is not one of YES, NO"):
         hard_gold({"1": votes("-")}, VoteRules(("YES", "NO"), counts_as={"-": "no"}))
 
 
@@ -125,7 +125,7 @@ def test_span_gold_from_the_command_line(tiny: Definition, capsys: pytest.Captur
     assert out.read_text(encoding="utf-8") == "i0\t[2]\ni1\t[]\ni2\t[]\n"
     assert capsys.readouterr().out.splitlines() == [
         "3 items: 1 with spans, 2 without.",
-        "4 offsets that a rater marked: 1 in the gold, 3 dropped.",
+        "4 offsets marked by at least one annotator: 1 in the gold file, 3 dropped.",
     ]
     assert main([*given, "--share", "0.3", "--json", str(votes)]) == 0
     assert json.loads(capsys.readouterr().out) == {"items": 3, "with_spans": 2, "offsets": 4, "dropped_offsets": 0}

@@ -56,4 +56,4 @@ def test_votes_are_on_a_track_s_classes(write_task: Callable[[str], Path], entry
 def test_a_folder_with_votes_for_something_else_is_rejected(write_task: Callable[[str], Path]) -> None:
     definition = load_definition(write(write_task, "{track: task3-table, file: votes.json}", VOTES))
     (error,) = [error for error in errors_of_folder(definition) if "votes" in error]
-    assert error.startswith("votes.json (votes on the track task3-table, split test): item d_0: 'none' is none of")
+    assert error.startswith("votes.json (votes on the track task3-table, split test): item d_0: 'none' is not one of")

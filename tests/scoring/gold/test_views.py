@@ -106,8 +106,8 @@ def test_merged_weights_are_added(made: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("view", "message"),
     [
-        ("{map: {anger: bad}}", "bad, fear is none of negative, joy: add it to map"),
-        ("{map: {angst: negative}}", "map names angst, and the gold has anger, fear, joy"),
+        ("{map: {anger: bad}}", "bad, fear is not one of negative, joy: add it to map"),
+        ("{map: {angst: negative}}", "map contains angst, but the gold has only anger, fear, joy"),
         ("{at_least: 0.5}", "labels have no threshold: at_least needs numbers or weights"),
     ],
 )
@@ -132,5 +132,5 @@ def test_values_without_a_label_are_named(made: Callable[..., Path]) -> None:
 
 def test_the_key_is_read_strictly(made: Callable[..., Path]) -> None:
     folder = made("id,label\n", track_format=LABELS, gold_format=SINGLE, view="{at_most: 3}")
-    with pytest.raises(DefinitionError, match="there is no key at_most; the keys here are at_least, map"):
+    with pytest.raises(DefinitionError, match=r"the key at_most does not exist\. Allowed keys: at_least, map"):
         load_definition(folder)

@@ -115,7 +115,7 @@ def test_a_part_without_contributions_is_computed_on_each_sample() -> None:
 def test_words_for_the_head_of_its_column() -> None:
     info = describe(combined(*PARTS, title="Both", weights=(2.0, 1.0), missing="skip"))
     assert (info.key, info.title, info.short, info.higher_is_better) == ("combine:overall", "Both", "Both", True)
-    assert info.formula == "mean of Accuracy: x, Accuracy: y, weighted 2 : 1; an undefined part is skipped"
+    assert info.formula == "mean of Accuracy: x, Accuracy: y, weighted 2 : 1; an undefined value is skipped"
     assert not describe(combined("mae:x", "rmse:x", missing="skip")).higher_is_better
 
 
@@ -141,14 +141,14 @@ phases:
     ("entry", "words"),
     [
         ('{combine: b, of: ["f1_macro:x", "f2:y"]}', "there is no metric f2"),
-        ('{combine: b, of: ["f1_macro:x", "f1_macro:z"]}', "z is none of x, y"),
-        ('{combine: b, of: ["f1_macro:x", "mae:y"]}', "of f1_macro:x greater is better, of mae:y less"),
-        ('{combine: b, of: ["mae:x", "mae:y"]}', "write missing: skip"),
-        ('{combine: b, of: ["kappa:x", "kappa:y"], by: product}', "never negative; kappa:x may be"),
-        ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], weights: [1]}', "a weight for each of the 2 parts"),
-        ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], by: minimum, weights: [1, 2]}', "a minimum has none"),
+        ('{combine: b, of: ["f1_macro:x", "f1_macro:z"]}', "z is not one of x, y"),
+        ('{combine: b, of: ["f1_macro:x", "mae:y"]}', "higher is better for f1_macro:x, but lower for mae:y"),
+        ('{combine: b, of: ["mae:x", "mae:y"]}', "use missing: skip"),
+        ('{combine: b, of: ["kappa:x", "kappa:y"], by: product}', "never negative, but kappa:x can be"),
+        ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], weights: [1]}', "one weight for each of the 2 metrics"),
+        ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], by: minimum, weights: [1, 2]}', "does not use weights"),
         ('{combine: b, of: ["f1_macro:x", {combine: c, of: [accuracy]}]}', "name"),
-        ('{combine: b, of: ["f1_macro:x"]}, {combine: b, of: ["f1_macro:y"]}', "each metric once"),
+        ('{combine: b, of: ["f1_macro:x"]}, {combine: b, of: ["f1_macro:y"]}', "each metric only once"),
         ("{combine: b, of: []}", "at least one"),
     ],
 )

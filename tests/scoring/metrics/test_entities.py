@@ -221,7 +221,7 @@ def test_a_run_that_was_read_before_has_the_golds_tokens_or_no_scores(task: Defi
 
 def test_runs_are_checked_against_tokens_so_the_track_needs_texts(tmp_path: Path) -> None:
     (tmp_path / "task.yaml").write_text(TASK.replace("    texts: texts.tsv\n", ""), encoding="utf-8")
-    with pytest.raises(DefinitionError, match="name them as texts"):
+    with pytest.raises(DefinitionError, match="add their file under texts"):
         load_definition(tmp_path)
 
 
@@ -268,7 +268,7 @@ def test_surface_forms_need_the_texts(marked: Definition, tmp_path: Path) -> Non
     without = (tmp_path / "task.yaml").read_text(encoding="utf-8").replace("    texts: texts.tsv\n", "")
     (tmp_path / "task.yaml").write_text(without, encoding="utf-8")
     with pytest.raises(
-        DefinitionError, match="entity_f1_surface needs the texts of the items of test: name them as texts"
+        DefinitionError, match="entity_f1_surface needs the texts of the items of test: add their file under texts"
     ):
         load_definition(tmp_path)
 

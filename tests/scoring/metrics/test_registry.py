@@ -314,28 +314,36 @@ def test_validate_accepts(metric: MetricSpec, where: Track) -> None:
     ("metric", "where", "words"),
     [
         (MetricSpec("f2"), LABELS, "there is no metric f2"),
-        (MetricSpec("f1"), LABELS, "f1 needs a part: f1:a"),
-        (MetricSpec("f1", "z"), LABELS, "z is none of a, c, d, b"),
-        (MetricSpec("f1_macro", "a"), LABELS, "takes no part"),
-        (MetricSpec("accuracy"), SEVERAL, "one class an item"),
-        (MetricSpec("accuracy"), COLUMNS_THREE, "needs a part: accuracy:HS"),
-        (MetricSpec("f1_macro", "XX"), COLUMNS_THREE, "XX is none of HS, TR, AG"),
-        (MetricSpec("icm", "HS"), ONE_COLUMN, "takes no part"),
-        (MetricSpec("icm_soft"), LABELS, "judges json-soft and table-soft runs, not json-labels"),
+        (MetricSpec("f1"), LABELS, "f1 needs a part, such as f1:a"),
+        (MetricSpec("f1", "z"), LABELS, "z is not one of a, c, d, b"),
+        (MetricSpec("f1_macro", "a"), LABELS, "does not take a part"),
+        (MetricSpec("accuracy"), SEVERAL, "one class per item"),
+        (MetricSpec("accuracy"), COLUMNS_THREE, "needs a part, such as accuracy:HS"),
+        (MetricSpec("f1_macro", "XX"), COLUMNS_THREE, "XX is not one of HS, TR, AG"),
+        (MetricSpec("icm", "HS"), ONE_COLUMN, "does not take a part"),
+        (MetricSpec("icm_soft"), LABELS, "supports json-soft and table-soft runs, not json-labels"),
         (MetricSpec("recall_macro", None, {"unpredicted": "skip"}), LABELS, "no option unpredicted"),
         (MetricSpec("precision_macro", None, {"unpredicted": "maybe"}), LABELS, "one of zero, skip"),
-        (MetricSpec("icm", None, {"beta": "much"}), LABELS, "beta is a number, at least 0, not much"),
-        (MetricSpec("icm", None, {"beta": "nan"}), LABELS, "beta is a number"),
-        (MetricSpec("icm", None, {"beta": "-1"}), LABELS, "beta is a number"),
-        (MetricSpec("roc_auc", "z"), COLUMNS_THREE, "z is none of HS, TR, AG"),
-        (MetricSpec("f1_macro"), NUMBERS, "f1_macro judges labels; this track's table holds numbers, which mae, rmse"),
+        (MetricSpec("icm", None, {"beta": "much"}), LABELS, "beta must be a number of at least 0, not much"),
+        (MetricSpec("icm", None, {"beta": "nan"}), LABELS, "beta must be a number"),
+        (MetricSpec("icm", None, {"beta": "-1"}), LABELS, "beta must be a number"),
+        (MetricSpec("roc_auc", "z"), COLUMNS_THREE, "z is not one of HS, TR, AG"),
+        (
+            MetricSpec("f1_macro"),
+            NUMBERS,
+            "f1_macro supports labels, but this track's table contains numbers, which only mae, rmse",
+        ),
         (MetricSpec("mae_macro", "price"), MIXED, "mae_macro needs a list of values for the column price"),
-        (MetricSpec("f1_macro", "stars"), MIXED, "table holds numbers, which mae, rmse"),
-        (MetricSpec("accuracy_within", None, {"tolerance": "-1"}), ONE_COLUMN, "tolerance is a number, at least 0"),
-        (MetricSpec("entity_f1", "ORG"), track("conll", classes=("PER", "LOC")), "ORG is none of PER, LOC"),
-        (MetricSpec("precision_at"), track("trec-run"), "needs a cutoff: precision_at:10"),
-        (MetricSpec("ndcg", "0"), track("trec-run"), "a whole number from 1, not 0"),
-        (MetricSpec("ndcg", "²"), track("trec-run"), "a whole number from 1"),
+        (MetricSpec("f1_macro", "stars"), MIXED, "table contains numbers, which only mae, rmse"),
+        (
+            MetricSpec("accuracy_within", None, {"tolerance": "-1"}),
+            ONE_COLUMN,
+            "tolerance must be a number of at least 0",
+        ),
+        (MetricSpec("entity_f1", "ORG"), track("conll", classes=("PER", "LOC")), "ORG is not one of PER, LOC"),
+        (MetricSpec("precision_at"), track("trec-run"), "needs a cutoff, such as precision_at:10"),
+        (MetricSpec("ndcg", "0"), track("trec-run"), "a whole number of at least 1, not 0"),
+        (MetricSpec("ndcg", "²"), track("trec-run"), "a whole number of at least 1"),
     ],
 )
 def test_validate_names_the_error(metric: MetricSpec, where: Track, words: str) -> None:
@@ -356,7 +364,7 @@ def test_answers_of_another_kind_are_rejected(metric: Metric, kind: str, name: s
         compute(comparison, spec)
         return
     for function in (compute, contributions):
-        with pytest.raises(ValueError, match=f"{spec.key} judges .* runs; this comparison is of .*{name}"):
+        with pytest.raises(ValueError, match=f"{spec.key} supports .* runs; this comparison is for .*{name}"):
             function(comparison, spec)
 
 
@@ -366,7 +374,7 @@ def test_answers_of_another_kind_are_rejected(metric: Metric, kind: str, name: s
 def test_several_labels_an_item_are_rejected_where_one_is_judged(metric: Metric) -> None:
     one, several = answers("labels", 1), replace(answers("labels", 1), values=np.ones((30, 3), bool))
     for gold, run in ((one, several), (several, one), (several, several)):
-        with pytest.raises(ValueError, match=f"{metric.name} needs one label an item"):
+        with pytest.raises(ValueError, match=f"{metric.name} needs one label per item"):
             compute(compare(LoadedGold(gold), run), MetricSpec(metric.name))
 
 

@@ -106,7 +106,7 @@ def test_a_slip_in_its_name_is_recognized(installed: Path, root: Path) -> None:
 
 def test_what_is_no_metric_is_named(installed: Path, root: Path) -> None:
     found = python("find('broken')", installed, root)
-    assert found.startswith("TypeError: tiny_metrics:NO_METRIC is announced under agon.metrics")
+    assert found.startswith("TypeError: tiny_metrics:NO_METRIC is declared under agon.metrics")
 
 
 def test_packages_are_looked_through_only_for_unknown_names(installed: Path, root: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_catalogue_has_every_text_with_the_same_placeholders_and_is_compiled(l
     written = polib.pofile(str(folder / "scoring.po"))
     assert written.percent_translated() == 100
     assert len({entry.msgid for entry in written}) == len(written)
-    words = {"valid", "invalid", "nearest right one", "{} more {}", "… and {}"}
+    words = {"valid", "invalid", "suggestion", "{} more {}", "… and {}"}
     assert {entry.msgid for entry in written if not entry.msgid_plural} == {*MESSAGES.values(), *PHRASES, *words}
     assert {entry.msgid_plural: entry.msgid for entry in written if entry.msgid_plural} == NOUNS
     assert all(placeholders(entry.msgid) == placeholders(entry.msgstr) for entry in written if not entry.msgid_plural)

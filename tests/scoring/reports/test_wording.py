@@ -43,21 +43,21 @@ def test_values_are_shown_as_they_were_written(
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('[{"id": "a",}]', "at line 1, column 13 found }]; expected a key in double quotes."),
-        ("[{'id': 'a'}]", "at line 1, column 3 found 'id': 'a'}]; expected a key in double quotes."),
-        ('[{"id" "a"}]', 'at line 1, column 8 found "a"}]; expected a colon.'),
+        ('[{"id": "a",}]', "at line 1, column 13: found }]; expected a key in double quotes."),
+        ("[{'id': 'a'}]", "at line 1, column 3: found 'id': 'a'}]; expected a key in double quotes."),
+        ('[{"id" "a"}]', 'at line 1, column 8: found "a"}]; expected a colon.'),
         (
             '[{"id": "a"}\n {"id": "b"}]',
-            'at line 2, column 2 found {"id": "b"}]; expected a comma or a closing bracket.',
+            'at line 2, column 2: found {"id": "b"}]; expected a comma or a closing bracket.',
         ),
-        ('[{"id": "a\nb"}]', "at line 1, column 11 found the end of the line; expected a closing quotation mark."),
-        ('[{"id": "\\x"}]', 'at line 1, column 10 found \\x"}]; expected another character after the backslash.'),
-        ('[{"id": nope}]', "at line 1, column 9 found nope}]; expected a value."),
-        ("[] []", "at line 1, column 4 found []; expected the end of the file."),
+        ('[{"id": "a\nb"}]', "at line 1, column 11: found the end of the line; expected a closing quotation mark."),
+        ('[{"id": "\\x"}]', 'at line 1, column 10: found \\x"}]; expected another character after the backslash.'),
+        ('[{"id": nope}]', "at line 1, column 9: found nope}]; expected a value."),
+        ("[] []", "at line 1, column 4: found []; expected the end of the file."),
     ],
 )
 def test_what_is_no_json_is_said_in_words_of_ours(tiny: Definition, text: str, sentence: str) -> None:
-    assert only(tiny, "task1-hard", text.encode()).message == f"This is not valid JSON: {sentence}"
+    assert only(tiny, "task1-hard", text.encode()).message == f"The JSON is not valid {sentence}"
 
 
 @pytest.mark.parametrize(("cell", "found"), [(" 1", '" 1"'), ("2", "2"), ("True", "True"), ("«", "«")])

@@ -191,11 +191,11 @@ def test_what_cannot_be_tested_is_rejected(monkeypatch: pytest.MonkeyPatch) -> N
     runs = field([0.1, 0.2, 0.3])
     with pytest.raises(ValueError, match=r"tests at 0\.05 need at least 19 rounds, not 18"):
         tie_groups(runs, ACCURACY, seed=1, rounds=18)
-    with pytest.raises(ValueError, match=r"level is a share between 0 and 1, such as 0\.95, not 95"):
+    with pytest.raises(ValueError, match=r"level must be between 0 and 1, such as 0\.95, not 95"):
         interval(runs["run 0"], ACCURACY, seed=1, level=95)
-    with pytest.raises(ValueError, match=r"alpha is a share between 0 and 1, such as 0\.05, not 5"):
+    with pytest.raises(ValueError, match=r"alpha must be between 0 and 1, such as 0\.05, not 5"):
         tie_groups(runs, ACCURACY, seed=1, alpha=5)
-    with pytest.raises(ValueError, match="rounds is at least 1, not 0"):
+    with pytest.raises(ValueError, match="rounds must be at least 1, not 0"):
         rank_ranges(runs, ACCURACY, seed=1, rounds=0)
     other = field([0.1], seed=9)["run 0"]
     with pytest.raises(ValueError, match="different gold standards"):

@@ -117,25 +117,25 @@ def test_no_name_takes_long(tiny: Definition, name: str) -> None:
 @pytest.mark.parametrize(
     ("rules", "word"),
     [
-        (Naming(run="{team}_{task"), "no pattern"),
-        (Naming(run="sub\\{track}"), "no pattern"),
+        (Naming(run="{team}_{task"), "not a valid pattern"),
+        (Naming(run="sub\\{track}"), "not a valid pattern"),
         (Naming(run="{track}_{colour}"), "{colour}"),
         (Naming(run="{track}_{number}"), "run numbers"),
         (Naming(run="{track}", numbers=(1,)), "run numbers"),
         (Naming(run="{track}", archive="x_{track}"), "archive"),
-        (Naming(run="{task}", track="{task}-{context}"), "apart"),
-        (Naming(run="run"), "apart"),
-        (Naming(run="run[_{track}]"), "apart"),
-        (Naming(run="{track}", aliases={"one-hard": "H", "one-soft": "h"}, case="ignore"), "apart"),
+        (Naming(run="{task}", track="{task}-{context}"), "do not distinguish"),
+        (Naming(run="run"), "do not distinguish"),
+        (Naming(run="run[_{track}]"), "do not distinguish"),
+        (Naming(run="{track}", aliases={"one-hard": "H", "one-soft": "h"}, case="ignore"), "do not distinguish"),
         (Naming(run="{track}", aliases={"two": "T"}), "there is no track two"),
-        (Naming(run="[a[b]]"), "no pattern"),
+        (Naming(run="[a[b]]"), "not a valid pattern"),
         (Naming(run="/{track}"), "folder"),
         (Naming(run="../{track}"), "folder"),
         (Naming(run="{track}[/x]"), "folder"),
-        (Naming(run="[{team}_]{track}_{team}"), "write it once"),
+        (Naming(run="[{team}_]{track}_{team}"), "use it once"),
         (Naming(run="{track}" + "{team}" * 8), "more than 8 fields"),
         (Naming(run="{track}[{team}][{a}][{b}][{c}]", track="{a}{b}{c}"), "optional parts"),
-        (Naming(run="{task}{context}", track="{task}+{context}"), "does not spell"),
+        (Naming(run="{task}{context}", track="{task}+{context}"), "does not match the track"),
     ],
 )
 def test_errors_of_the_rules_themselves(rules: Naming, word: str) -> None:
@@ -197,7 +197,7 @@ def test_errors_of_further_spellings(
         assert problem.suggestion is not None
         assert suggestion in (None, problem.suggestion)
         assert naming.explain(definition, problem.suggestion, "Lak_NLP").report.ok
-    assert "pack the file in a zip" in named.report.problems[0].message or parts != {"folders"}
+    assert "Pack the file in a zip" in named.report.problems[0].message or parts != {"folders"}
 
 
 @pytest.mark.parametrize(
