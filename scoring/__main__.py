@@ -25,6 +25,7 @@ from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, score
 from scoring.uploads import naming
 from scoring.uploads.content import check_upload
+from scoring.uploads.patterns import Pattern
 
 OTHER_COMMANDS = {
     "analyze": "compare runs with a gold standard and print tables",
@@ -74,6 +75,8 @@ def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
                 f"There is no track {options.track} in {definition.slug}; its tracks are {', '.join(slugs)}.{question}"
             )
         for path in filter(None, (options.items, *options.inputs(options))):
+            if _is_of_several(definition, path):
+                continue
             if path.is_dir():
                 raise UsageError(f"{path} is a folder. Give the files in it instead.")
             if not path.is_file():
@@ -83,6 +86,12 @@ def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
         return _exit_with_errors(options, "The gold standard cannot be used.", error.report)
     except UsageError as error:
         return _exit_with_errors(options, str(error), error.report)
+
+
+def _is_of_several(definition: Definition, path: Path) -> bool:
+    """Whether the path may name all files of a run: a folder, or a path with the field of the files."""
+    files = [track.files for track in definition.tracks if track.files]
+    return bool(files) and (path.is_dir() or any(one.field in str(path) for one in files))
 
 
 def _typed(arguments: Sequence[str]) -> str:
@@ -221,8 +230,12 @@ def _upload_report(
     listed: int | None,
     used_numbers: set[tuple[str, int | None]],
 ) -> Report:
-    name = naming.name_of(definition, path)
-    return check_upload(definition, path, name, options.team, options.split, options.items, listed, used_numbers).report
+    given = options.team, options.split, options.items, listed, used_numbers
+    if not path.is_dir():
+        return check_upload(definition, path, naming.name_of(definition, path), *given).report
+    folders = import_module("scoring.uploads.folders")
+    with folders.zipped(path, Pattern(definition.naming.run).depth) as archive:
+        return check_upload(definition, archive, archive.name, *given).report
 
 
 def _suggested(report: Report, definition: Definition, path: Path) -> str:

@@ -24,6 +24,7 @@ from agon.downloads import sha256_of
 from agon.errors import AgonError, NotAllowed, RunInvalid, WrongUsage
 from agon.portal import WAIT, Portal
 from scoring.reports.printing import report_text
+from scoring.uploads.folders import zipped
 
 _NOT_ALLOWED = ("phase_closed", "no_runs_left")
 
@@ -34,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="a run, or a zip of several runs; the naming rules are those of agon check",
+        help="a run, a zip of several runs, or a folder; the naming rules are those of agon check",
     )
     task_option(parser)
     parser.add_argument(
@@ -62,7 +63,14 @@ def _seconds(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show what will be submitted, ask for confirmation, and submit."""
+    """Show what will be submitted, ask for confirmation, and submit. A folder is packed first."""
+    if not options.file.is_dir():
+        return _run(options)
+    with zipped(options.file) as options.file:
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     if not options.file.is_file():
         raise WrongUsage(f"File not found: {options.file}.")

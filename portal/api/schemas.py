@@ -74,6 +74,7 @@ class TrackAnswer(BaseModel):
     title: str
     description: str
     format: str = Field(description="Kind of the run file")
+    files: list[str] = Field(description="Where a run has several files, the values of their field; else empty")
     splits: list[str] = Field(description="Splits that have items")
     rank_by: str
     metrics: list[MetricAnswer]
@@ -86,6 +87,7 @@ class TrackAnswer(BaseModel):
             title=track.title,
             description=rules.description,
             format=rules.format.kind,
+            files=list(rules.files.of) if rules.files else [],
             splits=list(rules.items),
             rank_by=rules.rank_by,
             metrics=[MetricAnswer.model_validate(column) for column in columns(track)],

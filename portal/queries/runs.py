@@ -229,7 +229,7 @@ def _check_command(run: Run) -> str:
 
 def _score_command(run: Run) -> str:
     items = items_option(run.track, run.phase.split)
-    return _command("score", run, "--track", run.track.slug, "--gold", "GOLD", *items, run.name)
+    return _command("score", run, "--track", run.track.slug, "--gold", "GOLD", *items, run.file_name)
 
 
 def _command(verb: str, run: Run, *words: str) -> str:

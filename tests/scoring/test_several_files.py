@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from scoring import Definition, check_upload, load_definition
+from scoring.__main__ import main
 from scoring.answers import Matrix
 from scoring.definition import DefinitionError
 from scoring.definition.files import Files
@@ -236,6 +237,25 @@ def test_gold_needs_all_files_and_its_problems_name_them(emotions: Definition) -
     del gold["deu.csv"]
     with pytest.raises(GoldError, match="deu"):
         load_gold(emotions, "track-a", packed(gold))
+
+
+def test_the_command_line_reads_folders(
+    emotions: Definition, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "runs/Team_1"
+    run.mkdir(parents=True)
+    for name, content in tables(labels(0)).items():
+        (run / f"pred_{name}").write_bytes(content)
+    for given in (run, run.parent):
+        assert main(["check", "--task", str(folder), "--team", "Team", "--json", str(given)]) == 0
+        assert json.loads(capsys.readouterr().out)["problems"] == []
+    common = ["--task", str(folder), "--track", "track-a", "--json"]
+    gold, items = str(emotions.gold[0].file), str(emotions.tracks[0].items["test"])
+    assert main(["score", *common, "--gold", gold, "--items", items, str(run)]) == 0
+    assert json.loads(capsys.readouterr().out)["scores"]["combine:overall"] == 1.0
+    (run / "pred_deu.csv").unlink()
+    assert main(["check", "--task", str(folder), "--team", "Team", "--json", str(run)]) == 1
+    assert [one["code"] for one in json.loads(capsys.readouterr().out)["problems"]] == ["files-missing"]
 
 
 def test_paths_name_their_file() -> None:
