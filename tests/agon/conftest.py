@@ -20,6 +20,7 @@ from portal.actions.pushed_folder import check_push
 from portal.models import GoldUpload, SharedTask, Submission, TaskPush, Team, Validation
 from tests.agon.demo import Demo
 from tests.portal.conftest import tiny_folder
+from tests.portal.remembered import remembered
 from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock, at
 from tests.portal.world import EVALUATION, captain, judged, new_team, work_off
@@ -48,18 +49,29 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 
 @pytest.fixture
-def task(transactional_db: None, tiny_folder: Path, at: Clock) -> SharedTask:
-    """The tiny task with data, while its phase `evaluation` is open."""
-    at(EVALUATION)
-    caches["rates"].clear()
+def folder(tiny_folder: Path) -> Path:
+    """The folder of the tiny task with data."""
     with (tiny_folder / "task.yaml").open("a") as file:
         file.write(DATA)
     for name in ("sample", "test", "dev", "later"):
         (tiny_folder / f"data/{name}.tsv").write_text(SAMPLE)
-    return import_shared_task(None, tiny_folder, EVALUATION).shared_task
+    return tiny_folder
 
 
 @pytest.fixture
+def evaluation(at: Clock) -> None:
+    """The time at which the phase `evaluation` is open, before any request is counted."""
+    at(EVALUATION)
+    caches["rates"].clear()
+
+
+@remembered
+def task(transactional_db: None, evaluation: None, folder: Path) -> SharedTask:
+    """The tiny task with data, while its phase `evaluation` is open."""
+    return import_shared_task(None, folder, EVALUATION).shared_task
+
+
+@remembered
 def team(task: SharedTask) -> Team:
     return new_team(task, "Meltemi")
 
