@@ -11,7 +11,7 @@ _PARAMETER = re.compile(r"%\((\w+)\)[sd]")
 
 
 class ActionError(Exception):
-    """An error of an action, which has changed nothing.
+    """An error of an action. Nothing was changed when it is raised.
 
     Pages show `message`; the API sends `code`, `params` and `http_status`.
     """

@@ -1,4 +1,4 @@
-"""Gold standards uploaded by organizers, or earlier versions: a worker checks and previews them."""
+"""Uploading gold standards, previewing earlier ones, and applying them. A worker checks each."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -79,9 +79,9 @@ def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
 
 @action(who=ORGANIZERS, says=_("requested a preview of an earlier gold standard"), errors=[IN_USE])
 def preview_former_gold(act: Act, gold: GoldStandard) -> GoldUpload:
-    """Have an earlier gold standard previewed like a correction; `apply_gold` then makes it the newest version again.
+    """Have an earlier gold standard previewed like a correction. `apply_gold` then makes it the newest version again.
 
-    It may have been valid under earlier rules only, so a worker checks it, too.
+    A worker checks it again, because it may have been valid only under earlier rules.
     """
     newest = GoldStandard.objects.newest(gold.track, gold.split)
     if newest is None or newest.sealed_sha256 == gold.sealed_sha256:

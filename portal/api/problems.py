@@ -43,7 +43,7 @@ class BadRequest(ActionError):
 
 
 class WrongMedia(ActionError):
-    """The body has the wrong type."""
+    """The body has an unsupported media type."""
 
     http_status = 415
 

@@ -48,7 +48,7 @@ class ApiRequest(HttpRequest):
 
 
 def guarded(view: View) -> View:
-    """Wrap an API view. Cookies are ignored, so no other site can act for a reader."""
+    """Wrap an API view. Cookies are ignored, so no other website can act on behalf of a visitor."""
 
     @csrf_exempt
     @wraps(view)
@@ -146,7 +146,7 @@ def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usa
         response["Link"] = f'<{next_page}>; rel="next"'
     if location := getattr(request, "location", ""):
         response["Location"] = f"{settings.PUBLIC_URL}{location}"
-    response["Agon-Version"] = __version__  # older clients show a warning
+    response["Agon-Version"] = __version__  # older clients warn their users
     patch_vary_headers(response, ["Authorization", "Accept"])
     response.setdefault("Cache-Control", "private, no-cache")
     if request.method not in _SAFE or response.status_code != HTTPStatus.OK or not isinstance(response, HttpResponse):

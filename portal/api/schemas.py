@@ -842,7 +842,7 @@ class PushAnswer(BaseModel):
 
 
 class OrganizerAnswer(BaseModel):
-    """Someone who organizes the task."""
+    """An organizer of the task."""
 
     name: str
     address: str

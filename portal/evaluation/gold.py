@@ -58,9 +58,9 @@ class Versions:
 
 
 def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
-    """Claim, check and record a gold upload. Return the runs to score because of it; none if the claim was lost.
+    """Claim and check a gold upload, record the result, and return the runs to score because of it.
 
-    If it would replace another gold standard, `preview_gold` continues.
+    Returns none if the claim was lost. If the file would replace another gold standard, `preview_gold` continues.
     """
     now = running_from(at)
     token = claim_gold(upload_id, at)

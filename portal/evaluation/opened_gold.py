@@ -1,6 +1,6 @@
 """A cache of opened gold standards in the worker's memory, pickled for the children that score.
 
-It saves each child from opening and parsing gold for every run. All gold that is opened here has been checked in a
+With the cache, children need not open and parse gold for every run. All gold that is opened here has been checked in a
 confined child before.
 """
 

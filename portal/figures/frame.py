@@ -49,7 +49,7 @@ class Axis:
 
 
 def axis(main: Sequence[float], others: Sequence[float], pixels: int) -> Axis:
-    """Return an axis for all main values, and for other values that do not squeeze them; see `whiskers.ends`."""
+    """Return an axis that includes all main values, and other values if they are close enough; see `whiskers.ends`."""
     low, high = ends(main, others)
     margin = 0.08 * max(high - low, 0.02)
     return Axis(low - margin, high + margin, pixels)

@@ -75,7 +75,7 @@ class DeviceLogin(models.Model):
         return f"{self.code[:half]}-{self.code[half:]}"
 
     def task_for(self, user: User) -> SharedTask | None:
-        """The only task that the token is for, if that person can see it."""
+        """Return the only task that the token is for, or None if that person cannot see it."""
         return SharedTask.objects.visible_to(user).filter(slug=self.task).first() if self.task else None
 
     def poll(self, at: datetime) -> bool:

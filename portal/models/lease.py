@@ -45,7 +45,7 @@ class LeaseQuerySet(models.QuerySet[Row]):
         return bool(self.update(lease_ends=at + timedelta(seconds=seconds), **changes))
 
     def release(self, until: datetime | None = None, /, **changes: Any) -> int:
-        """Release the rows and return their number. The sweep skips them until `until`."""
+        """Release the rows and return their number. With `until`, the sweep skips them until that time."""
         return self.update(token=None, lease_ends=until, **changes)
 
     @transaction.atomic

@@ -66,7 +66,7 @@ def dump(table: TableModel, file: TextIO) -> int:
 
 
 class MissingColumn(Exception):
-    """A row without a value for a column. The text is `table.column`."""
+    """An error: a row has no value for a column. The text is `table.column`."""
 
 
 def load(table: TableModel, lines: Iterable[str]) -> int:

@@ -183,7 +183,7 @@ class Run(Evaluated, Described):
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="runs")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="runs")
     name = models.CharField(max_length=255)  # name of the run file or the baseline
-    # Path in the archive, or the paths of several files, or empty if the upload is the run itself.
+    # Path in the archive, or paths of several files. Empty if the upload is the run itself.
     entry = models.TextField(blank=True)
     number = models.PositiveIntegerField(null=True)
     number_once = models.BooleanField(default=True)  # as set by the phase at that time
@@ -241,7 +241,7 @@ class Run(Evaluated, Described):
 
     @property
     def file_name(self) -> str:
-        """The name of its download, without folders; several files come in a zip."""
+        """The file name for downloads, without folders. Several files are downloaded as a zip."""
         if not self.entry.startswith("/"):
             return self.name.rpartition("/")[2]
         name = self.name.rpartition(".")[0] or self.name

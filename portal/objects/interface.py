@@ -37,7 +37,7 @@ class Objects(Protocol):
         """Yield a local file with that content, which exists during the context."""
 
     def folder(self, name: str) -> Path:
-        """Return a local folder with that content, which remains."""
+        """Return a local folder with that content. It is not deleted."""
 
     def link(self, name: str, file_name: str, method: str) -> str | None:
         """Return a URL from which anyone can download the file as `file_name` for a minute.

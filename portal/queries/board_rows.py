@@ -84,7 +84,7 @@ class BoardPage:
 class Selection:
     """The evaluations of a board. `ranks` are by evaluation, and None where the metric is undefined.
 
-    `scores`, if given, are shown instead of the evaluations' own: steps of a ladder, or scores on one slice.
+    If `scores` is given, it replaces the evaluations' own scores by steps of a ladder or scores on one slice.
     """
 
     board: Board

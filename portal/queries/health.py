@@ -19,7 +19,7 @@ from portal.objects.interface import data_objects
 BROKER_SECONDS = 1
 # A lane without a heartbeat for this long is considered dead. The interval is 30 seconds.
 SILENCE = timedelta(minutes=2)
-WEB = "web"  # lane name of the machines that serve pages
+WEB = "web"  # tolerated deviation of a machine's clock, in seconds
 CLOCK_SECONDS = 5  # tolerated deviation of a machine's clock
 LATE = timedelta(minutes=10)  # when the oldest waiting upload is this old, its lane is too slow
 

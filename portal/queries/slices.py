@@ -100,7 +100,7 @@ def _choice(track: Track, name: str, value: str, items: int | None) -> SliceChoi
 
 
 def _values(slicing: Slicing, split: str, ids: tuple[str, ...]) -> list[str]:
-    """Return the files of a run or the values in a public table.
+    """Return the files of a run, or the values in a public table.
 
     Values from the gold are unknown before its scores are computed.
     """

@@ -38,7 +38,7 @@ def _files(shared_task: SharedTask) -> list[Path]:
 
 def home_command(verb: str, shared_task: SharedTask, split: str, *words: str) -> str:
     """Return a command to run in the folder where the zip was unpacked."""
-    chosen = [] if split == "test" else ["--split", split]  # "test" is the default of the command line
+    chosen = [] if split == "test" else ["--split", split]  # "test" is the command line's default
     return shlex.join(["agon", verb, "--task", shared_task.slug, *chosen, *words])
 
 

@@ -42,7 +42,7 @@ def scale(rows: Sequence[Row]) -> Scale | None:
 
 
 def ends(main: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
-    """Return ends that cover all main values, and those other values that do not squeeze them."""
+    """Return ends that include all main values, and those other values that are close enough."""
     low, high = min(main), max(main)
     reach = max(high - low, 1e-9) * 1.5
     near = [value for value in others if low - reach <= value <= high + reach]

@@ -1,4 +1,4 @@
-"""The demo as people start it, and people at terminals and browsers next to it."""
+"""The demo as people start it, and the people who use it at terminals and in browsers."""
 
 import email
 import email.policy
@@ -19,16 +19,16 @@ from tests.bare.visitor import Visitor
 from tests.conftest import ROOT
 from tests.services import PATIENCE, Program, text_of, wait_until
 
-_OURS = ("AGON_", "DATABASE_URL", "REDIS_URL", "DJANGO_")  # variables that would lead to another portal
+_OURS = ("AGON_", "DATABASE_URL", "REDIS_URL", "DJANGO_")  # prefixes of variables that would lead to another portal
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment of the tests without any portal's settings."""
+    """Return the tests' environment without the settings of any portal."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
 
 
 class Demo:
-    """`manage.py demo` with its web server, its Celery workers and its broker, on a free port."""
+    """`manage.py demo` with its web server, Celery workers and broker, on a free port."""
 
     def __init__(self, folder: Path) -> None:
         port = free_port()
@@ -52,27 +52,27 @@ class Demo:
         return "Agon is ready" in self._log.read_text()
 
     def mails_to(self, address: str) -> list[str]:
-        """The texts of the mails to that address, oldest first."""
+        """Return the texts of the emails to that address, oldest first."""
         files = sorted((self._state / "mail").glob(f"*_{address}_*.eml"))
         return [text_of(email.message_from_bytes(file.read_bytes(), policy=email.policy.default)) for file in files]
 
 
 class Person:
-    """Someone with an account of the demo, a browser, and a terminal in a folder of their own."""
+    """A person with a demo account, a browser, and a terminal in a separate folder."""
 
     def __init__(self, demo: Demo, email: str, folder: Path) -> None:
         self.folder, self._demo = folder, demo
         folder.mkdir()
         self.browser = Visitor(demo.address)
         self.browser.sign_in(email, PASSWORD)
-        self.browser.post("/accounts/reauthenticate/", password=PASSWORD)  # allowing a login asks for it
+        self.browser.post("/accounts/reauthenticate/", password=PASSWORD)  # needed before a login can be allowed
         own = {"HOME": folder, "XDG_CONFIG_HOME": folder / ".config", "XDG_CACHE_HOME": folder / ".cache"}
         self._environment = clean_environment() | {name: str(value) for name, value in own.items()}
         self._environment |= {"PYTHONPATH": str(ROOT), "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
         self.err = ""
 
     def agon(self, *words: object, expect: int = 0, typed: str = "") -> str:
-        """Run `agon` with the expected exit code; return its standard output."""
+        """Run `agon`, check its exit code, and return its standard output."""
         done = subprocess.run(
             self._command(*words),
             cwd=self.folder,
@@ -88,11 +88,11 @@ class Person:
         return done.stdout
 
     def json(self, *words: object, expect: int = 0) -> Any:
-        """Run a command whose only output is JSON; return it."""
+        """Run a command that prints only JSON, and return it."""
         return json.loads(self.agon(*words, "--json", expect=expect))
 
     def login(self, *words: str) -> str:
-        """Sign in with `agon login`, and allow it in the browser; return the page on which it is allowed."""
+        """Sign in with `agon login`, allow it in the browser, and return the page where it is allowed."""
         leader, follower = pty.openpty()
         terminal = {"stdin": follower, "stdout": follower, "stderr": follower}
         command = self._command("login", self._demo.address, "--no-browser", *words)
@@ -117,7 +117,7 @@ class Person:
 
 
 def _read_until(terminal: int, pattern: bytes) -> re.Match[bytes]:
-    """Read what a program shows at its terminal until it matches."""
+    """Read a program's terminal output until it matches."""
     shown, end = b"", time.monotonic() + PATIENCE
     while not (found := re.search(pattern, shown)):
         ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))

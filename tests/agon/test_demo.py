@@ -1,6 +1,6 @@
-"""Against the running demo: everything from a new task to its exports, typed at terminals, compared with the pages.
+"""Everything from a new task to its exports, typed at terminals with a running demo and compared with the pages.
 
-An organizer and a captain have only the command `agon`. Their browsers allow the login, and read the same pages.
+An organizer and a captain use only the command `agon`. Their browsers allow the login and read the same pages.
 """
 
 import csv
@@ -88,7 +88,7 @@ def _opened(organizer: Person, slug: str) -> str:
 
 
 def _with_open_phase(definition: str) -> str:
-    """The definition with one phase that is open now, in which teams choose, approval, and data with a password."""
+    """Return the definition with approval, a data password, and one open phase where teams choose."""
     now = datetime.now(UTC)
     head, phases, rest = re.split(r"(^phases:\n.*?)(?=^datasets:)", definition, flags=re.MULTILINE | re.DOTALL)
     assert phases
@@ -113,7 +113,7 @@ def _line_of(file: Path, word: str) -> int:
 
 
 def _take_part(organizer: Person, captain: Person, slug: str) -> None:
-    """Create a team that the organizer approves, and sign the agreement."""
+    """Create a team, have the organizer approve it, and sign the agreement."""
     captain.agon("team", "create", "Levante", "-t", slug, expect=1)
     assert "What do you use the data for?" in captain.err
     captain.agon("team", "create", "Levante", "-t", slug, "--answer", "use=research")
@@ -125,14 +125,14 @@ def _take_part(organizer: Person, captain: Person, slug: str) -> None:
     assert captain.json("team", "show", "-t", slug)["state"] == "approved"
     text = captain.agon("sign", slug)
     assert "agon sign" in text
-    captain.agon("sign", slug, "--name", "Cleo Captain", expect=2)  # no one at the terminal
+    captain.agon("sign", slug, "--name", "Cleo Captain", expect=2)  # no one can answer at the terminal
     captain.agon("sign", slug, "--name", "Cleo Captain", "--yes")
     assert captain.json("sign", slug)["is_signed"]
     assert "Cleo Captain" in captain.browser.get(f"/tasks/{slug}/agreement/")
 
 
 def _data_password(demo: Demo, slug: str) -> str:
-    """The team's data password, from the mail to its captain."""
+    """Return the team's data password from the email to its captain."""
 
     def found() -> list[str]:
         mails = [mail for mail in demo.mails_to(CAPTAIN) if f"/tasks/{slug}/" in mail]
@@ -143,7 +143,7 @@ def _data_password(demo: Demo, slug: str) -> str:
 
 
 def _run_files(folder: Path, data: str, gold: str) -> dict[str, bytes]:
-    """Three runs for the first track: perfect, with errors, and with half of the labels flipped."""
+    """Return three runs for the first track: perfect, with errors, and with half of the labels flipped."""
     rows = list(csv.DictReader(io.StringIO(gold)))
     assert len(rows) == len(data.splitlines()) - 1
     head = "comment_id,sentence_pos,stereotype"
@@ -165,7 +165,10 @@ def _run_files(folder: Path, data: str, gold: str) -> dict[str, bytes]:
 
 
 def _check_and_submit(captain: Person, slug: str, runs: dict[str, bytes]) -> list[dict[str, Any]]:
-    """Check and submit each run; return the problems of the invalid one, the same from all commands and the page."""
+    """Check and submit each run.
+
+    Return the problems of the invalid one, which all commands and the page report alike.
+    """
     good, invalid, other = runs
     check = ("check", "--task", slug, "--team", "Levante")
     assert captain.agon(*check, good) == f"{good}: valid.\n"
@@ -181,7 +184,10 @@ def _check_and_submit(captain: Person, slug: str, runs: dict[str, bytes]) -> lis
 
 
 def _submit_by_page(captain: Person, slug: str, runs: dict[str, bytes], problems: list[dict[str, Any]]) -> None:
-    """Upload the invalid run and a valid one on the page: the report and the receipt are those of the command."""
+    """Upload the invalid run and a valid one on the page.
+
+    The report and the receipt must match those of the command.
+    """
     _good, invalid, other = runs
     boundary = captain.browser.upload(slug, "evaluation", invalid, b"comment_id\n")
     rejected = json.loads(captain.browser.get(f"{boundary}report.json"))
@@ -205,7 +211,7 @@ def _own_rows(person: Person, slug: str) -> list[dict[str, Any]]:
 
 
 def _fix_gold(organizer: Person, slug: str, gold: Path) -> float:
-    """Correct one label, with a preview first; return the new score of the team."""
+    """Correct one label after a preview, and return the team's new score."""
     head, first, *others = gold.read_text().splitlines()
     row = dict(zip(head.split(","), first.split(","), strict=True))
     fixed = organizer.folder / "fixed.csv"
@@ -230,7 +236,7 @@ def _wait_for_gold(person: Person, slug: str, version: int) -> None:
 
 
 def _same_board_as_on_the_page(captain: Person, slug: str, score: float) -> None:
-    """The released board: printed, as CSV and as JSON it is what the page exports."""
+    """Check that the released board, printed, as CSV and as JSON, is what the page exports."""
     (own,) = _own_rows(captain, slug)
     assert (own["run"], own["rank"], own["scores"]["f1_positive"]) == (NAME.format(1), 1, score)
     page = f"/tasks/{slug}/leaderboard/task1/?phase=evaluation&format="
@@ -250,7 +256,7 @@ def _verify_receipt(captain: Person, slug: str) -> None:
 
 
 def _return_to_the_first_gold(organizer: Person, slug: str, score: float) -> None:
-    """Go back to the first gold standard: previewed, then applied."""
+    """Preview the first gold standard, and apply it again."""
     back = ("task", "gold", slug, "task1", "--return-to", "1", "-m", "The correction was wrong.")
     preview = organizer.json(*back, "--dry-run")
     (own,) = [one for one in preview["boards"][0]["runs"] if one["run"] == NAME.format(1)]
@@ -272,5 +278,5 @@ def _export(organizer: Person, slug: str) -> None:
 
 
 def captain_rows(file: Path) -> list[dict[str, str]]:
-    """The downloads of the team."""
+    """Return the team's downloads."""
     return [row for row in csv.DictReader(io.StringIO(file.read_text())) if "Levante" in row.values()]

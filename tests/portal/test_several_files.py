@@ -1,4 +1,4 @@
-"""Runs of several files on the portal: uploaded, checked, scored, on the board, and corrected gold."""
+"""Runs with several files on the portal: uploading, checking, scoring, the board, and corrections of gold."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -162,7 +162,7 @@ def test_problems_name_the_file(team: Team, client: Client) -> None:
 
 def test_no_gold_leaves_the_folder(several: SharedTask) -> None:
     kept = [path.name for path in several.definition.folder.rglob("*") if path.is_file()]
-    assert sorted(kept) == ["deu.csv", "deu.txt", "eng.csv", "eng.txt", "task.yaml"]  # .csv: baselines
+    assert sorted(kept) == ["deu.csv", "deu.txt", "eng.csv", "eng.txt", "task.yaml"]  # the .csv files are baselines
     assert b"truth" not in folder_zip(several).replace(b"truth/one_{language}", b"")
     gold = GoldStandard.objects.get()
     assert gold.counts == (6, 6)

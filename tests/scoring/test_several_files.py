@@ -1,4 +1,4 @@
-"""Runs of several files: read, checked, scored by file and together, with one interval and one tie group."""
+"""Runs with several files: read, checked, and scored by file and together, with one interval and one tie group."""
 
 import hashlib
 import io
@@ -107,7 +107,7 @@ def with_missing(folder: Path, missing: str) -> Definition:
 
 
 def f1(truth: np.ndarray, run: np.ndarray) -> float:
-    """Mean over the columns of the macro F1 of 0 and 1."""
+    """Return the macro F1 of 0 and 1, averaged over the columns."""
     found = []
     for column in range(truth.shape[1]):
         for value in (0, 1):
@@ -183,7 +183,7 @@ def test_a_missing_file_counts_nothing_or_is_skipped(folder: Path, missing: str,
     assert result.scores["combine:overall"] == pytest.approx(expected, abs=1e-12)
     assert result.scores["f1_macro_mean@language=deu"] is None
     assert result.scores["f1_macro_mean@language=eng"] == 1.0
-    assert result.scores["exact_match_ratio"] == pytest.approx(55 / 80)  # its items are unanswered
+    assert result.scores["exact_match_ratio"] == pytest.approx(55 / 80)  # the missing file's items count as unanswered
 
 
 def test_an_upload_has_several_runs_of_several_files(
@@ -293,7 +293,7 @@ def test_errors_of_the_definition(folder: Path, before: str, after: str, word: s
 
 
 def test_intervals_are_those_of_samples_stratified_by_file(emotions: Definition) -> None:
-    """Resampling written again with numpy alone: items are drawn from each file, as many as it has."""
+    """The expected samples come from numpy alone: items are drawn from each file, as many as it has."""
     truth, spec = labels(0), emotions.tracks[0].metrics[0]
     run = flipped(truth, 0.2, 1)
     gold = load_gold(emotions, "track-a", emotions.gold[0].file)
@@ -351,4 +351,4 @@ def test_a_combined_score_has_one_tie_group(emotions: Definition, folder: Path) 
     values = {name: compute(run, spec) for name, run in runs.items()}
     assert values["partial"] == pytest.approx(2 / 3)
     samples = field_of(list(runs.values()), spec).resampled(np.random.default_rng(0), 200)
-    assert samples[2] == pytest.approx(2 / 3)  # what is missing is missing in every sample
+    assert samples[2] == pytest.approx(2 / 3)  # a missing file is missing in every sample

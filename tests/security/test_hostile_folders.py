@@ -34,7 +34,7 @@ Push = Callable[[bytes], TaskPush]
 
 @pytest.fixture
 def push(creator: User) -> Push:
-    """Push the folder. Only the row may remain, and it may take little time."""
+    """Push the folder. Afterwards only the row may exist, and the push must be fast."""
 
     def push(content: bytes) -> TaskPush:
         before = set(data_objects().names()), set(gold_objects().names())

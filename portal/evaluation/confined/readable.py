@@ -1,4 +1,4 @@
-"""Detecting problems in a report that are ours: a stored file cannot be read now."""
+"""Detecting report problems that are caused by the portal: a stored file cannot be read now."""
 
 from portal.evaluation.errors import HostError
 from scoring import Report
@@ -7,7 +7,7 @@ _OURS = {"unreadable-file", "items-unreadable", "items-unknown-split"}
 
 
 def require_readable(report: Report) -> None:
-    """Check that the report has no problem that is ours.
+    """Check that the portal caused none of the report's problems.
 
     Raises:
         HostError: the run's stored file or the track's items cannot be read.

@@ -27,7 +27,7 @@ Plain = dict[str, Any]
 
 
 class TaskFolder:
-    """A task's folder in a child. Between two calls, the caller writes the public files to `folder`."""
+    """A task's folder in a child. Between method calls, the caller writes the public files to `folder`."""
 
     def __init__(self, archive: bytes, folder: Path) -> None:
         self._file = io.BytesIO(archive)
@@ -101,7 +101,7 @@ class TaskFolder:
         return [name for name in self._entries if name in secret or _is_left_out(name)]
 
     def _names_of_gold(self, gold: GoldFile) -> list[str]:
-        """Return the names of its files in the zip, several for runs of several files."""
+        """Return the gold's file names in the zip. Runs with several files have several."""
         return [self._name(path) for path in self._definition.paths_of_gold(gold) if self._is_there(path)]
 
     def _is_there(self, path: Path) -> bool:

@@ -1,7 +1,7 @@
-"""Runs in the environment of sacrebleu, jiwer and rouge-score: reads a JSON list of evaluations, prints their values.
+"""Run sacrebleu, jiwer and rouge-score in their environment: read a JSON list of evaluations and print their values.
 
-An evaluation has `outputs`, and `references` as a list for each output. Values are by the keys of ours, with their
-options after a blank. jiwer has one reference only.
+An evaluation has `outputs`, and a list of `references` for each output. Values have our keys, with their options after
+a space. jiwer uses only one reference.
 """
 
 import json
