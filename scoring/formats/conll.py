@@ -27,7 +27,13 @@ ID = "# id = "
 TOKEN = "_"  # token text in runs written by this module
 OPTIONS = (
     Key("classes", WORDS, "Entity types."),
-    Key("scheme", one_of("BIO", "IOB2", "BIOES"), "Tagging scheme of the entities. BIO and IOB2 are the same.", "BIO"),
+    Key(
+        "scheme",
+        one_of("BIO", "IOB2", "BIOES"),
+        "Tagging scheme of the entities. BIO and IOB2 are the same. For IOB1, where `I-` begins most entities, add "
+        "`repair: begin`.",
+        "BIO",
+    ),
     Key(
         "repair",
         one_of("reject", "begin", "discard"),

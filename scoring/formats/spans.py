@@ -93,7 +93,7 @@ TYPED_OPTIONS = (
 def size_of_typed(spec: FormatSpec) -> Size:
     """The greatest size of a run of typed spans, for each of its items."""
     spans = limits.SPANS_AN_ITEM
-    return Size(entries=spans, cells=8 * spans, bytes=limits.SPANS_BYTES_AN_ITEM)
+    return Size(entries=spans, cells=4 * spans, bytes=limits.SPANS_BYTES_AN_ITEM)
 
 
 def size(spec: FormatSpec) -> Size:

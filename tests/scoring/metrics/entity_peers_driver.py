@@ -3,7 +3,8 @@
 An evaluation has the tags of each sentence as `gold` and `run`, a `scheme`, IOB2 or IOBES, and optionally the `types`.
 Values have our names; those of seqeval's strict mode begin with `discard `. nervaluate gets the entities that seqeval
 reads. With the `words` of each sentence, there are also scores of surface forms: the scorer of WNUT 2017 takes the
-entities that both sides have, and counts different pairs of words and type.
+entities that both sides have, and counts different pairs of words and type. Without a `scheme`, gold and
+run have the entities of each item, and only nervaluate's partial matching and matching by type are computed.
 """
 
 import json
@@ -38,7 +39,21 @@ def forms(given):
     return {f"wnut entity_{name}_surface": value for name, value in values.items()}
 
 
+def of_spans(gold, run, matches, types):
+    found = Evaluator(gold, run, tags=types, loader="dict").evaluate()
+    values = {}
+    for match, ending in matches.items():
+        for name in MEASURES:
+            values[f"nervaluate entity_{name}{ending}"] = getattr(found["overall"][match], name)
+            for kind, own in found["entities"].items():
+                values[f"nervaluate entity_{name}{ending}:{kind}"] = getattr(own[match], name)
+    return values
+
+
 def evaluate(given):
+    if "scheme" not in given:
+        inexact = {match: MATCHES[match] for match in ("partial", "ent_type")}
+        return of_spans(given["gold"], given["run"], inexact, ["PER", "LOC", "ORG"])
     sides, values, types = (given["gold"], given["run"]), {}, given.get("types", ["PER", "LOC", "ORG"])
     strict = {"mode": "strict", "scheme": {"IOB2": IOB2, "IOBES": IOBES}[given["scheme"]]}
     for prefix, options in (("", {}), ("discard ", strict)):
@@ -49,12 +64,7 @@ def evaluate(given):
             key = "f1-score" if name == "f1" else name
             for kind in types:
                 values[f"{prefix}entity_{name}:{kind}"] = report[kind][key] if kind in report else None
-    found = Evaluator(*([entities(tags) for tags in side] for side in sides), tags=types, loader="dict").evaluate()
-    for match, ending in MATCHES.items():
-        for name in MEASURES:
-            values[f"nervaluate entity_{name}{ending}"] = getattr(found["overall"][match], name)
-            for kind, own in found["entities"].items():
-                values[f"nervaluate entity_{name}{ending}:{kind}"] = getattr(own[match], name)
+    values |= of_spans(*([entities(tags) for tags in side] for side in sides), MATCHES, types)
     if "words" in given:
         values |= forms(given)
     return {name: value if value is None else float(value) for name, value in values.items()}

@@ -61,6 +61,11 @@ def test_tags_out_of_order_begin_an_entity_or_are_none(
     assert found(tags, scheme, "discard") == kept
 
 
+def test_iob1_is_read_with_begin() -> None:
+    tags = "I-PER I-PER B-PER I-PER I-LOC O I-LOC"
+    assert found(tags, "BIO", "begin") == [("PER", 0, 2), ("PER", 2, 4), ("LOC", 4, 5), ("LOC", 6, 7)]
+
+
 def test_an_entity_ends_with_its_sentence() -> None:
     assert read([["B-PER"], ["I-PER"]]).starts.tolist() == [0, 1, 2]
 
@@ -312,6 +317,38 @@ def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
             compared += 1
             assert ours == pytest.approx(expected or 0, abs=1e-9), (name, case)
     assert compared > 60 * len(batch)
+
+
+@pytest.mark.slow
+def test_nervaluate_on_spans_that_overlap(entity_peers: Evaluate) -> None:
+    """Compare two matchings only: in the strict and exact ones an inexact overlap uses up a gold entity there."""
+    rng = np.random.default_rng(11)
+    sides = [(overlapping(rng), overlapping(rng)) for _ in range(60)]
+    batch = [{"gold": spans_of(gold), "run": spans_of(run)} for gold, run in sides]
+    compared = 0
+    for (gold, run), theirs in zip(sides, entity_peers(batch), strict=True):
+        for name, expected in theirs.items():
+            ours = value(name.removeprefix("nervaluate "), gold, run)
+            if ours is not None:
+                compared += 1
+                assert ours == pytest.approx(expected, abs=1e-9), name
+    assert compared > 20 * len(batch)
+
+
+def overlapping(rng: np.random.Generator, items: int = 5) -> Entities:
+    """Entities of characters that may overlap, each once and sorted."""
+    rows = {}
+    for item in range(items):
+        begins = rng.integers(0, 12, 5).tolist()
+        drawn = {(begin, begin + int(rng.integers(1, 8)), int(rng.integers(3))) for begin in begins}
+        rows[str(item)] = ", ".join(f"{TYPES[kind]} {begin}-{end}" for begin, end, kind in sorted(drawn))
+    return replace(read_entities(rows, TYPES), lengths=None)
+
+
+def spans_of(answers: Entities) -> list[list[dict[str, object]]]:
+    """Each item's entities as nervaluate reads them: with the last character."""
+    rows = map(answers.of_item, range(len(answers.ids)))
+    return [[{"label": kind, "start": begin, "end": end - 1} for kind, begin, end in row] for row in rows]
 
 
 @pytest.mark.slow
