@@ -57,18 +57,23 @@ def read_entry(text: str) -> Entry:
     """
     text = text.strip()
     if len(text) > LONGEST:
-        raise BibtexError(_("It is longer than %(n)s characters: leave the abstract out.") % {"n": f"{LONGEST:,}"})
+        raise BibtexError(
+            _("The entry is longer than %(n)s characters. Leave out the abstract.") % {"n": f"{LONGEST:,}"}
+        )
     head = _HEAD.match(text)
     if head is None:
-        raise BibtexError(_("It does not start like an entry, for example with @inproceedings{key,"))
+        raise BibtexError(_("The entry does not start correctly. Start it, for example, with @inproceedings{key,"))
     kind, key = head[1].lower(), head[2]
     fields = {}
     errors = []
     if kind not in TYPES:
-        errors.append(_("@%(kind)s is not one of %(kinds)s.") % {"kind": kind, "kinds": ", ".join(TYPES)})
+        errors.append(
+            _("The entry type @%(kind)s is not allowed. Use one of %(kinds)s.")
+            % {"kind": kind, "kinds": ", ".join(TYPES)}
+        )
     for name, value in _fields(text, head.end()):
         if name in fields:
-            errors.append(_("The field %(name)s is there twice.") % {"name": name})
+            errors.append(_("The field %(name)s occurs twice.") % {"name": name})
         if name in FIELDS:  # other fields are dropped, since no style shows them
             fields[name] = _UNESCAPED.sub(r"\\\1", value) if name not in ("url", "doi") else value
             errors += _field_errors(name, value)
@@ -87,7 +92,7 @@ def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
     while not text.startswith("}", at):
         field = _FIELD.match(text, at)
         if field is None:
-            raise BibtexError(_after(text, at, _("expected a field, as title = {…}, or the closing brace")))
+            raise BibtexError(_after(text, at, _("expected a field, for example title = {…}, or the closing brace")))
         end = _end_of_value(text, field.end())
         value = text[field.end() : end]
         yield field[1].lower(), " ".join((value[1:-1] if value[0] in '{"' else value).split())
@@ -97,7 +102,7 @@ def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
         if not rest[1] and not text.startswith("}", at):
             raise BibtexError(_after(text, at, _("expected a comma or the closing brace")))
     if text[at + 1 :].strip():
-        raise BibtexError(_after(text, at + 1, _("expected nothing more: enter a single entry")))
+        raise BibtexError(_after(text, at + 1, _("expected the end. Enter only one entry")))
 
 
 def _end_of_value(text: str, at: int) -> int:
@@ -115,14 +120,14 @@ def _end_of_value(text: str, at: int) -> int:
             return place + 1
         if depth < 0:
             break
-    raise BibtexError(_after(text, at, _("this value has no end: the braces do not match")))
+    raise BibtexError(_after(text, at, _("this value has no end because the braces do not match")))
 
 
 def _field_errors(name: str, value: str) -> Iterator[str]:
     names = {"name": name}
     if name in ("url", "doi"):
         if not _ADDRESS.fullmatch(value):
-            yield _("The field %(name)s is not a plain web address.") % names
+            yield _("The field %(name)s is not a valid web address.") % names
         return
     if not value:
         yield _("The field %(name)s is empty.") % names
@@ -130,7 +135,7 @@ def _field_errors(name: str, value: str) -> Iterator[str]:
         yield _("The field %(name)s contains invisible characters.") % names
     commands = {found[1] for found in _COMMAND.finditer(value)}
     if harmful := sorted(command for command in commands if not _HARMLESS.fullmatch(command)):
-        yield _("The field %(name)s contains \\%(command)s: only accents, special letters and \\emph are allowed.") % {
+        yield _("The field %(name)s contains \\%(command)s. Only accents, special letters and \\emph are allowed.") % {
             **names,
             "command": harmful[0],
         }

@@ -15,7 +15,7 @@ from environ.fileaware_mapping import FileAwareMapping
 OWN = "AGON_"  # prefix of Agon's variables, used to find misspelled ones
 _FILE = "_FILE"
 _BOOLEANS = {*environ.Env.BOOLEAN_TRUE_STRINGS, "false", "off", "n", "no", "0", ""}
-_KINDS = {bool: "true or false", int: "a whole number", list: "names with commas between them"}
+_KINDS = {bool: "true or false", int: "a whole number", list: "names separated by commas"}
 
 
 class Environment(environ.FileAwareEnv):
@@ -37,7 +37,7 @@ class Environment(environ.FileAwareEnv):
                 f"{var}{_FILE} names {os.environ[var + _FILE]}, which cannot be read: {error.strerror}."
             )
         except (ValueError, ImproperlyConfigured):
-            self._problems.append(f"{var} is not what it should be: {_KINDS.get(cast, 'see the guide')}.")
+            self._problems.append(f"{var} has an invalid value. Expected: {_KINDS.get(cast, 'see the guide')}.")
         return default
 
     def _read(self, var: str, cast: Any, default: Any, parse_default: bool) -> Any:
@@ -57,7 +57,7 @@ class Environment(environ.FileAwareEnv):
         except (ValueError, ImproperlyConfigured):
             found = {}
         if found.get("ENGINE") not in ("django.db.backends.sqlite3", "django.db.backends.postgresql"):
-            self._problems.append(f"{var} is not what it should be: postgres://user:password@host:5432/name.")
+            self._problems.append(f"{var} has an invalid value. Expected: postgres://user:password@host:5432/name.")
             return dict(self.db_url_config(default))
         return found
 
@@ -83,7 +83,7 @@ class Environment(environ.FileAwareEnv):
     def exit_on_problems(self) -> None:
         """Exit and list all problems, if there are any."""
         if self._problems:
-            sys.exit("\n- ".join(["Agon does not start with these settings:", *self._problems]))
+            sys.exit("\n- ".join(["Agon can’t start with these settings:", *self._problems]))
 
 
 def checked_out_revision(folder: Path) -> str:

@@ -77,14 +77,17 @@ def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
 class Obstacle(TextChoices):
     """A reason why a person cannot download a dataset. They are resolved in this order, as their labels explain."""
 
-    NOT_RELEASED = "not-released", _("Come back when it is released.")
-    SIGNED_OUT = "signed-out", _("Sign in first; this file is for teams.")
-    NO_TEAM = "no-team", _("Create a team or join one.")
-    PENDING = "pending", _("Wait for the organizers to approve your team; its captain gets a mail.")
-    DECLINED = "declined", _("Ask for approval again: the organizers declined your team. Its page says why.")
-    WITHDRAWN = "withdrawn", _("Leave your team and join another: your team is withdrawn and gets no more data.")
+    NOT_RELEASED = "not-released", _("Wait until the file is released.")
+    SIGNED_OUT = "signed-out", _("Sign in. Only members of a team can download this file.")
+    NO_TEAM = "no-team", _("Create or join a team.")
+    PENDING = "pending", _("Wait until the organizers approve your team. The captain gets an email when they do.")
+    DECLINED = (
+        "declined",
+        _("The organizers declined your team. See the reason on the team page and request approval again."),
+    )
+    WITHDRAWN = "withdrawn", _("Your team has withdrawn and can’t download data. Leave the team and join another.")
     UNSIGNED = "unsigned", _("Sign the data agreement.")
-    PASSWORD = "password", _("Enter your team’s password. The captain received it by mail.")
+    PASSWORD = "password", _("Enter your team’s password. Your captain received it by email.")
 
 
 @dataclass(frozen=True, slots=True)

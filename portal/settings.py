@@ -49,13 +49,16 @@ _host = urlsplit(PUBLIC_URL).hostname or ""
 ALLOWED_HOSTS = list(dict.fromkeys([_host, *env.list("ALLOWED_HOSTS", default=[]), *THIS_MACHINE]))
 HTTPS = PUBLIC_URL.startswith("https://")
 PUBLIC = any(host not in THIS_MACHINE for host in ALLOWED_HOSTS)
-env.problem_if("*" in ALLOWED_HOSTS, "ALLOWED_HOSTS holds *: name the hosts that people use beside AGON_URL's.")
-env.problem_if(PUBLIC and not HTTPS, "AGON_URL is where people find the portal, and should begin with https://.")
+env.problem_if(
+    "*" in ALLOWED_HOSTS,
+    "ALLOWED_HOSTS contains *. List the hosts that people use in addition to the host of AGON_URL.",
+)
+env.problem_if(PUBLIC and not HTTPS, "AGON_URL is the portal's public address and must start with https://.")
 
 DEBUG = env.bool("DEBUG", default=False)
 DEMO = env.bool("AGON_DEMO", default=False)
-env.problem_if(PUBLIC and DEBUG, "DEBUG is on: its pages show the portal's inside to everybody.")
-env.problem_if(PUBLIC and DEMO, "AGON_DEMO is on: everybody knows the passwords of its accounts.")
+env.problem_if(PUBLIC and DEBUG, "DEBUG is on. Its error pages show internal details to everyone.")
+env.problem_if(PUBLIC and DEMO, "AGON_DEMO is on. The passwords of the demo accounts are publicly known.")
 
 # Data that this installation must not lose.
 
@@ -65,7 +68,7 @@ for _name, _folder in {"AGON_STATE": STATE_ROOT, "AGON_CACHE": CACHE_ROOT}.items
     try:
         _folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        env.problem_if(True, f"{_name} is {_folder}, which cannot be made: {error.strerror}.")
+        env.problem_if(True, f"{_name} is {_folder}, which can't be created: {error.strerror}.")
 DATA_ROOT = STATE_ROOT / "data"  # definitions, uploads, baselines, datasets; with S3, only drafts and copies
 GOLD_ROOT = STATE_ROOT / "gold"  # sealed; the storage provider cannot open it
 
@@ -75,10 +78,11 @@ GOLD_PUBLIC_KEY = env.str("AGON_GOLD_PUBLIC_KEY", default="").strip()
 GOLD_PRIVATE_KEYS = env.str("AGON_GOLD_PRIVATE_KEY", default="").split()
 for _name, _keys in {"AGON_GOLD_PUBLIC_KEY": [GOLD_PUBLIC_KEY], "AGON_GOLD_PRIVATE_KEY": GOLD_PRIVATE_KEYS}.items():
     _is_wrong = any(key and not re.fullmatch("[0-9a-f]{64}", key) for key in _keys)
-    env.problem_if(_is_wrong, f"{_name} is not what it should be: what manage.py gold_keys new prints.")
+    env.problem_if(_is_wrong, f"{_name} has an invalid value. Use a key that manage.py gold_keys new prints.")
 env.problem_if(
     PUBLIC and not GOLD_PUBLIC_KEY and not GOLD_PRIVATE_KEYS,
-    "AGON_GOLD_PUBLIC_KEY is missing (on a worker AGON_GOLD_PRIVATE_KEY): manage.py gold_keys new prints both.",
+    "AGON_GOLD_PUBLIC_KEY is missing (on a worker, AGON_GOLD_PRIVATE_KEY). To create both keys, run manage.py "
+    "gold_keys new.",
 )
 
 # URL under which the proxy serves DATA_ROOT, only for X-Accel-Redirect. In nginx: `location /data/ { internal; alias
@@ -91,11 +95,11 @@ SECRET_KEY = env.str("SECRET_KEY", default="")
 RECEIPT_KEY = env.str("AGON_RECEIPT_KEY", default="")  # PEM; by default one is created next to the secret key
 env.problem_if(
     PUBLIC and (len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 5 or SECRET_KEY.startswith("django-insecure")),
-    "SECRET_KEY is missing or can be guessed: give 50 random characters or more (openssl rand -base64 48).",
+    "SECRET_KEY is missing or too easy to guess. Use at least 50 random characters (openssl rand -base64 48).",
 )
 env.problem_if(
     PUBLIC and not RECEIPT_KEY,
-    "AGON_RECEIPT_KEY is missing: a private Ed25519 key in PEM, so that receipts stay valid.",
+    "AGON_RECEIPT_KEY is missing. Set it to a private Ed25519 key in PEM format so that receipts stay valid.",
 )
 if not SECRET_KEY and not PUBLIC:
     SECRET_KEY = kept_secret(STATE_ROOT / "secret-key", get_random_secret_key)
@@ -120,7 +124,9 @@ _SIGN_IN_AT = {"orcid": "https://orcid.org", "github": "https://github.com"}
 SIGN_IN_BY = {}
 for _name in _SIGN_IN_AT:
     _id, _secret = (env.str(f"{_name.upper()}_{part}", default="") for part in ("CLIENT_ID", "SECRET"))
-    env.problem_if(bool(_id) != bool(_secret), f"{_name.upper()}_CLIENT_ID and {_name.upper()}_SECRET belong together.")
+    env.problem_if(
+        bool(_id) != bool(_secret), f"{_name.upper()}_CLIENT_ID and {_name.upper()}_SECRET must both be set."
+    )
     if _id and _secret:
         SIGN_IN_BY[_name] = {"client_id": _id, "secret": _secret}
 
@@ -327,7 +333,7 @@ STORAGES: dict[str, Any] = {
 S3 = {name: env.str(f"AGON_S3_{name.upper()}", default="") for name in ("endpoint", "region", "key", "secret")}
 S3_BUCKET = env.str("AGON_S3_BUCKET", default="")
 env.problem_if(
-    any(S3.values()) and not S3_BUCKET, "AGON_S3_BUCKET is missing: the bucket that the other AGON_S3_… are for."
+    any(S3.values()) and not S3_BUCKET, "AGON_S3_BUCKET is missing. The other AGON_S3_… settings require it."
 )
 env.need("boto3", bool(S3_BUCKET), "AGON_S3_BUCKET")
 if S3_BUCKET:
@@ -339,10 +345,11 @@ if S3_BUCKET:
 # Sealed gold has its own bucket and keys, or stays in its folder.
 GOLD_BUCKET = env.str("AGON_S3_GOLD_BUCKET", default="")
 GOLD_S3 = {name: env.str(f"AGON_S3_GOLD_{name.upper()}", default="") for name in ("key", "secret")}
-env.problem_if(any(GOLD_S3.values()) and not GOLD_BUCKET, "AGON_S3_GOLD_BUCKET is missing: the bucket for sealed gold.")
 env.problem_if(
-    bool(GOLD_BUCKET) and GOLD_BUCKET == S3_BUCKET, "AGON_S3_GOLD_BUCKET must be another than AGON_S3_BUCKET."
+    any(GOLD_S3.values()) and not GOLD_BUCKET,
+    "AGON_S3_GOLD_BUCKET is missing. Set it to the bucket for encrypted gold.",
 )
+env.problem_if(bool(GOLD_BUCKET) and GOLD_BUCKET == S3_BUCKET, "AGON_S3_GOLD_BUCKET must differ from AGON_S3_BUCKET.")
 env.need("boto3", bool(GOLD_BUCKET), "AGON_S3_GOLD_BUCKET")
 if GOLD_BUCKET:
     STORAGES["gold"] = {
@@ -465,7 +472,7 @@ SENTRY_DSN = env.str("SENTRY_DSN", default="")
 env.need("sentry_sdk", bool(SENTRY_DSN), "SENTRY_DSN")
 if PUBLIC:
     for name in ("AGON_URL", "AGON_STATE", "DATABASE_URL", "REDIS_URL", "EMAIL_FROM"):
-        env.problem_if(not env.str(name, default=""), f"{name} is missing: a public portal leaves nothing to chance.")
+        env.problem_if(not env.str(name, default=""), f"{name} is missing. A public portal must set it explicitly.")
     env.find_unknown()
 env.exit_on_problems()
 

@@ -161,22 +161,20 @@ EXPORTS = {
         Export(
             "teams.csv",
             _("Teams"),
-            _("One row per member: team, state, affiliation, mail address, answers to your questions."),
+            _("One row per member, with team, state, affiliation, email address and answers to your questions."),
             _CSV,
             _teams,
         ),
         Export(
             "runs.zip",
             _("Runs"),
-            _("Every run that was not rejected, as it was uploaded, and a manifest with the SHA-256 of each."),
+            _("Every run that was not rejected, exactly as uploaded, and a manifest with all SHA-256 checksums."),
             _ZIP,
             _runs,
         ),
-        Export("scores.csv", _("Scores"), _("One row per run and metric, at full precision."), _CSV, _scores),
-        Export("downloads.csv", _("Downloads"), _("Who downloaded which data, when."), _CSV, _downloads),
-        Export("audit.csv", _("Audit log, CSV"), _("Who did what, when."), _CSV, _audit_table),
-        Export(
-            "audit.json", _("Audit log, JSON"), _("The same, with details as they were recorded."), _JSON, _audit_json
-        ),
+        Export("scores.csv", _("Scores"), _("One row per run and metric, in full precision."), _CSV, _scores),
+        Export("downloads.csv", _("Downloads"), _("Who downloaded which data and when."), _CSV, _downloads),
+        Export("audit.csv", _("Audit log, CSV"), _("Who did what and when."), _CSV, _audit_table),
+        Export("audit.json", _("Audit log, JSON"), _("The same log with all recorded details."), _JSON, _audit_json),
     )
 }

@@ -30,17 +30,19 @@ def test_a_port_in_use(tmp_path: Path) -> None:
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
         error = demo(tmp_path, PORT=str(port))
-    assert error == f"CommandError: Port {port} is in use: choose another, e.g. PORT=8001 ./run demo\n"
+    assert (
+        error == f"CommandError: Port {port} is already in use. Choose another port, for example PORT=8001 ./run demo\n"
+    )
 
 
 def test_a_port_that_is_no_number(tmp_path: Path) -> None:
-    assert "should be a number from 1 to 65535" in demo(tmp_path, PORT="eighty")
+    assert "must be a number from 1 to 65535" in demo(tmp_path, PORT="eighty")
 
 
 def test_fresh_leaves_a_folder_alone_that_the_demo_did_not_make(tmp_path: Path) -> None:
     mine = tmp_path / "thesis.txt"
     mine.write_text("mine")
-    assert "was not made by the demo" in demo(tmp_path, "--fresh", PORT="0008")
+    assert "was not created by the demo" in demo(tmp_path, "--fresh", PORT="0008")
     assert mine.read_text() == "mine"
 
 
@@ -48,7 +50,7 @@ def test_no_broker_at_redis_url(tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind((HOST, 0))
         url = f"redis://{HOST}:{unused.getsockname()[1]}/0"
-        assert f"No Redis or Valkey answers at {url}" in demo(tmp_path, REDIS_URL=url)
+        assert f"No Redis or Valkey responds at {url}" in demo(tmp_path, REDIS_URL=url)
 
 
 def test_an_old_python(tmp_path: Path) -> None:

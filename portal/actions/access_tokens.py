@@ -19,7 +19,7 @@ TOKENS = 50  # maximum number of valid tokens per person
 LONGEST_DAYS = 365
 
 TOO_MANY_TOKENS = LimitReached.declare(
-    "too_many_tokens", _("You have %(limit)d tokens. Revoke one that you no longer use.")
+    "too_many_tokens", _("You already have %(limit)d tokens. Revoke a token that you no longer use.")
 )
 
 
@@ -36,7 +36,7 @@ def create_token(
     name: Annotated[str, column(AccessToken, "name", required=True)],
     scope: AccessToken.Scope,
     shared_task: SharedTask | None = None,
-    days: Annotated[int, Field(ge=1, le=LONGEST_DAYS, title="Days until it expires")],
+    days: Annotated[int, Field(ge=1, le=LONGEST_DAYS, title="Days until the token expires")],
 ) -> tuple[AccessToken, str]:
     """Create a token that may do what its owner may, within its scope. Its text is returned once and not stored.
 

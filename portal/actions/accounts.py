@@ -17,7 +17,8 @@ from portal.models import AccessToken, AuditEntry, FailedAttempt, OutgoingMail, 
 from portal.queries.personal_data import teams_to_hand_over
 
 HAND_OVER_FIRST = Conflict.declare(
-    "hand_over_first", _("Choose a new captain for these teams, or withdraw them, first: %(teams)s.")
+    "hand_over_first",
+    _("Before you delete your account, choose a new captain for these teams or withdraw them: %(teams)s."),
 )
 LAST_ADMINISTRATOR = Conflict.declare(
     "last_administrator", _("You are the last administrator. Make someone else an administrator first.")

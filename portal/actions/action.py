@@ -31,7 +31,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R")
 
-GONE = Conflict.declare("gone", _("It no longer exists. Reload the page."))
+GONE = Conflict.declare("gone", _("This item no longer exists. Reload the page."))
 
 ACTIONS: dict[str, "Action[Any, Any, Any]"] = {}
 """Every action by its name, which is also its verb in the audit log."""

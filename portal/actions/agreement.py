@@ -15,7 +15,10 @@ from scoring import Definition
 
 SIGNED_WITH_OTHER_TEXT = Conflict.declare(
     "agreement_signed",
-    _("Version %(version)s of the agreement was signed with another text: give this text a new version."),
+    _(
+        "People have already signed version %(version)s of the agreement with a different text. Give this text a new "
+        "version."
+    ),
 )
 NO_AGREEMENT = Conflict.declare("no_agreement", _("This task has no agreement to sign."))
 TEXT_CHANGED = Conflict.declare(

@@ -23,9 +23,11 @@ from scoring import __version__ as scorer_version
 from scoring.definition import Track as TrackDefinition
 from scoring.metrics import describe
 
-PART_MISSING = Conflict.declare("part_missing", _("The folder lacks what the portal has: %(parts)s."))
+PART_MISSING = Conflict.declare(
+    "part_missing", _("The folder is missing parts that the portal already has: %(parts)s.")
+)
 
-SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task has this slug. Choose another one."))
+SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task already uses this slug. Choose a different slug."))
 
 
 @dataclass(frozen=True, slots=True)

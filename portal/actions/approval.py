@@ -11,7 +11,7 @@ from portal.actions.roles import ORGANIZERS
 from portal.actions.team_mails import captain_of, queue_mail
 from portal.models import Board, OutgoingMail, Team
 
-DECIDED = Conflict.declare("team_state", _("%(team)s cannot be approved or declined now. Its state: %(state)s."))
+DECIDED = Conflict.declare("team_state", _("%(team)s can’t be approved or declined in its current state (%(state)s)."))
 
 
 @action(who=ORGANIZERS, says=_("approved the team"), errors=[DECIDED], locks=True)

@@ -21,12 +21,15 @@ from portal.models.failed_attempt import AN_HOUR, FIRST_GUESSES, GUESSES
 from portal.permissions import Obstacle, data_access
 
 WRONG_PASSWORD = NotAllowed.declare(
-    "wrong_password", _("That is not your team’s password. It is in the captain’s last mail.")
+    "wrong_password", _("This is not your team’s password. The captain’s latest password email contains it.")
 )
 LAST_GUESS_WRONG = LimitReached.declare(WRONG_PASSWORD.code, WRONG_PASSWORD.sentence)
 TOO_MANY_GUESSES = LimitReached.declare(
     "too_many_guesses",
-    _("Too many wrong passwords within an hour. Wait an hour, or ask your captain to request a new one."),
+    _(
+        "You entered too many incorrect passwords within an hour. Wait an hour, or ask your captain to request a new "
+        "password."
+    ),
 )
 NO_PASSWORD = Conflict.declare("no_password", _("This team has no data password."))
 

@@ -17,12 +17,13 @@ DATASET_BYTES = 1024**3
 
 EMPTY = Invalid.declare("empty", _("The file is empty."))
 FILE_OF_RULES = Conflict.declare(
-    "file_of_rules", _("Runs are checked with this file. Change it in the task’s folder and import the folder.")
+    "file_of_rules",
+    _("The portal uses this file to check runs. Change the file in the task folder and import the folder."),
 )
-SAME_FILE = Invalid.declare("same_file", _("This is the file that can be downloaded now. Choose another one."))
+SAME_FILE = Invalid.declare("same_file", _("This file is identical to the current version. Choose a different file."))
 ALREADY_DOWNLOADED = Invalid.declare(
     "already_downloaded",
-    _("Someone has downloaded the current file. Confirm that you want to replace it."),
+    _("Someone has already downloaded the current file. Confirm that you want to replace it."),
 )
 
 

@@ -23,21 +23,24 @@ MOST_WAITING = 50  # maximum number of waiting logins per network address
 TOKEN_DAYS = 90
 
 TOO_MANY_LOGINS = LimitReached.declare(
-    "too_many_logins", _("Too many logins from your network are waiting to be allowed. Try again in 10 minutes.")
+    "too_many_logins", _("Too many sign-ins from your network are waiting for approval. Try again in 10 minutes.")
 )
 UNKNOWN_CODE = Conflict.declare(
     "unknown_code",
-    _("No login is waiting for this code. Check the code, or run “agon login” again: a code is valid for 10 minutes."),
+    _(
+        "This code is invalid or has expired. Check the code, or run “agon login” again. Codes are valid for 10 "
+        "minutes."
+    ),
 )
-TOO_MANY_CODES = LimitReached.declare("too_many_codes", _("You tried too many codes. Wait an hour."))
-PENDING = Conflict.declare("authorization_pending", _("Allow the login in your browser."))
-SLOW_DOWN = LimitReached.declare("slow_down", _("Too many requests. Wait 5 more seconds between two requests."))
-EXPIRED = NotAllowed.declare("expired_token", _("The code has expired or was used. Run “agon login” again."))
+TOO_MANY_CODES = LimitReached.declare("too_many_codes", _("You tried too many codes. Wait an hour, then try again."))
+PENDING = Conflict.declare("authorization_pending", _("Allow the sign-in in your browser."))
+SLOW_DOWN = LimitReached.declare("slow_down", _("Too many requests. Increase the time between requests by 5 seconds."))
+EXPIRED = NotAllowed.declare("expired_token", _("The code has expired or was already used. Run “agon login” again."))
 NO_SUCH_TASK = Conflict.declare(
     "no_such_task",
-    _("You can see no task %(task)s, so a token can’t be limited to it. Run “agon login” again with another task."),
+    _("You don’t have access to the task %(task)s. Run “agon login” again with another task."),
 )
-DENIED = NotAllowed.declare("access_denied", _("The login was denied in the browser."))
+DENIED = NotAllowed.declare("access_denied", _("The sign-in was denied in the browser."))
 
 Code = Annotated[str, Field(min_length=1, max_length=20, title=_("Code"))]
 
@@ -75,7 +78,7 @@ def start_device_login(
 
 @action(
     who=OWN_ACCOUNT,
-    says=_("allowed a login on the command line"),
+    says=_("allowed a command-line sign-in"),
     errors=[UNKNOWN_CODE, NO_SUCH_TASK, NO_SECOND_FACTOR, TOO_MANY_TOKENS],
     locks=True,
 )
@@ -100,7 +103,7 @@ def _only_task(account: User, login: DeviceLogin) -> SharedTask | None:
     return shared_task
 
 
-@action(who=OWN_ACCOUNT, says=_("denied a login on the command line"), errors=[UNKNOWN_CODE])
+@action(who=OWN_ACCOUNT, says=_("denied a command-line sign-in"), errors=[UNKNOWN_CODE])
 def deny_device_login(act: Act, account: User, *, code: Code) -> None:
     """Deny a token to the command line that shows this code."""
     login = DeviceLogin.objects.waiting(code, act.at).first()

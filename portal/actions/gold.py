@@ -33,7 +33,7 @@ NOT_READY = Conflict.declare(
 )
 STALE = Conflict.declare(
     "stale_preview",
-    _("Gold, rules or runs have changed since this preview was computed. Request a new preview."),
+    _("The current gold, the rules or the runs have changed since this preview was computed. Request a new preview."),
 )
 IN_USE = Conflict.declare("in_use", _("This version is already in use."))
 

@@ -19,21 +19,22 @@ from scoring.gold.check import check_gold
 from scoring.score import named_bytes
 
 GOLD_CHANGED_TWICE = Conflict.declare(
-    "gold_changed_twice", _("Gold has changed in the folder and on the page:\n%(problems)s")
+    "gold_changed_twice", _("The gold has changed both in the folder and on the “Gold” page:\n%(problems)s")
 )
 NEVER_IMPORTED = Conflict.declare(
     "gold_changed_twice",
     _(
-        "gold %(track)s %(split)s: version %(version)d was uploaded on the page, and the folder has another file. "
-        "To use the folder’s, upload it on the page Gold, then import again."
+        "gold %(track)s %(split)s: version %(version)d was uploaded on the “Gold” page, and the folder has a different "
+        "file. To use the file from the folder, upload it on the “Gold” page, then import again."
     ),
 )
 CHANGED_TWICE = Conflict.declare(
     "gold_changed_twice",
     _(
-        "gold %(track)s %(split)s: the file has changed since the last import, and version %(version)d replaced it on "
-        "the page. To use the folder’s file, upload it on the page Gold, then import again. To keep version "
-        "%(version)d, restore the file of the last import (version %(imported)d), or remove it from the folder."
+        "gold %(track)s %(split)s: the file in the folder has changed since the last import, and version %(version)d "
+        "was uploaded on the “Gold” page. To use the file from the folder, upload it on the “Gold” page, then import "
+        "again. To keep version %(version)d, restore the file from the last import (version %(imported)d) in the "
+        "folder, or remove the file from the folder."
     ),
 )
 

@@ -12,11 +12,13 @@ from portal.actions.phases import record_window, require_hidden_items, require_n
 from portal.models import Phase, SharedTask, User
 from scoring.definition import Phase as PhaseDefinition
 
-WINDOW = Invalid.declare("window", _("These phases can’t be changed as in the folder:\n%(problems)s"))
+WINDOW = Invalid.declare("window", _("These phase changes are not possible:\n%(problems)s"))
 RELEASED = Conflict.declare(
-    "released", _("Its scores are public: it can accept no more runs. Take the release back first.")
+    "released", _("The scores of this phase are public, so it can’t accept more runs. Take back the release first.")
 )
-HAS_OPENED = Invalid.declare("opened", _("It has already opened, so its opening can’t be moved to the future."))
+HAS_OPENED = Invalid.declare(
+    "opened", _("The phase has already opened, so its opening time can’t be moved to the future.")
+)
 
 
 def phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from scoring.gold.track_votes import agreement_of
 from scoring.reports.printing import problem_line
 
 DEFINITION = Invalid.declare("definition", _("The definition has errors:\n%(problems)s"))
-FOLDER = Invalid.declare("folder", _("The files that the definition names have errors:\n%(problems)s"))
+FOLDER = Invalid.declare("folder", _("The files listed in the definition have errors:\n%(problems)s"))
 
 
 @action(

@@ -26,12 +26,12 @@ TOO_LONG = Invalid.declare(
     ),
 )
 REQUIRED = Invalid.declare("required", _("%(label)s is required."))
-NOT_TEXT = Invalid.declare("not_text", _("%(label)s contains a character that can’t be stored. Type the text again."))
+NOT_TEXT = Invalid.declare("not_text", _("%(label)s contains an invalid character. Type the text again."))
 NOT_A_CHOICE = Invalid.declare("not_a_choice", _("%(label)s must be one of: %(choices)s."))
 NOT_VALID = Invalid.declare("not_valid", _("%(label)s: %(reason)s"))
 
 NO_ZONE = _("Add the time zone, for example Z for UTC.")
-OUT_OF_RANGE = _("Use a time in the years 2000 to 2199.")
+OUT_OF_RANGE = _("Use a time between the years 2000 and 2199.")
 
 INPUT_ERRORS = (TOO_LONG, REQUIRED, NOT_TEXT, NOT_A_CHOICE, NOT_VALID)
 

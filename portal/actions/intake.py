@@ -16,9 +16,9 @@ from portal.permissions import has_signed, team_of
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from scoring.limits import UPLOAD_BYTES
 
-TOO_LARGE = TooLarge.declare("too_large", _("The file is too large. Use at most %(limit)d bytes."))
-UNSIGNED = NotAllowed.declare("unsigned", _("Sign the data agreement of this task first, then upload the file again."))
-PHASE_CLOSED = NotAllowed.declare("phase_closed", _("%(phase)s doesn’t accept runs now."))
+TOO_LARGE = TooLarge.declare("too_large", _("The file is too large. The limit is %(limit)d bytes."))
+UNSIGNED = NotAllowed.declare("unsigned", _("Sign this task’s data agreement first, then upload the file again."))
+PHASE_CLOSED = NotAllowed.declare("phase_closed", _("%(phase)s is not accepting runs at the moment."))
 
 FileName = Annotated[  # not stripped, because names are checked as they are
     str, StringConstraints(strip_whitespace=False), column(Submission, "file_name", required=True, title="File name")

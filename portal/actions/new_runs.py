@@ -24,40 +24,44 @@ QUOTA_ATTEMPTS = 4  # attempts while the phase is being changed
 
 PHASE_MOVES = Conflict.declare(
     "phase_moves",
-    _("The organizers are changing %(phase)s right now. No run was submitted: upload the file again."),
+    _("The organizers are changing %(phase)s right now, so no run was submitted. Upload the file again."),
 )
 NO_RUNS_LEFT = {
     (period, whose): LimitReached.declare("no_runs_left", sentence)
     for period, whose, sentence in (
-        ("day", "team", _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. This upload holds %(runs)d.")),
+        (
+            "day",
+            "team",
+            _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. This upload contains %(runs)d."),
+        ),
         (
             "phase",
             "team",
-            _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. This upload holds %(runs)d."),
+            _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. This upload contains %(runs)d."),
         ),
         (
             "day",
             "person",
             _(
-                "Runs that you can still upload today (UTC) for %(track)s, counting those for your earlier teams: "
-                "%(left)d of %(limit)d. This upload holds %(runs)d."
+                "Runs that you can still upload today (UTC) for %(track)s, including runs for your earlier teams: "
+                "%(left)d of %(limit)d. This upload contains %(runs)d."
             ),
         ),
         (
             "phase",
             "person",
             _(
-                "Runs that you can still upload for %(track)s in %(phase)s, counting those for your earlier teams: "
-                "%(left)d of %(limit)d. This upload holds %(runs)d."
+                "Runs that you can still upload for %(track)s in %(phase)s, including runs for your earlier teams: "
+                "%(left)d of %(limit)d. This upload contains %(runs)d."
             ),
         ),
     )
 }
 NUMBER_TAKEN = Conflict.declare(
-    "run_number_taken", _("Run number %(number)d of %(track)s is already used. Free: %(free)s.")
+    "run_number_taken", _("Run number %(number)d is already used in %(track)s. Available numbers: %(free)s.")
 )
 NO_NUMBER_FREE = Conflict.declare(
-    "run_number_taken", _("Run number %(number)d of %(track)s is already used, and no number is free.")
+    "run_number_taken", _("Run number %(number)d is already used in %(track)s, and no other number is available.")
 )
 NEW_RUN_ERRORS = (PHASE_MOVES, *NO_RUNS_LEFT.values(), NUMBER_TAKEN, NO_NUMBER_FREE, *SLOT_ERRORS)
 

@@ -17,18 +17,18 @@ from portal.models.failed_attempt import AN_HOUR
 ADDRESSES_AN_HOUR = 20  # of a person in all tasks: each shows whether an address has an account
 
 NO_ACCOUNT = Invalid.declare(
-    "no_account", _("No account has the address %(address)s. Ask that person to sign up first, then add them.")
+    "no_account", _("There is no account with the address %(address)s. Ask the person to sign up first, then add them.")
 )
 TOO_MANY_ADDRESSES = LimitReached.declare(
-    "too_many_addresses", _("You can enter %(limit)d addresses an hour. Wait a while, then try again.")
+    "too_many_addresses", _("You can enter %(limit)d addresses per hour. Wait a while, then try again.")
 )
-IS_ORGANIZER = Conflict.declare("is_organizer", _("%(address)s organizes this task already."))
-NO_SUCH_ORGANIZER = Invalid.declare("no_such_organizer", _("%(address)s does not organize this task."))
+IS_ORGANIZER = Conflict.declare("is_organizer", _("%(address)s is already an organizer of this task."))
+NO_SUCH_ORGANIZER = Invalid.declare("no_such_organizer", _("%(address)s is not an organizer of this task."))
 LAST_ORGANIZER = Conflict.declare(
-    "last_organizer", _("A task needs an organizer. Add someone else before you remove the last one.")
+    "last_organizer", _("A task needs at least one organizer. Add another organizer before you remove this one.")
 )
 
-Address = Annotated[str, column(User, "email", required=True, title="Mail address"), passes(validate_email)]
+Address = Annotated[str, column(User, "email", required=True, title="Email address"), passes(validate_email)]
 
 
 @action(

@@ -9,7 +9,7 @@ from portal.actions.roles import ANYONE
 from portal.models import PaperPack, Phase
 from portal.paper.queue import packs_to_build, request_pack
 
-SCORES_HIDDEN = NotAllowed.declare("scores_hidden", _("The scores of %(phase)s are not released."))
+SCORES_HIDDEN = NotAllowed.declare("scores_hidden", _("The scores of %(phase)s have not been released yet."))
 
 
 @action(who=ANYONE, errors=[SCORES_HIDDEN], atomic=False)

@@ -13,7 +13,9 @@ from portal.bibtex import BibtexError, read_entry
 from portal.models import SharedTask, Team
 from portal.models.team import web_address
 
-PAPERS_CLOSED = Conflict.declare("papers_closed", _("The organizers have closed the list of papers. Write to them."))
+PAPERS_CLOSED = Conflict.declare(
+    "papers_closed", _("The organizers have closed the paper list. Contact the organizers to change your reference.")
+)
 BIBTEX = Invalid.declare("bibtex", "%(problems)s")
 
 
@@ -34,7 +36,7 @@ def give_paper(
     return team
 
 
-@action(who=ORGANIZERS, says=_("closed the list of papers"), repeatable=True)
+@action(who=ORGANIZERS, says=_("closed the paper list"), repeatable=True)
 def close_papers(act: Act, shared_task: SharedTask) -> None:
     """Stop teams from changing their papers."""
     is_open = SharedTask.objects.filter(pk=shared_task.pk, papers_closed_at=None)
@@ -42,7 +44,7 @@ def close_papers(act: Act, shared_task: SharedTask) -> None:
         act.record()
 
 
-@action(who=ORGANIZERS, says=_("reopened the list of papers"), repeatable=True)
+@action(who=ORGANIZERS, says=_("reopened the paper list"), repeatable=True)
 def open_papers(act: Act, shared_task: SharedTask) -> None:
     """Let teams change their papers again."""
     is_closed = SharedTask.objects.filter(pk=shared_task.pk, papers_closed_at__isnull=False)

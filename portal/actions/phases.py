@@ -18,33 +18,36 @@ from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_publi
 NOTICE = timedelta(hours=1)  # minimum time until a changed deadline, so that uploads in progress can finish
 
 RELEASED = Conflict.declare(
-    "released", _("The scores of %(phase)s are public: it can accept no more runs. Take the release back first.")
+    "released",
+    _("The scores of %(phase)s are public, so the phase can’t accept more runs. Take back the release first."),
 )
 ITEMS_PUBLIC = Conflict.declare(
     "items_public",
     _(
-        "The gold of the items of %(track)s, split %(split)s, is public, so %(phase)s accepts no more runs. "
-        "To open it again, write published: false for that gold in task.yaml and import the folder."
+        "The gold for the items in %(track)s, split %(split)s, is public, so %(phase)s can’t accept more runs. To open "
+        "the phase again, set “published: false” for this gold in task.yaml and import the folder."
     ),
 )
-NOTHING_MOVED = Invalid.declare("nothing_moved", _("These are the dates it already has."))
+NOTHING_MOVED = Invalid.declare("nothing_moved", _("The phase already has these dates."))
 OPENED = Invalid.declare(
-    "opened", _("The opening can be moved only while it is in the future, and only to a time in the future.")
+    "opened", _("You can move the opening time only before the phase opens, and only to a future time.")
 )
-NO_CLOSING = Invalid.declare("no_closing", _("Enter the time when it closes."))
+NO_CLOSING = Invalid.declare("no_closing", _("Enter the closing time."))
 NO_DEADLINE = Invalid.declare("no_closing", _("%(phase)s has no deadline, so it needs no extra time."))
 CLOSES_FIRST = Invalid.declare("closes_first", _("The phase must close after it opens."))
-PAST = Invalid.declare("past", _("The new deadline has already passed."))
+PAST = Invalid.declare("past", _("The new deadline is in the past. Choose a future time."))
 DEADLINE_TOO_NEAR = Invalid.declare(
-    "too_near", _("An earlier deadline must be at least one hour ahead, so that no team is surprised.")
+    "too_near",
+    _("If you move the deadline forward, it must be at least one hour from now so that teams have time to react."),
 )
-NO_TIME = Invalid.declare("no_time", _("Extra time must end after the deadline, and in the future."))
+NO_TIME = Invalid.declare("no_time", _("Extra time must end after the deadline and in the future."))
 EXTRA_TIME_TOO_NEAR = Invalid.declare(
-    "too_near", _("Extra time can't end within the next hour, so that no team is surprised. Choose a later time.")
+    "too_near",
+    _("Extra time must last at least one hour from now so that teams have time to react. Choose a later time."),
 )
 ENDS_SOON = Conflict.declare(
     "too_near",
-    _("This extra time ends within an hour anyway. It can't be cut shorter, so that no team is surprised."),
+    _("This extra time already ends within an hour, so it can’t be shortened. Teams need time to react."),
 )
 NO_GRACE = Conflict.declare("no_grace", _("This extra time no longer exists."))
 

@@ -148,7 +148,7 @@ def _checked(push: TaskPush, now: Callable[[], datetime]) -> dict[str, Any]:
                 raise
     except ChildError as error:
         log.warning("push rejected", push=str(push.pk), error=str(error))
-        message = "The folder takes too much time or memory to check. Make its files smaller, or leave some out."
+        message = "Checking the folder takes too much time or memory. Make its files smaller, or remove some of them."
         return _rejected([problem("folder-too-expensive", message)])
 
 
@@ -237,7 +237,7 @@ def _refusal(user: User) -> dict[str, Any] | None:
     """Return the reason why the person gets no draft although the folder is valid, or None."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not may_create_tasks(user):
-        return problem("may-not-create", "This account may not create tasks any more.")
+        return problem("may-not-create", "Your account is no longer allowed to create tasks.")
     if drafts_of(user) >= DRAFTS:
         return problem("draft-limit", f"You have {DRAFTS} drafts. Open or delete one first.")
     return None
@@ -291,7 +291,7 @@ def _changed_files(push: TaskPush, pushed: Pushed) -> Iterator[str]:
     for slug, stored in pushed.given.datasets.items():
         known = push.shared_task.dataset_files.get(slug)
         if known is None or stored["sha256"] not in (known["sha256"], known["instead_of"]):
-            yield _("dataset %(slug)s: another file") % {"slug": slug}
+            yield _("dataset %(slug)s: different file") % {"slug": slug}
 
 
 def _files(definition: Definition) -> dict[str, str]:

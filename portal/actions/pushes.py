@@ -33,18 +33,19 @@ _AN_HOUR, _A_DAY = timedelta(hours=1), timedelta(days=1)
 SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # an iterable that can be consumed only once
 
 TOO_MANY_PUSHES = LimitReached.declare(
-    "push_limit", _("You pushed %(n)d folders within an hour. Wait a while, and check folders on your own machine.")
+    "push_limit",
+    _("You pushed %(n)d folders within an hour. Wait a while. You can also check folders on your own computer."),
 )
 TOO_MANY_BYTES = LimitReached.declare(
-    "push_bytes", _("The folders that you pushed within a day have %(limit)d MiB in all. Push again tomorrow.")
+    "push_bytes", _("You reached the daily limit of %(limit)d MiB for pushed folders. Push again tomorrow.")
 )
 TOO_MANY_DRAFTS = LimitReached.declare("draft_limit", _("You have %(n)d drafts. Open or delete one first."))
-PUSH_RUNNING = Conflict.declare("push_running", _("Another push of yours is being checked. Wait for its result."))
-NOT_READY = Conflict.declare("push_not_ready", _("This push can’t be applied: it is %(state)s."))
-STALE = Conflict.declare(
-    "push_stale", _("The task has changed since this push was compared with it. Push the folder again.")
+PUSH_RUNNING = Conflict.declare(
+    "push_running", _("Another of your pushes is still being checked. Wait until it finishes.")
 )
-UNSURE = Invalid.declare("push_unsure", _("Confirm that you are sure:\n%(effects)s"))
+NOT_READY = Conflict.declare("push_not_ready", _("This push can’t be applied in its current state (%(state)s)."))
+STALE = Conflict.declare("push_stale", _("The task has changed since this push was checked. Push the folder again."))
+UNSURE = Invalid.declare("push_unsure", _("Confirm these effects:\n%(effects)s"))
 _LIMITS = [TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
 
 

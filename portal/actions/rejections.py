@@ -20,27 +20,30 @@ _IN_A_ROW, _A_MINUTE = timedelta(minutes=10), timedelta(minutes=1)
 REJECTED_WITHIN_AN_HOUR = LimitReached.declare(
     "too_many_rejected",
     _(
-        "%(n)d files that you or your team uploaded or validated within an hour were rejected. Wait a while, and "
-        "check files on your own computer before you upload them."
+        "%(n)d files from you or your team were rejected within the last hour. Wait a while, and check your files on "
+        "your own computer before you upload them."
     ),
 )
 REJECTED_WITHIN_TEN_MINUTES = LimitReached.declare(
     "too_many_rejected",
     _(
-        "%(n)d files that you uploaded or validated within ten minutes were rejected. Wait a minute, and check files "
-        "on your own computer before you upload them."
+        "%(n)d of your files were rejected within the last ten minutes. Wait a minute, and check your files on your "
+        "own computer before you upload them."
     ),
 )
 UNCHECKED_OF_TEAM = LimitReached.declare(
     "too_many_unchecked",
     ngettext_lazy(
-        "%(n)d file from you or your team is waiting to be checked. Upload the next one after that.",
-        "%(n)d files from you or your team are waiting to be checked. Upload the next one after that.",
+        "%(n)d file from you or your team is waiting to be checked. Wait until the check finishes, then upload the "
+        "next file.",
+        "%(n)d files from you or your team are waiting to be checked. Wait until the checks finish, then upload the "
+        "next file.",
         "n",
     ),
 )
 UNCHECKED_OF_PERSON = LimitReached.declare(
-    "too_many_unchecked", _("%(n)d of your uploads are waiting to be checked. Upload the next one after that.")
+    "too_many_unchecked",
+    _("%(n)d of your uploads are waiting to be checked. Wait until the checks finish, then upload the next file."),
 )
 REJECTION_ERRORS = (REJECTED_WITHIN_AN_HOUR, REJECTED_WITHIN_TEN_MINUTES, UNCHECKED_OF_TEAM, UNCHECKED_OF_PERSON)
 

@@ -11,18 +11,18 @@ from portal.actions.roles import ORGANIZERS
 from portal.models import Phase
 
 NOT_RELEASED_BY_HAND = Invalid.declare(
-    "not_by_hand", _("The organizers don’t release the scores of %(phase)s: task.yaml says when they are shown.")
+    "not_by_hand", _("The scores of %(phase)s can’t be released because task.yaml already says when they are shown.")
 )
-PAST = Invalid.declare("past", _("That time has passed. Release now, or choose a time in the future."))
+PAST = Invalid.declare("past", _("This time is in the past. Release the scores now, or choose a future time."))
 STILL_OPEN = Conflict.declare(
     "still_open",
     _(
-        "%(phase)s still accepts runs at that time, so people could see scores before they submit. Choose "
-        "a time after it closes."
+        "%(phase)s still accepts runs at that time, so people could see scores before they submit. Choose a time after "
+        "the phase closes."
     ),
 )
-NO_RELEASE = Conflict.declare("no_release", _("There is no release of %(phase)s to take back."))
-NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("No release of %(phase)s was taken back."))
+NO_RELEASE = Conflict.declare("no_release", _("%(phase)s has no release to take back."))
+NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("%(phase)s has no release to restore."))
 
 
 @action(who=ORGANIZERS, says=_("released scores"), errors=[NOT_RELEASED_BY_HAND, PAST, STILL_OPEN], locks=True)
@@ -37,7 +37,7 @@ def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Pha
     return _set(act, phase, released)
 
 
-@action(who=ORGANIZERS, says=_("took a release back"), errors=[NO_RELEASE], locks=True)
+@action(who=ORGANIZERS, says=_("took back a release"), errors=[NO_RELEASE], locks=True)
 def take_back_release(act: Act, phase: Phase) -> Phase:
     """Hide the scores again, or cancel a planned release. A canceled release can be restored with its date."""
     if phase.scores != Phase.Scores.ON_RELEASE or phase.released is None:

@@ -68,8 +68,8 @@ def _require_our_tables(content: Mapping[str, Any]) -> None:
     """Check the table version. This comes first because other versions may have other keys in the manifest."""
     if content["migrations"] != rows.migrations():
         message = _(
-            "The backup is of Agon %(theirs)s (%(revision)s) with other tables. Restore it with that version, then"
-            " upgrade: docs/storage-and-backup.md says how."
+            "The backup was made with Agon %(theirs)s (%(revision)s), which has different database tables. Restore the "
+            "backup with that version, then upgrade as described in docs/storage-and-backup.md."
         )
         theirs = {"theirs": content["agon"], "revision": content.get("revision") or content["made_at"][:10]}
         raise Invalid("other_version", message % theirs)
@@ -78,14 +78,15 @@ def _require_our_tables(content: Mapping[str, Any]) -> None:
 def _require_empty(manifest: Manifest) -> None:
     """Check that the portal is empty. Files of this archive are allowed: an interrupted restore may have left them."""
     if not rows.is_empty():
-        raise Conflict("not_empty", _("The database is not empty. Restore into a new one."))
+        raise Conflict("not_empty", _("The database is not empty. Restore the backup into a new database."))
     folders = {"/".join(PurePosixPath(name).parts[:3]) for name in manifest.members if name.startswith(_DEFINITIONS)}
     known = folders | manifest.members.keys()
     for prefix, objects in ((DATA, data_objects()), (GOLD, gold_objects())):
         for name in objects.names():
             if f"{prefix}/{name.removesuffix('.zip')}" not in known:
                 message = _(
-                    "The storage has files that are not in the backup, such as %(name)s. Restore into empty storage."
+                    "The storage contains files that are not in the backup, such as %(name)s. Restore the backup into "
+                    "empty storage."
                 )
                 raise Conflict("not_empty", message % {"name": name})
 
@@ -131,7 +132,7 @@ def _load_rows(archive: tarfile.TarFile, manifest: Manifest) -> None:
             try:
                 count = rows.load(table, lines)
             except rows.MissingColumn as missing:
-                message = _("The backup has no %(column)s: it was made before Agon 0.1.0 and can’t be restored.")
+                message = _("The backup has no %(column)s. It was made before Agon 0.1.0 and can’t be restored.")
                 raise Invalid("other_version", message % {"column": missing}) from None
             if count != manifest.rows[label]:
                 raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": label})

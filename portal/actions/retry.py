@@ -23,8 +23,8 @@ from portal.models import Board, GoldUpload, Quota, Run, SharedTask, Submission
 from portal.models.lease import LeaseQuerySet
 
 # Reasons why an upload, run or gold file stays failed, for `Retried.left`.
-QUOTA_USED = Conflict.declare("no_runs_left", _("Its team has used its quota since then."))
-NUMBER_USED = Conflict.declare("run_number_taken", _("Its run number has been used again since then."))
+QUOTA_USED = Conflict.declare("no_runs_left", _("The team has since used its quota."))
+NUMBER_USED = Conflict.declare("run_number_taken", _("The run number has since been used again."))
 NEWER_GOLD = Conflict.declare("newer_gold", _("A newer gold file exists."))
 
 
@@ -57,7 +57,7 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
     return Retried(brought_back, gold, left)
 
 
-@action(who=ORGANIZERS_OR_SERVER, says=_("sent mails again that had not been delivered"))
+@action(who=ORGANIZERS_OR_SERVER, says=_("resent undelivered emails"))
 def resend_mails(act: Act, shared_task: SharedTask) -> int:
     """Send the failed emails again and return their number. Delivery is attempted for another two days."""
     waiting = shared_task.mails.resend()

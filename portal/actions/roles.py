@@ -13,26 +13,29 @@ from portal.permissions import is_captain, is_member, lacks_second_factor, may_c
 
 SIGNED_OUT = NotAllowed.declare("signed_out", _("Sign in first."))
 NOT_OWN_ACCOUNT = NotAllowed.declare("not_own_account", _("You can do this only with your own account."))
-NO_MEMBER = NotAllowed.declare("no_member", _("Only members of the team can do this."))
-NO_TEAM = NotAllowed.declare("no_team", _("Create a team or join one first."))
+NO_MEMBER = NotAllowed.declare("no_member", _("Only team members can do this."))
+NO_TEAM = NotAllowed.declare("no_team", _("Create or join a team first."))
 TEAM_NOT_APPROVED = NotAllowed.declare(
     "team_not_approved",
-    _("Your team can’t submit runs: it isn’t approved yet, was declined, or has withdrawn. Its page says what to do."),
+    _(
+        "Your team can’t submit runs because it isn’t approved yet, was declined, or has withdrawn. See the team page "
+        "for what to do."
+    ),
 )
-NO_CAPTAIN = NotAllowed.declare("no_captain", _("Only the captain of the team can do this."))
-NO_ORGANIZER = NotAllowed.declare("no_organizer", _("Only the organizers of the task can do this."))
+NO_CAPTAIN = NotAllowed.declare("no_captain", _("Only the team captain can do this."))
+NO_ORGANIZER = NotAllowed.declare("no_organizer", _("Only the task’s organizers can do this."))
 NO_SECOND_FACTOR = NotAllowed.declare(
-    "no_second_factor", _("Set up a second factor first: organizers need more than a password.")
+    "no_second_factor", _("Set up a second factor first. Organizers need more than a password.")
 )
 ONLY_ON_SERVER = NotAllowed.declare("server_only", _("Only a command on the server can do this."))
 MAY_NOT_CREATE = NotAllowed.declare(
     "may_not_create", _("Your account can’t create tasks. Ask the administrators of this portal to allow it.")
 )
 TOKEN_SCOPE = NotAllowed.declare(
-    "token_scope", _("This token has the scope “%(scope)s”. Use a token with the scope “%(needed)s”.")
+    "token_scope", _("This token has the scope “%(scope)s”. This action requires a token with the scope “%(needed)s”.")
 )
-TOKEN_TASK = NotAllowed.declare("token_task", _("This token is only for the task %(task)s."))
-NOT_BY_TOKEN = NotAllowed.declare("not_by_token", _("No token can do this. Sign in on the website and do it there."))
+TOKEN_TASK = NotAllowed.declare("token_task", _("This token works only for the task %(task)s."))
+NOT_BY_TOKEN = NotAllowed.declare("not_by_token", _("You can’t do this with a token. Sign in on the website instead."))
 TOKEN_ERRORS = (TOKEN_SCOPE, TOKEN_TASK, NOT_BY_TOKEN)
 """What any action can raise for a person who asks by a token."""
 NOT_ON_SERVER = NotAllowed.declare("people_only", _("Only a person with an account can do this."))
@@ -159,10 +162,10 @@ def _is_neither(who: Viewer, target: Any) -> ErrorCode | None:
 ANYONE = Role(_("anyone"), (), lambda _who, _target: None, on_server=True, scope=AccessToken.Scope.READ)
 SIGNED_IN = Role(_("people with an account"), (SIGNED_OUT,), _is_signed_out)
 READERS = replace(SIGNED_IN, scope=AccessToken.Scope.READ)
-OWN_ACCOUNT = Role(_("the person whose account it is"), (SIGNED_OUT, NOT_OWN_ACCOUNT), _is_not_own, scope=None)
-MEMBERS = Role(_("members of the team"), (NO_MEMBER,), _is_no_member)
-TAKING_PART = Role(_("members of a team that takes part"), (SIGNED_OUT, NO_TEAM, TEAM_NOT_APPROVED), _takes_no_part)
-CAPTAIN = Role(_("the captain of the team"), (NO_MEMBER, NO_CAPTAIN), _is_no_captain)
+OWN_ACCOUNT = Role(_("the account owner"), (SIGNED_OUT, NOT_OWN_ACCOUNT), _is_not_own, scope=None)
+MEMBERS = Role(_("team members"), (NO_MEMBER,), _is_no_member)
+TAKING_PART = Role(_("members of an approved team"), (SIGNED_OUT, NO_TEAM, TEAM_NOT_APPROVED), _takes_no_part)
+CAPTAIN = Role(_("the team captain"), (NO_MEMBER, NO_CAPTAIN), _is_no_captain)
 ORGANIZERS = Role(
     _("organizers of the task"),
     (NO_ORGANIZER, NO_SECOND_FACTOR),
@@ -171,7 +174,7 @@ ORGANIZERS = Role(
     scope=AccessToken.Scope.ORGANIZE,
 )
 CREATORS = Role(
-    _("accounts that may create tasks"),
+    _("accounts that are allowed to create tasks"),
     (SIGNED_OUT, MAY_NOT_CREATE, NO_SECOND_FACTOR),
     _is_no_creator,
     needs_second_factor=True,
@@ -186,7 +189,7 @@ SERVER = Role(
     scope=None,
 )
 CAPTAIN_OR_ORGANIZERS = Role(
-    _("the captain of the team, or organizers of the task with a second factor"),
+    _("the team captain, or organizers of the task with a second factor"),
     (NO_MEMBER, NO_CAPTAIN, NO_SECOND_FACTOR),
     _is_neither,
 )

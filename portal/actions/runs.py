@@ -12,14 +12,16 @@ from portal.models import Board, Phase, Run
 from portal.models.run import one_line
 from portal.models.team import web_address
 
-NOTHING_TO_CHOOSE = NotAllowed.declare("nothing_to_choose", _("In %(phase)s the rules decide which run is official."))
-PHASE_CLOSED = NotAllowed.declare("phase_closed", _("%(phase)s is closed: the choice of the official run is final."))
+NOTHING_TO_CHOOSE = NotAllowed.declare(
+    "nothing_to_choose", _("You can’t choose the official run in %(phase)s. The phase’s rules determine it.")
+)
+PHASE_CLOSED = NotAllowed.declare("phase_closed", _("%(phase)s is closed, so the choice of the official run is final."))
 RESULTS_FINAL = NotAllowed.declare(
     "results_final",
-    _("The results of %(phase)s are final: its runs can no longer be changed or withdrawn. Ask the organizers."),
+    _("The results of %(phase)s are final, so its runs can no longer be changed or withdrawn. Contact the organizers."),
 )
 NOT_ELIGIBLE = Conflict.declare(
-    "not_eligible", _("%(run)s was rejected or withdrawn, or failed, so it appears on no leaderboard.")
+    "not_eligible", _("%(run)s can’t be official because it was rejected, failed or was withdrawn.")
 )
 
 

@@ -16,7 +16,7 @@ from portal.queries.waiting_scores import WaitingScores, show_new_scores
 
 NO_BOARD = Invalid.declare("no_board", _("Choose at least one leaderboard."))
 CHANGED = Conflict.declare(
-    "changed", _("The new scores have changed in the meantime. Look at them again, then apply them.")
+    "changed", _("The new scores have changed in the meantime. Review the scores again, then apply them.")
 )
 
 
@@ -42,7 +42,7 @@ def apply_scores(
     return changes
 
 
-@action(who=ORGANIZERS_OR_SERVER, says=_("asked for all scores again"))
+@action(who=ORGANIZERS_OR_SERVER, says=_("requested rescoring of all runs"))
 def rescore(
     act: Act, shared_task: SharedTask, *, reason: Annotated[str, Field(min_length=1, max_length=300, title="Reason")]
 ) -> int:

@@ -9,10 +9,10 @@ from portal.actions.errors import Conflict
 from portal.models import Run, User
 
 PRIMARY_TAKEN = Conflict.declare(
-    "slot_taken", _("%(track)s already has a primary run. Upload this one as contrastive.")
+    "slot_taken", _("Your team already has a primary run in %(track)s. Upload this run as contrastive.")
 )
 CONTRASTIVE_TAKEN = Conflict.declare(
-    "slot_taken", _("%(track)s has at most %(n)d contrastive runs. Upload one as the primary run.")
+    "slot_taken", _("You can have at most %(n)d contrastive runs in %(track)s. Upload one of the runs as primary.")
 )
 SLOT_ERRORS = (PRIMARY_TAKEN, CONTRASTIVE_TAKEN)
 

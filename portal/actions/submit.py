@@ -35,10 +35,10 @@ from scoring.uploads.inspection import Upload
 
 UPLOAD_REJECTED = Invalid.declare(
     "upload_rejected",
-    _("%(file)s breaks the rules for names or archives. Fix what is listed and upload the file again."),
+    _("%(file)s breaks the rules for file names or archives. Fix the listed problems and upload the file again."),
 )
 KEY_REUSED = Invalid.declare(
-    "key_reused", _("This Idempotency-Key was used for another file, phase or slot. Choose a new one.")
+    "key_reused", _("This Idempotency-Key was already used for a different file, phase or slot. Use a new key.")
 )
 
 

@@ -27,15 +27,15 @@ INVITATIONS_A_DAY = 20  # per team, and per person in a task, so that the portal
 
 TOO_MANY_INVITATIONS = LimitReached.declare(
     "too_many_invitations",
-    _("A team or a person can send %(limit)d invitations a day. Share the link, or try again tomorrow."),
+    _("Teams and people can each send %(limit)d invitations per day. Share the link instead, or try again tomorrow."),
 )
-HAND_OVER_FIRST = Conflict.declare("hand_over_first", _("You are the captain. Make another member the captain first."))
+HAND_OVER_FIRST = Conflict.declare("hand_over_first", _("You are the captain. Choose a new captain first."))
 NO_OTHER_MEMBER = NotAllowed.declare("no_other_member", _("Choose another member of your team."))
 
 
 @action(
     who=MEMBERS,
-    says=_("invited by mail"),
+    says=_("invited by email"),
     errors=[TEAM_STATE, TEAMS_CLOSED, TOO_MANY_INVITATIONS],
     locks=True,  # the members stay the same until the transaction ends, and a person's invitations wait for each other
 )
@@ -44,7 +44,7 @@ def invite_by_mail(
     team: Team,
     *,
     address: Annotated[
-        str, column(OutgoingMail, "address", required=True, title="Mail address"), passes(validate_email)
+        str, column(OutgoingMail, "address", required=True, title="Email address"), passes(validate_email)
     ],
 ) -> OutgoingMail:
     """Email the team's invitation link to an address. The recipient needs no account yet."""

@@ -23,20 +23,21 @@ ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 
 Answers = Annotated[dict[str, str], Field(title="Answers")]  # answers by question key
 
-TEAM_STATE = Conflict.declare("team_state", _("This is not possible now. State of the team: %(state)s."))
+TEAM_STATE = Conflict.declare("team_state", _("This is not possible in the team’s current state (%(state)s)."))
 TEAM_NAME = Invalid.declare("team_name", _("Team names in this task must match %(rule)s."))
 INVISIBLE_CHARACTER = Invalid.declare(
-    "team_name", _("The team name contains an invisible character, such as a mark of text direction. Type it again.")
+    "team_name", _("The team name contains an invisible character, such as a text direction mark. Type the name again.")
 )
-TEAM_ANSWERS = Invalid.declare("team_answers", _("Please answer: %(question)s"))
-NAME_TAKEN = Conflict.declare("team_name_taken", _("There is already a team %(name)s. Choose another name."))
+TEAM_ANSWERS = Invalid.declare("team_answers", _("Answer this question: %(question)s"))
+NAME_TAKEN = Conflict.declare("team_name_taken", _("The team name %(name)s is already taken. Choose another name."))
 NAME_TOO_SIMILAR = Conflict.declare(
     "team_name_taken",
-    _("%(name)s is too similar to the team %(other)s. Choose a name that no one can mistake for it."),
+    _("The name %(name)s is too similar to the existing team %(other)s. Choose a clearly different name."),
 )
-HAS_A_TEAM = Conflict.declare("has_a_team", _("You are already in the team %(team)s of %(task)s."))
+HAS_A_TEAM = Conflict.declare("has_a_team", _("You are already on the team %(team)s in %(task)s."))
 TEAMS_CLOSED = NotAllowed.declare(
-    "teams_closed", _("Registration for this task is closed: no one can create or join a team. Ask the organizers.")
+    "teams_closed",
+    _("Registration for this task is closed, so you can’t create or join a team. Contact the organizers."),
 )
 NO_SUCH_INVITATION = NotAllowed.declare(
     "no_such_invitation", _("This invitation is not valid. Ask your captain for a new link.")
@@ -120,7 +121,7 @@ def withdraw_team(act: Act, team: Team) -> None:
     act.record()
 
 
-@action(who=CAPTAIN, says=_("asked for approval of the team again"), errors=[TEAM_STATE, TEAM_ANSWERS], locks=True)
+@action(who=CAPTAIN, says=_("requested team approval again"), errors=[TEAM_STATE, TEAM_ANSWERS], locks=True)
 def ask_again(
     act: Act, team: Team, *, affiliation: Annotated[str, column(Team, "affiliation")] = "", answers: Answers
 ) -> None:

@@ -39,11 +39,11 @@ _AN_HOUR = timedelta(hours=1)
 
 TOO_MANY_VALIDATIONS = LimitReached.declare(
     "too_many_validations",
-    _("You validated %(n)d files within an hour. Wait a while, or check files on your own computer."),
+    _("You validated %(n)d files within an hour. Wait a while, or check your files on your own computer."),
 )
 VALIDATION_RUNNING = Conflict.declare(
     "validation_running",
-    _("Another file of yours is being validated. Wait for its report, then validate this one."),
+    _("Another of your files is being validated. Wait for its report, then validate this file."),
 )
 
 

@@ -56,7 +56,7 @@ from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import client_address
 
 Find = Callable[..., Any]
-"""The request and what the address names, to what the action is done to."""
+"""From the request and the URL's parameters to the action's target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ ROUTES = (
         "Organizers",
         answer=_announcement,
         status=HTTPStatus.CREATED,
-        example={"title": "Test data", "text": "The *test* data are here."},
+        example={"title": "Test data", "text": "The *test* data are now available."},
     ),
     Route(
         "DELETE",
@@ -256,7 +256,7 @@ ROUTES = (
         find_phase,
         "Organizers",
         named={"team": NamedInput(str | None, _team_of_task)},
-        example={"team": "Meltemi", "until": "2026-05-12T12:00:00Z", "reason": "An outage of ours."},
+        example={"team": "Meltemi", "until": "2026-05-12T12:00:00Z", "reason": "An outage on our side."},
     ),
     Route(
         "DELETE",
@@ -283,7 +283,7 @@ ROUTES = (
         find_task,
         "Organizers",
         named={"wanted": NamedInput(list[str], _waiting)},
-        example={"wanted": ["3 8 2.1"], "note": "Two labels of the gold were wrong."},
+        example={"wanted": ["3 8 2.1"], "note": "Two gold labels were incorrect."},
     ),
     Route(
         "POST",
@@ -342,30 +342,30 @@ ROUTES = (
         _find_gold_upload,
         "Organizers",
         answer=_gold_version,
-        example={"note": "Two labels of the gold were wrong."},
+        example={"note": "Two gold labels were incorrect."},
     ),
 )
 
 WITH_FILES = {"submit", "validate_only", "upload_gold", "replace_dataset", "push_new_task", "push_task"}
-"""Actions that a file comes with: `portal.api.files` has their addresses."""
+"""Actions that receive a file. `portal.api.files` declares their URLs."""
 
 PAGE_ONLY = {
-    "allow_device_login": "a person allows it in a browser",
-    "ask_for_pack": "the page of the paper pack asks for it",
+    "allow_device_login": "people allow access in a browser",
+    "ask_for_pack": "only the “Paper files” page uses it",
     "collect_token": "the addresses of RFC 8628 are not part of /api/v1",
-    "change_settings": "a person's own account is changed in a browser",
-    "create_token": "a token that leaks could otherwise make others",
-    "delete_account": "a person's own account is changed in a browser",
-    "deny_device_login": "a person denies it in a browser",
-    "end_session": "sessions are a browser's",
-    "give_password": "downloading a file gives the password that it needs",
-    "import_shared_task": "a command on the server does it",
-    "record_download": "downloading a file records it",
-    "revoke_token": "a person's own account is changed in a browser",
+    "change_settings": "people change their own account in a browser",
+    "create_token": "a leaked token could otherwise create more tokens",
+    "delete_account": "people change their own account in a browser",
+    "deny_device_login": "people deny access in a browser",
+    "end_session": "only browsers have sessions",
+    "give_password": "the password is sent with the download request",
+    "import_shared_task": "a command on the server does this",
+    "record_download": "every file download is recorded automatically",
+    "revoke_token": "people change their own account in a browser",
     "start_device_login": "the addresses of RFC 8628 are not part of /api/v1",
-    "stop_mails": "the link in a mail does it",
+    "stop_mails": "the link in an email does this",
 }
-"""Actions without an address, and why."""
+"""Actions without a URL, and the reason."""
 
 
 def _declare(route: Route) -> None:

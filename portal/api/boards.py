@@ -28,7 +28,10 @@ from portal.queries.tasks import TaskPage
 from portal.web.board_address import choices_of
 from portal.web.board_cache import personal, wants_csv
 
-Slug = Annotated[str | None, Field(max_length=50, description="A phase; without it, the one that the page opens with")]
+Slug = Annotated[
+    str | None,
+    Field(max_length=50, description="Slug of the phase. Default: the phase that the leaderboard page shows first"),
+]
 
 
 class BoardQuery(BaseModel):
@@ -36,14 +39,16 @@ class BoardQuery(BaseModel):
 
     phase: Slug = None
     runs: Literal["official", "all"] = "official"
-    search: Annotated[str, Field(max_length=200, description="Part of a team’s name, a run’s name or a method")] = ""
+    search: Annotated[str, Field(max_length=200, description="Part of a team name, run name or method")] = ""
     system: Run.SystemType | Literal[""] = ""
     slot: Run.Slot | Literal[""] = ""
-    slice: Annotated[str, Field(max_length=200, description="Of the items that are scored, as language=es")] = ""
-    sort: Annotated[str, Field(max_length=100, description="A metric; with “-” before it, from high to low")] = ""
-    as_of: Annotated[date | None, Field(description="With the runs received by the end of that day (AoE)")] = None
-    cursor: Annotated[str, Field(max_length=500, description="From `next` of the page before")] = ""
-    limit: Annotated[int, Field(ge=1, le=1000, description="Rows on a page")] = PAGE_SIZE
+    slice: Annotated[str, Field(max_length=200, description="Slice of the scored items, for example language=es")] = ""
+    sort: Annotated[
+        str, Field(max_length=100, description="Metric to sort by. A leading “-” sorts from high to low")
+    ] = ""
+    as_of: Annotated[date | None, Field(description="Only runs received by the end of this day (AoE)")] = None
+    cursor: Annotated[str, Field(max_length=500, description="Value from `next` on the previous page")] = ""
+    limit: Annotated[int, Field(ge=1, le=1000, description="Rows per page")] = PAGE_SIZE
 
 
 class OverallQuery(BaseModel):

@@ -38,7 +38,7 @@ _KEY = {
     "name": KEY,
     "required": False,
     "schema": {"type": "string"},
-    "description": "Your own name of this upload: with it, no retry submits a file twice",
+    "description": "Your own unique key for this upload. Retries with the same key don’t submit the file again",
 }
 
 
@@ -46,17 +46,22 @@ class UploadQuery(BaseModel):
     """The file's details in the URL."""
 
     file_name: Annotated[
-        str, Field(max_length=255, description="The file’s name, by which its runs are recognized; a form brings one")
+        str,
+        Field(
+            max_length=255,
+            description="File name, which identifies the runs. Not needed if you send the file in a form",
+        ),
     ] = ""
-    slot: Annotated[
-        Run.Slot | Literal[""], Field(description="Where the phase has a primary run and contrastive ones")
-    ] = ""
+    slot: Annotated[Run.Slot | Literal[""], Field(description="Only for phases with primary and contrastive runs")] = ""
 
 
 class Sure(BaseModel):
     """The confirmation of a change that everyone can see."""
 
-    is_sure: Annotated[bool, Field(description="You know that it changes what others have seen, or have")] = False
+    is_sure: Annotated[
+        bool,
+        Field(description="Confirms that you want to change something that others have already seen or downloaded"),
+    ] = False
 
 
 def upload(

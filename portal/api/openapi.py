@@ -7,7 +7,7 @@ from portal.api.problems import MEDIA_TYPE
 _TOKEN = {
     "type": "http",
     "scheme": "bearer",
-    "description": "An access token, created under Settings → Access tokens. Public addresses need none.",
+    "description": "An access token, created under Settings → Access tokens. Public endpoints need no token.",
 }
 READS = ("get", "head")
 _PARTS = ("You", "Tasks", "Data", "Leaderboards", "Team", "Submissions", "Runs", "Organizers")

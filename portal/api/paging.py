@@ -26,15 +26,15 @@ Item = TypeVar("Item")
 class Paging(BaseModel):
     """The requested part of a list."""
 
-    cursor: Annotated[str, Field(max_length=500, description="From `next` of the page before")] = ""
-    limit: Annotated[int, Field(ge=1, le=200, description="Items on a page")] = 50
+    cursor: Annotated[str, Field(max_length=500, description="Value from `next` on the previous page")] = ""
+    limit: Annotated[int, Field(ge=1, le=200, description="Items per page")] = 50
 
 
 class Page(BaseModel, Generic[Item]):
     """One page of a list."""
 
     items: list[Item]
-    next: str | None = Field(description="Address of the next page; null on the last one")
+    next: str | None = Field(description="URL of the next page, or null on the last page")
 
 
 def page_of(request: ApiRequest, rows: QuerySet[Row], order: Sequence[str], paging: Paging) -> list[Row]:
@@ -65,7 +65,7 @@ def as_page(request: ApiRequest, items: Sequence[Any]) -> dict[str, Any]:
 
 
 def bad_cursor() -> Exception:
-    return NOT_VALID(label="cursor", reason=_("Use the address in “next” of the page before."))
+    return NOT_VALID(label="cursor", reason=_("Use the URL in “next” from the previous page."))
 
 
 def _after(rows: QuerySet[Row], order: Sequence[str], values: Sequence[Any]) -> Q:

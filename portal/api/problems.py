@@ -68,20 +68,20 @@ class Unavailable(ActionError):
 
 NO_TOKEN = Unauthorized.declare(SIGNED_OUT.code, _("Send an access token: “Authorization: Bearer agon_…”."))
 BAD_TOKEN = Unauthorized.declare(
-    "token_invalid", _("This access token is not valid: it is incomplete, expired or revoked. Create a new one.")
+    "token_invalid", _("This access token is invalid, expired or revoked. Create a new token.")
 )
-NOT_FOUND = NotFound.declare("not_found", _("Not found: nothing is at this address, or you don’t have access to it."))
+NOT_FOUND = NotFound.declare("not_found", _("This resource does not exist, or you don’t have access to it."))
 WRONG_METHOD = WrongMethod.declare("method_not_allowed", _("Use one of these methods: %(allowed)s."))
 NOT_READABLE = BadRequest.declare("not_readable", _("The request cannot be read. %(expected)s"))
 WRONG_MEDIA = WrongMedia.declare("media_type", _("Send the body as %(expected)s."))
-BODY_TOO_LARGE = TooLarge.declare("too_large", _("The body is too large. Use at most %(limit)d bytes."))
+BODY_TOO_LARGE = TooLarge.declare("too_large", _("The body is too large. The limit is %(limit)d bytes."))
 NO_SUCH_RANGE = NoSuchRange.declare("range", _("The file has %(size)d bytes. Request a range within it."))
 TOO_MANY_REQUESTS = LimitReached.declare(
-    "too_many_requests", _("More than %(limit)d requests within a minute. Wait %(seconds)d seconds.")
+    "too_many_requests", _("You sent more than %(limit)d requests within a minute. Wait %(seconds)d seconds.")
 )
-SERVER_ERROR = ServerError.declare("server_error", _("This is an error on our side. Try again later."))
+SERVER_ERROR = ServerError.declare("server_error", _("An error occurred on our side. Try again later."))
 UNAVAILABLE = Unavailable.declare(
-    "unavailable", _("Agon can’t save anything right now. Nothing was changed. Try again in %(seconds)d seconds.")
+    "unavailable", _("Agon can’t save changes right now. Nothing was changed. Try again in %(seconds)d seconds.")
 )
 
 OWN_ERRORS: tuple[ErrorCode, ...] = (
@@ -97,7 +97,7 @@ OWN_ERRORS: tuple[ErrorCode, ...] = (
     SERVER_ERROR,
     UNAVAILABLE,
 )
-"""What the API itself can answer; all other errors are those of actions."""
+"""Errors of the API itself. All other errors come from actions."""
 
 
 class FieldProblem(BaseModel):
@@ -111,14 +111,14 @@ class FieldProblem(BaseModel):
 class Problem(BaseModel):
     """An error as in RFC 9457, with its code and the parameters of its sentence."""
 
-    type: str = Field(description="Address of the page that explains the code")
+    type: str = Field(description="URL of the page that explains the code")
     title: str
     status: int
     detail: str = Field(description="What is wrong, and how to fix it")
     code: str
-    params: dict[str, Any] = Field(default_factory=dict, description="Values in the sentence")
-    errors: list[FieldProblem] = Field(default_factory=list, description="Every problem of the input")
-    problems: list[dict[str, Any]] = Field(default_factory=list, description="Every problem of an uploaded file")
+    params: dict[str, Any] = Field(default_factory=dict, description="Values in the message")
+    errors: list[FieldProblem] = Field(default_factory=list, description="Every problem in the input")
+    problems: list[dict[str, Any]] = Field(default_factory=list, description="Every problem in an uploaded file")
 
 
 def problem_response(error: ActionError, **headers: str) -> HttpResponse:

@@ -77,7 +77,7 @@ def no_nul(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.path_info.startswith("/api/v1/") and has_nul(request):
-            expected = _("The address contains a NUL character (%00).")
+            expected = _("The URL contains a null character (%00).")
             return problems.problem_response(problems.NOT_READABLE(expected=expected))
         return get_response(request)
 

@@ -8,10 +8,10 @@ from ninja import Router
 from portal.api.problems import Problem
 
 router = Router()
-"""All addresses: one table, since several methods may share an address."""
+"""All URLs in one table, since several methods may share a URL."""
 
 PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422, 429), Problem)
-"""What any address can answer instead."""
+"""The other responses of any URL."""
 
 Declared = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -37,10 +37,14 @@ class TaskSummary(Answer):
     venue: str
     year: int
     languages: list[str]
-    state: str = Field(description="open; for its organizers draft or hidden, too")
-    accepts_runs: bool = Field(description="Whether a phase is open")
-    phase: str | None = Field(description="The open phase that closes first, else the next to open, else the last")
-    next_date: datetime | None = Field(description="When that phase opens or closes next; null if it is over")
+    state: str = Field(description="open, or for its organizers also draft or hidden")
+    accepts_runs: bool = Field(description="True if a phase is open")
+    phase: str | None = Field(
+        description="The open phase that closes first. If none is open, the next phase to open, or the last phase"
+    )
+    next_date: datetime | None = Field(
+        description="Time when this phase opens or closes next, or null if the phase is over"
+    )
 
     @classmethod
     def of(cls, task: SharedTask, at: datetime) -> "TaskSummary":
@@ -73,8 +77,10 @@ class TrackAnswer(BaseModel):
     slug: str
     title: str
     description: str
-    format: str = Field(description="Kind of the run file")
-    files: list[str] = Field(description="Where a run has several files, the values of their field; else empty")
+    format: str = Field(description="Run file format")
+    files: list[str] = Field(
+        description="Values that identify the files of a run that has several files. Empty if a run is one file"
+    )
     splits: list[str] = Field(description="Splits that have items")
     rank_by: str
     metrics: list[MetricAnswer]
@@ -99,10 +105,10 @@ class LimitAnswer(BaseModel):
 
     track: str
     used: int
-    limit: int | None = Field(description="null: no limit")
+    limit: int | None = Field(description="Null if there is no limit")
     left: int | None
     period: str = Field(description="phase, or day (UTC)")
-    whose: str = Field(description="team or person, the one that has used more of it")
+    whose: str = Field(description="team or person, whichever has used more of the limit")
 
     @classmethod
     def of(cls, line: TrackLimits) -> "LimitAnswer":
@@ -124,16 +130,16 @@ class PhaseAnswer(BaseModel):
     split: str
     opens: datetime
     closes: datetime | None
-    closes_for_you: datetime | None = Field(description="With the extra time of your team")
-    is_open: bool = Field(description="Whether it accepts runs of your team now")
+    closes_for_you: datetime | None = Field(description="Closing time including your team's extra time")
+    is_open: bool = Field(description="True if the phase currently accepts runs from your team")
     scores: str = Field(description="at-once, on-release or never")
     scores_are_public: bool
     released: datetime | None
     official: str = Field(description="Which run is official: best, last, chosen or all")
     runs_per_track: int | None
     runs_per_day: int | None
-    limits: list[LimitAnswer] = Field(description="What is left for you; empty without a team that takes part")
-    leaderboards: list[str] = Field(description="Addresses, one a track")
+    limits: list[LimitAnswer] = Field(description="Your remaining quota. Empty if you are not on an approved team")
+    leaderboards: list[str] = Field(description="URLs, one per track")
 
     @classmethod
     def of(
@@ -183,7 +189,7 @@ class TaskAnswer(TaskSummary):
 
     tracks: list[TrackAnswer]
     current_phase: str | None = Field(description="The open phase that closes first")
-    team_name_rule: str = Field(description="Regular expression that a team's name matches in full")
+    team_name_rule: str = Field(description="Regular expression that the whole team name must match")
     questions: list[QuestionAnswer]
     has_agreement: bool
     has_password_data: bool
@@ -221,15 +227,19 @@ class DatasetAnswer(BaseModel):
 
     slug: str
     title: str
-    file_name: str = Field(description="Under which it is saved")
-    size: int | None = Field(description="Bytes; null where the file is missing")
-    sha256: str = Field(description="Empty before the release")
+    file_name: str = Field(description="Suggested name for saving the file")
+    size: int | None = Field(description="Size in bytes, or null if the file is missing")
+    sha256: str = Field(description="Empty until the file is released")
     licence: str
     access: str = Field(description="public, registered, approved or password")
-    released: datetime | None = Field(description="When it is released; null once it is")
-    is_encrypted: bool = Field(description="Sent as a zip that your team's password opens")
-    obstacles: list[ObstacleAnswer] = Field(description="What you have to do first; empty: you may download it")
-    file: str = Field(description="Address of the file")
+    released: datetime | None = Field(description="Release time, or null if the file is already released")
+    is_encrypted: bool = Field(
+        description="True if the file is sent as a zip archive encrypted with your team's password"
+    )
+    obstacles: list[ObstacleAnswer] = Field(
+        description="Steps that you must complete first. Empty if you can download the file"
+    )
+    file: str = Field(description="URL of the file")
 
 
 class AnnouncementAnswer(BaseModel):
@@ -245,7 +255,7 @@ class AnnouncementAnswer(BaseModel):
 class MemberAnswer(BaseModel):
     """A member of a team."""
 
-    id: int = Field(description="Of the membership, to hand the team over")
+    id: int = Field(description="Id of the membership, needed to make this member the captain")
     name: str
     is_captain: bool
 
@@ -261,10 +271,12 @@ class TeamAnswer(BaseModel):
     name: str
     state: str = Field(description="pending, approved, declined or withdrawn")
     affiliation: str
-    reason: str = Field(description="Why it was declined")
+    reason: str = Field(description="Why the team was declined")
     answers: dict[str, Any]
     members: list[MemberAnswer]
-    invitation_code: str | None = Field(description="With it, people can join; null for a token that only reads")
+    invitation_code: str | None = Field(
+        description="Code with which people can join the team. Null for read-only tokens"
+    )
     bibtex: str
     paper: str
     created_at: datetime
@@ -302,8 +314,10 @@ class RunAnswer(BaseModel):
     state: str = Field(description="received, scoring, scored, rejected or failed")
     is_finished: bool
     slot: str | None
-    is_official: bool = Field(description="Whether it counts for its team; false where that would say something hidden")
-    is_chosen: bool = Field(description="Whether the team selected it")
+    is_official: bool = Field(
+        description="True if this is an official run. Always false if this would reveal hidden information"
+    )
+    is_chosen: bool = Field(description="True if the team chose this run")
     is_withdrawn: bool
     withdrawal_reason: str
     method: str
@@ -313,9 +327,11 @@ class RunAnswer(BaseModel):
     received_at: datetime
     finished_at: datetime | None
     problems: Problems
-    scores: dict[str, float | None] = Field(description="By metric; empty where you may not see them (yet)")
+    scores: dict[str, float | None] = Field(
+        description="Scores by metric. Empty if you are not allowed to see them (yet)"
+    )
     scores_are_hidden: bool
-    ladder_step: float | None = Field(description="Scores move in such steps until the phase has closed")
+    ladder_step: float | None = Field(description="Step size in which scores change until the phase closes")
     flags: list[str]
 
     @classmethod
@@ -382,11 +398,11 @@ class SubmissionAnswer(SubmissionSummary):
     """An upload, its runs and all problems."""
 
     slot: str
-    is_finished: bool = Field(description="Whether nothing more happens by itself")
-    is_delayed: bool = Field(description="Whether an error of ours makes it wait")
+    is_finished: bool = Field(description="True if processing has finished")
+    is_delayed: bool = Field(description="True if an error on our side delays processing")
     errors: int
     warnings: int
-    problems: Problems = Field(description="About the upload as a whole; a run has its own")
+    problems: Problems = Field(description="Problems with the whole upload. Each run lists its own problems")
     runs: list[RunAnswer]
     limits: list[LimitAnswer]
 
@@ -441,12 +457,12 @@ class ValidationAnswer(BaseModel):
     state: str = Field(description="waiting, running, done or failed")
     is_finished: bool
     received_at: datetime
-    is_valid: bool | None = Field(description="null until there is a report")
+    is_valid: bool | None = Field(description="Null until there is a report")
     would_be_accepted: bool | None
     rejection: RejectionAnswer | None
     problems: Problems
     runs: list[ValidatedRunAnswer]
-    limits: list[LimitAnswer] = Field(description="What would be left after submitting it")
+    limits: list[LimitAnswer] = Field(description="Quota that would be left after submitting the file")
 
     @classmethod
     def of(cls, validation: Validation, report: ValidationReport | None) -> "ValidationAnswer":
@@ -484,14 +500,14 @@ class ItemAnswer(BaseModel):
     id: str
     gold: list[str]
     answer: list[str]
-    value: float | None = Field(description="From 0 (wrong) to 1 (right); null where nothing is judged")
+    value: float | None = Field(description="From 0 (incorrect) to 1 (correct), or null if the item is not scored")
 
 
 class ItemsAnswer(Page[ItemAnswer]):
     """The items of a run, if the task publishes them."""
 
     measure: str
-    right: int = Field(description="Items that are wholly right")
+    right: int = Field(description="Number of completely correct items")
     judged: int
 
     @classmethod
@@ -509,7 +525,7 @@ class BoardRow(BaseModel):
 
     rank: int | None
     kind: str = Field(description="team, baseline or gold")
-    team: str = Field(description="Or its alias; empty for baselines and the gold standard")
+    team: str = Field(description="Team name or alias. Empty for baselines and the gold standard")
     run: str
     number: int | None
     method: str
@@ -554,7 +570,7 @@ class ReleasedBoardAnswer(BaseModel):
     released: datetime | None
     changelog: list[ChangeAnswer]
     ladder_step: float | None
-    slice: str | None = Field(default=None, description="As language=es, where the scores are about some of the items")
+    slice: str | None = Field(default=None, description="Slice to which the scores apply, for example language=es")
     slice_items: int | None = None
     intervals: IntervalsAnswer | None
     metrics: list[MetricAnswer]
@@ -564,9 +580,11 @@ class ReleasedBoardAnswer(BaseModel):
 class BoardAnswer(ReleasedBoardAnswer):
     """A page of a leaderboard, and which gold and scorer its scores come from."""
 
-    count: int = Field(description="Rows on all pages")
+    count: int = Field(description="Number of rows on all pages")
     next: str | None
-    hidden_reason: str = Field(description="Why not everyone sees it; empty once its scores are public")
+    hidden_reason: str = Field(
+        description="Why the leaderboard is hidden from some people. Empty if the scores are public"
+    )
 
 
 class CellAnswer(BaseModel):
@@ -639,7 +657,7 @@ class TokenAnswer(BaseModel):
 
     name: str
     scope: str
-    task: str | None = Field(description="The only task that it is for; null: all tasks")
+    task: str | None = Field(description="The task that the token is limited to, or null for all tasks")
     expires_at: datetime
 
 
@@ -660,7 +678,7 @@ class MeAnswer(BaseModel):
     may_create_tasks: bool
     token: TokenAnswer
     teams: list[OwnTeamAnswer]
-    organizes: list[str] = Field(description="Tasks that this token lets you organize")
+    organizes: list[str] = Field(description="Tasks that you can organize with this token")
 
 
 class OrganizedTeamAnswer(BaseModel):
@@ -683,7 +701,7 @@ class GoldVersionAnswer(BaseModel):
     id: int
     version: int
     created_at: datetime
-    note: str = Field(description="What public leaderboards say about the change")
+    note: str = Field(description="Public explanation of the change on leaderboards")
 
     @classmethod
     def of(cls, gold: GoldStandard) -> "GoldVersionAnswer":
@@ -694,13 +712,13 @@ class GoldChangeAnswer(BaseModel):
     """Items with the same kind of change, without their answers."""
 
     count: int
-    items: list[str] = Field(description="Their ids, the first 200")
+    items: list[str] = Field(description="Item ids (at most 200)")
 
 
 class PlaceAnswer(BaseModel):
     """A run on a leaderboard. Official runs have `rank` and `tie_group`."""
 
-    scores: dict[str, float | None] | None = Field(description="null: it can’t be scored")
+    scores: dict[str, float | None] | None = Field(description="Null if the run can’t be scored")
     rank: int | None
     tie_group: str
 
@@ -727,7 +745,7 @@ class PreviewedBoardAnswer(BaseModel):
     rescored: int
     reranked: int
     regrouped: int
-    lost: int = Field(description="Runs that can’t be scored by the new gold")
+    lost: int = Field(description="Number of runs that can’t be scored with the new gold")
     runs: list[PreviewedRunAnswer]
 
     @classmethod
@@ -759,9 +777,13 @@ class GoldUploadAnswer(BaseModel):
     track: str
     split: str
     state: str
-    is_finished: bool = Field(description="Nothing more happens by itself")
-    is_stale: bool = Field(description="Gold, rules or runs have changed since: request a new preview")
-    version: int | None = Field(description="Of the gold standard that it became, or is the same as")
+    is_finished: bool = Field(description="True if processing has finished")
+    is_stale: bool = Field(
+        description="True if the current gold, the rules or the runs have changed since. Request a new preview"
+    )
+    version: int | None = Field(
+        description="Version of the gold standard that was created from this file or is identical to it"
+    )
     problems: Problems
     listed_items: int | None
     split_items: int | None
@@ -794,8 +816,8 @@ class GoldAnswer(BaseModel):
     split: str
     newest: GoldVersionAnswer | None
     former: list[GoldVersionAnswer]
-    upload: UUID | None = Field(description="The file that was uploaded last")
-    upload_state: str | None = Field(description="What became of the file that was uploaded last")
+    upload: UUID | None = Field(description="Id of the latest upload")
+    upload_state: str | None = Field(description="State of the latest upload")
     upload_problems: Problems
 
 
@@ -803,21 +825,23 @@ class PushAnswer(BaseModel):
     """A pushed folder, its problems, and what applying it would change."""
 
     id: UUID
-    task: str | None = Field(description="Its slug; null while a first push has created no task")
-    is_first: bool = Field(description="It creates a task, as a draft")
+    task: str | None = Field(description="Slug of the task, or null until the first push has created the task")
+    is_first: bool = Field(description="True if the push creates a new task as a draft")
     state: str = Field(description="received, checking, rejected, ready, applied or failed")
-    is_finished: bool = Field(description="Whether nothing more happens by itself")
-    is_stale: bool = Field(description="The task has changed since: push again")
-    size: int = Field(description="Bytes of the sealed zip; once it is found to be valid, of its files too")
+    is_finished: bool = Field(description="True if processing has finished")
+    is_stale: bool = Field(description="True if the task has changed since. Push the folder again")
+    size: int = Field(
+        description="Size of the encrypted zip file in bytes. After validation, the extracted files are included"
+    )
     by: str
     received_at: datetime
     checked_at: datetime | None
     applied_at: datetime | None
     problems: Problems
-    changes: list[str] = Field(description="What applying it changes; empty: nothing")
-    effects: list[str] = Field(description="What that brings to runs, deadlines and people")
-    needs_confirmation: bool = Field(description="Applying it needs `is_sure`")
-    difference: str = Field(description="Of task.yaml, as a unified diff")
+    changes: list[str] = Field(description="Changes that applying the push would make. Empty if there are none")
+    effects: list[str] = Field(description="Effects of these changes on runs, deadlines and people")
+    needs_confirmation: bool = Field(description="True if applying the push requires `is_sure`")
+    difference: str = Field(description="Changes in task.yaml, as a unified diff")
 
     @classmethod
     def of(cls, push: TaskPush) -> "PushAnswer":
@@ -864,7 +888,7 @@ class WaitingScoresAnswer(BaseModel):
     phase: str
     scored: int
     count: int
-    effect: EffectAnswer | None = Field(description="null while runs wait for their scores")
+    effect: EffectAnswer | None = Field(description="Null while runs are waiting for their scores")
 
 
 class AuditAnswer(BaseModel):

@@ -40,7 +40,7 @@ from portal.web.dataset_lines import DatasetLine, dataset_line
 from portal.web.files import encrypted_response, file_response, no_such_bytes, wanted_range
 
 DATA_PASSWORD = "X-Data-Password"
-"""The header with a team's data password, where a file needs it."""
+"""The header with a team's data password, if the file requires one."""
 
 
 @read("You", "/me", MeAnswer)
@@ -103,7 +103,7 @@ def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
     "Tasks",
     "/tasks/{slug:task}/folder.zip",
     None,
-    openapi_extra=file("application/zip", "The rules, the pages and the public item ids: what `agon check` needs"),
+    openapi_extra=file("application/zip", "The rules, pages and public item ids that `agon check` needs"),
 )
 def folder(request: ApiRequest, task: str) -> HttpResponse:
     """The task folder, for checking runs on your own machine."""
@@ -166,7 +166,7 @@ def dataset(request: ApiRequest, task: str, dataset: str) -> DatasetAnswer:
                 "name": DATA_PASSWORD,
                 "required": False,
                 "schema": {"type": "string"},
-                "description": "The data password of your team, where the file needs one",
+                "description": "Your team's data password, if the file requires one",
             }
         ]
     },

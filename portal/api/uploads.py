@@ -22,7 +22,7 @@ _FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
 
 RAW_BODY: dict[str, Any] = {"application/octet-stream": {"schema": _FILE}}
 FORM_BODY: dict[str, Any] = {_FORM: {"schema": {"type": "object", "required": ["file"], "properties": {"file": _FILE}}}}
-"""For the specification."""
+"""The request body in the specification."""
 
 
 class Received(NamedTuple):

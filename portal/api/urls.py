@@ -64,7 +64,7 @@ def _answer(request: HttpRequest, error: Any) -> HttpResponse:
 api = Api(
     title="Agon",
     version="1",
-    description="Shared tasks: data, runs, scores and leaderboards. All that a page can do, a script can do.",
+    description="Shared tasks: data, runs, scores and leaderboards. Scripts can do everything that pages can do.",
     urls_namespace="api",
     openapi_url="/openapi.json",
     docs_url=None,

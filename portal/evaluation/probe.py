@@ -19,7 +19,7 @@ def missing_for(lane: Lane) -> list[str]:
     try:
         return schema_problems() or [*_storage(), *(() if lane == Lane.MAIL else _key())]
     except DatabaseError as error:
-        return [f"The database does not answer ({type(error).__name__}): check DATABASE_URL."]
+        return [f"The database does not respond ({type(error).__name__}). Check DATABASE_URL."]
 
 
 def _storage() -> Iterator[str]:
@@ -29,25 +29,31 @@ def _storage() -> Iterator[str]:
         names = map(definition_name, _newest(SharedTask, "definition_sha256"))
         is_there = [data_objects().has_folder(name) for name in names]
     except OSError as error:
-        yield f"Data cannot be stored ({error.strerror or type(error).__name__}): check AGON_STATE or AGON_S3_…"
+        yield f"Data can't be stored ({error.strerror or type(error).__name__}). Check AGON_STATE or AGON_S3_…"
         return
     if is_there and not any(is_there):
-        yield "The data are not here: no definition of a shared task is found. Check AGON_STATE or AGON_S3_BUCKET."
+        yield "The data are missing because no shared task definition was found. Check AGON_STATE or AGON_S3_BUCKET."
 
 
 def _key() -> Iterator[str]:
     if not can_open_gold():
-        yield "The key to gold is missing: set AGON_GOLD_PRIVATE_KEY_FILE."
+        yield "The gold key is missing. Set AGON_GOLD_PRIVATE_KEY_FILE."
         return
     newest = _newest(GoldStandard, "sealed_sha256")
     try:
         there = [sealed for sealed in newest if gold_objects().has(sealed)]
         if newest and not there:
-            yield "Gold is not here: no gold standard is found. Check AGON_STATE or AGON_S3_GOLD_BUCKET."
+            yield (
+                "The gold files are missing because no gold standard was found. Check AGON_STATE or "
+                "AGON_S3_GOLD_BUCKET."
+            )
         elif there and not any(map(can_open_this_gold, there)):
-            yield "The key opens no gold standard: AGON_GOLD_PRIVATE_KEY_FILE is the key of another portal."
+            yield (
+                "The gold key can't open any gold standard. AGON_GOLD_PRIVATE_KEY_FILE contains the key of another "
+                "portal."
+            )
     except OSError as error:
-        yield f"Gold cannot be read ({error.strerror or type(error).__name__}): check AGON_S3_GOLD_…"
+        yield f"Gold can't be read ({error.strerror or type(error).__name__}). Check AGON_S3_GOLD_…"
 
 
 def _newest(table: type[SharedTask | GoldStandard], field: str) -> list[str]:

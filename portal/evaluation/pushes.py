@@ -164,10 +164,16 @@ def _wrong_slug(push: TaskPush, slug: str, folder: Path) -> dict[str, Any] | Non
     if push.shared_task is None and not push.is_first:
         return problem("folder-slug", "The task was deleted. Push the folder as a new task.", DEFINITION, line)
     if push.shared_task is not None and push.shared_task.slug != slug:
-        message = f"slug is {slug}, and the task is {push.shared_task.slug}. A slug never changes."
+        message = (
+            f"The slug in task.yaml is {slug}, but the task has the slug {push.shared_task.slug}. A slug can’t be "
+            f"changed."
+        )
         return problem("folder-slug", message, DEFINITION, line)
     if push.shared_task is None and SharedTask.objects.filter(slug=slug).exists():
-        message = f"slug: {slug} is another task's. Choose another one, or push to that task if it is yours."
+        message = (
+            f"The slug {slug} is already used by another task. Choose a different slug. If it is your task, push the "
+            f"folder to that task."
+        )
         return problem("folder-slug", message, DEFINITION, line)
     return None
 
@@ -185,7 +191,7 @@ def _write(child: Child, folder: Path, name: str, size: int) -> None:
     """Write a file. The child has checked its path, so a path outside the folder is an error of ours."""
     path = folder / name
     if not path.resolve().is_relative_to(folder):
-        raise AssertionError("a path that leads out of the folder")
+        raise AssertionError("a path outside the folder")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:
         for piece in _content(child, name, size):
@@ -213,8 +219,8 @@ def _holds(gold: GoldStandard | None, content: bytes) -> bool:
 
 def _changed_twice(name: str, version: int) -> dict[str, Any]:
     message = (
-        f"{name} has changed, and version {version} of this gold was uploaded on the page Gold since. Upload your file "
-        "on the page Gold, or leave it out of the folder to keep that version."
+        f"{name} has changed, but version {version} of this gold has since been uploaded on the “Gold” page. Upload "
+        f"your file on the “Gold” page, or remove it from the folder to keep that version."
     )
     return problem("gold-changed-twice", message, name)
 

@@ -80,9 +80,12 @@ def confusion(found: Mapping[str, Any], what: str = "") -> Figure:
     right = sum(one["count"] for one in data if one["row"] == one["column"])
     return Figure(
         name=slugify(f"confusion {what}"),
-        title=_("Confusion of %(what)s") % {"what": what} if what else _("Confusion"),
-        caption=_("Items by gold label (row) and label of the run (column); shade and percentage by row."),
-        alt=_("%(right)d of %(all)d items have the gold label.")
+        title=_("Confusion matrix for %(what)s") % {"what": what} if what else _("Confusion matrix"),
+        caption=_(
+            "Number of items by gold label (rows) and predicted label (columns). Shading and percentages are relative "
+            "to each row."
+        ),
+        alt=_("The run assigns the gold label to %(right)d of %(all)d items.")
         % {"right": right, "all": sum(one["count"] for one in data)},
         fields=(
             Field("row", _("Gold")),
@@ -112,8 +115,11 @@ def by_class(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
     return Figure(
         name="by-class",
         title=_("F1 by class"),
-        caption=_("One row per run, one column per class; – where neither gold nor run has the class."),
-        alt=_("The table below has every value."),
+        caption=_(
+            "Rows are runs and columns are classes. A dash means that the class occurs neither in the gold standard "
+            "nor in the run."
+        ),
+        alt=_("The table below lists all values."),
         fields=(Field("row", _("Run")), Field("column", _("Class")), Field("f1", "F1", 4)),
         data=data,
         drawing=heat(list(runs), classes, shown="words", shade="shade", across=_("class"), down=""),
@@ -133,10 +139,10 @@ def roc(found: Sequence[Mapping[str, Any]]) -> Figure | None:
         name="roc",
         title=_("ROC curves"),
         caption=_(
-            "Curves further above the dashed line (chance) are better. An item is positive if the gold gives it more "
-            "than one half."
+            "The higher a curve lies above the dashed chance line, the better. An item is positive if its gold value "
+            "is greater than 0.5."
         ),
-        alt=_("A curve for each of %(names)s.") % {"names": ", ".join(dict.fromkeys(one["name"] for one in points))},
+        alt=_("One curve each for %(names)s.") % {"names": ", ".join(dict.fromkeys(one["name"] for one in points))},
         fields=(
             Field("name", _("Class")),
             Field("x", _("False positive rate"), 4),

@@ -48,13 +48,15 @@ def intervals(board: BoardTable) -> Figure | None:
     frame = axis(_bounds(data, of_teams=True) or [0.0, 1.0], _bounds(data, of_teams=False), WIDTH)
     shown = [datum for datum in data if frame.holds(datum["low"]) and frame.holds(datum["high"])]
     outside = ", ".join(datum["name"] for datum in data if datum not in shown)
-    caption = _("95 % intervals. Runs with the same letter do not differ significantly.")
-    beyond = _("Beyond the frame: %(names)s.") % {"names": outside}
+    caption = _(
+        "Scores with 95 % intervals. Runs with the same letter form a tie group and do not differ significantly."
+    )
+    beyond = _("Outside the plot: %(names)s.") % {"names": outside}
     return Figure(
         name="intervals",
-        title=_("%(metric)s with its interval") % {"metric": column.title},
+        title=_("%(metric)s with intervals") % {"metric": column.title},
         caption=f"{caption} {beyond}" if outside else caption,
-        alt=_("The table below has every bound."),
+        alt=_("The table below lists all bounds."),
         fields=(
             Field("name", _("Run")),
             Field("value", column.short, column.decimals),
@@ -103,11 +105,12 @@ def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
     x = quantitative("best", _("Rank →"), scale={"domain": [1, len(data)]}, axis={"tickMinStep": 1})
     return Figure(
         name="rank-stability",
-        title=_("How ranks vary on resampled items"),
+        title=_("Rank stability"),
         caption=_(
-            "For each run, the range of ranks in 95 % of the bootstrap samples; a point is a rank that never changes."
+            "Range of each run’s ranks in 95 % of the bootstrap samples of items. A point means that the rank never "
+            "changes."
         ),
-        alt=_("The table below has the best and the worst rank of each run."),
+        alt=_("The table below lists each run’s best and worst rank."),
         fields=(Field("name", _("Run")), Field("best", _("Best rank"), 0), Field("worst", _("Worst rank"), 0)),
         data=data,
         drawing={
@@ -130,8 +133,8 @@ def correlations(found: Sequence[tuple[Column, Sequence[float | None]]]) -> Figu
         return None
     return _square(
         "metric-correlations",
-        _("How similarly the metrics rank the runs"),
-        _("Spearman’s correlation over the official runs; – where a metric is the same for all."),
+        _("Rank correlation between metrics"),
+        _("Spearman correlation over the official runs. A dash means that all runs have the same value of a metric."),
         {name: dict(zip(heads, row, strict=True)) for name, row in values.items()},
     )
 
@@ -142,8 +145,8 @@ def disagreement(found: Mapping[str, Mapping[str, float | None]]) -> Figure | No
         return None
     return _square(
         "disagreement",
-        _("How much the answers of two runs differ"),
-        _("Share of the gold standard’s items on which the runs of row and column give different answers."),
+        _("Different answers between runs"),
+        _("Share of gold standard items on which the two runs give different answers."),
         found,
     )
 
@@ -165,7 +168,7 @@ def _square(name: str, title: str, caption: str, values: Mapping[str, Mapping[st
         name=name,
         title=title,
         caption=caption,
-        alt=_("The table below has every value."),
+        alt=_("The table below lists all values."),
         fields=(Field("row", _("Row")), Field("column", _("Column")), Field("value", _("Value"), 4)),
         data=data,
         drawing=heat(names, names, shown="words", shade="shade", across="", down=""),
@@ -179,9 +182,10 @@ def difficulty(counts: Sequence[int]) -> Figure | None:
     data: list[Datum] = [{"runs": runs, "items": items} for runs, items in enumerate(counts)]
     return Figure(
         name="difficulty",
-        title=_("Items by how many runs got them right"),
-        caption=_("All compared runs, baselines left out."),
-        alt=_("%(none)d items no run got right, %(all)d all of them.") % {"none": counts[0], "all": counts[-1]},
+        title=_("Items by number of correct runs"),
+        caption=_("All compared runs, without baselines."),
+        alt=_("No run answered %(none)d items correctly. All runs answered %(all)d items correctly.")
+        % {"none": counts[0], "all": counts[-1]},
         fields=(Field("runs", _("Runs with the correct answer"), 0), Field("items", _("Items"), 0)),
         data=data,
         drawing={
@@ -204,7 +208,7 @@ def labels(found: Mapping[str, Any]) -> list[Figure]:
     ]
     bars = Figure(
         name="labels",
-        title=_("Labels of the gold standard"),
+        title=_("Gold standard labels"),
         caption=_("%(items)s items.") % {"items": f"{found['items']:,}"},
         alt=", ".join(f"{one['name']} {one['count']:g}" for one in data),
         fields=(Field("name", _("Label")), Field("count", _("Items"), 0), Field("share", _("Share"), 4)),
@@ -241,10 +245,10 @@ def _cooccurrence(found: Mapping[str, Any]) -> list[Figure]:
     return [
         Figure(
             name="co-occurrence",
-            title=_("Labels that occur together"),
-            caption=_("Items that have the labels of row and column; shade by share of the row’s."),
-            alt=_("The table below has every count."),
-            fields=(Field("row", _("Label")), Field("column", _("With")), Field("count", _("Items"), 0)),
+            title=_("Label co-occurrence"),
+            caption=_("Number of items that have both labels. Shading is relative to each row."),
+            alt=_("The table below lists all counts."),
+            fields=(Field("row", _("Label")), Field("column", _("Together with")), Field("count", _("Items"), 0)),
             data=data,
             drawing=heat(classes, classes, shown="words", shade="share", across="", down=""),
         )

@@ -48,7 +48,7 @@ def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
         return None
     data = [run_datum(row, x=row.scores[across.key], y=row.scores[up.key]) for row in rows]
     shown, outside = _framed(data)
-    title = _("%(up)s against %(across)s") % {"up": up.title, "across": across.title}
+    title = _("%(up)s by %(across)s") % {"up": up.title, "across": across.title}
     return Figure(
         name=f"{up.key}-against-{across.key}".replace(":", "-").replace("_", "-").lower(),
         title=title,
@@ -121,7 +121,7 @@ def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:
     if not outside:
         return ""
     named = [f"{one['name']} ({score(one['x'], across.decimals)}, {score(one['y'], up.decimals)})" for one in outside]
-    return _("Outside the frame: %(names)s.") % {"names": ", ".join(named)}
+    return _("Outside the plot: %(names)s.") % {"names": ", ".join(named)}
 
 
 def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
@@ -131,8 +131,8 @@ def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
         max(teams, key=lambda one: one[key] if column.higher_is_better else -one[key])
         for key, column in (("x", across), ("y", up))
     )
-    words = ngettext("%(n)d run of a team.", "%(n)d runs of teams.", len(teams)) % {"n": len(teams)}
-    best = _("The best by %(across)s is from %(first)s, the best by %(up)s from %(second)s.") % {
+    words = ngettext("%(n)d team run.", "%(n)d team runs.", len(teams)) % {"n": len(teams)}
+    best = _("The best run by %(across)s is from %(first)s. The best run by %(up)s is from %(second)s.") % {
         "across": across.short,
         "first": first["name"],
         "up": up.short,
@@ -159,7 +159,7 @@ def by_part(board: BoardTable) -> Figure | None:
         name=f"{base}-by-part".replace("_", "-"),
         title=_("%(metric)s by group") % {"metric": title},
         caption="",
-        alt=_("The table below has the values of each run for each group."),
+        alt=_("The table below lists the values of each run for each group."),
         fields=(Field("name", _("Run")), Field("part", _("Group")), Field("value", title, parts[0].decimals)),
         data=data,
         drawing=_dumbbells(title, _("Group")),
@@ -178,8 +178,8 @@ def by_slices(found: SliceScores, column: Column) -> Figure:
     title = capfirst(found.title)
     return Figure(
         name=f"by-{found.name}".replace("_", "-").lower(),
-        title=_("%(metric)s by %(column)s of the items") % {"metric": column.title, "column": found.title},
-        caption=_("Each slice is scored as if its items were the whole gold standard: %(items)s.") % {"items": items},
+        title=_("%(metric)s by %(column)s") % {"metric": column.title, "column": found.title},
+        caption=_("Each slice is scored as if its items were the whole gold standard (%(items)s).") % {"items": items},
         alt=" ".join(_best_in(label, data, column) for label in labels),
         fields=(Field("name", _("Run")), Field("part", title), Field("value", column.short, column.decimals)),
         data=data,
@@ -190,10 +190,10 @@ def by_slices(found: SliceScores, column: Column) -> Figure:
 def _best_in(part: str, data: list[Datum], column: Column) -> str:
     defined = [one for one in data if one["part"] == part and one["value"] is not None]
     if not defined:
-        return _("No run has a score in %(part)s.") % {"part": part}
+        return _("No run has a score for %(part)s.") % {"part": part}
     best = (max if column.higher_is_better else min)(defined, key=lambda one: one["value"])
     names = {"part": part, "name": best["name"], "value": score(best["value"], column.decimals)}
-    return _("The best in %(part)s is %(name)s with %(value)s.") % names
+    return _("The best run for %(part)s is %(name)s with %(value)s.") % names
 
 
 def _dumbbells(across: str, parts: str) -> Spec:
@@ -226,8 +226,11 @@ def over_time(board: BoardTable) -> Figure | None:
     return Figure(
         name="over-time",
         title=_("%(metric)s over time") % {"metric": column.title},
-        caption=_("Each point is a run at the time it was received; the line is the best score so far. Times are UTC."),
-        alt=_("From %(first)s to %(last)s, the best score moved to %(best)s.")
+        caption=_(
+            "Each point is a run, placed at the time it was received. The line shows the best score so far. Times are "
+            "in UTC."
+        ),
+        alt=_("Between %(first)s and %(last)s, the best score rose to %(best)s.")
         % {"first": data[0]["at"][:10], "last": data[-1]["at"][:10], "best": score(data[-1]["best"], column.decimals)},
         fields=(
             Field("at", _("Received")),

@@ -37,13 +37,16 @@ class AccountMails(DefaultAccountAdapter):
             self.send_now(template_prefix, email, context)
         except OSError as error:
             if is_final(error):
-                words = _("No mail was sent: the mail server does not accept this address. Check it and try again.")
+                words = _(
+                    "We couldn’t send the email because the mail server does not accept this address. Check the "
+                    "address and try again."
+                )
                 messages.error(current.request, words)
             else:
                 _keep(_name(template_prefix), email, context)
                 words = _(
-                    "The mail server is not responding right now. Your mail is saved and will be sent as soon as "
-                    "possible; you don’t need to ask again."
+                    "The mail server is not responding right now. We’ll send your email as soon as possible. You don’t "
+                    "need to request it again."
                 )
                 messages.warning(current.request, words)
 

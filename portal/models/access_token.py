@@ -79,7 +79,7 @@ class AccessToken(models.Model):
         """The rights of a token. Each scope includes the ones before it."""
 
         READ = "read", _("Read")
-        SUBMIT = "submit", _("Read and take part: submit runs, manage the team")
+        SUBMIT = "submit", _("Read and take part (submit runs, manage the team)")
         ORGANIZE = "organize", _("Read, take part and organize")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens")

@@ -56,7 +56,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    email = models.EmailField(_("mail address"), unique=True)
+    email = models.EmailField(_("email address"), unique=True)
     name = models.CharField(_("name"), max_length=120)
     affiliation = models.CharField(_("affiliation"), max_length=200, blank=True)
     country = CountryField(_("country"), blank=True, blank_label="–")
@@ -64,10 +64,10 @@ class User(AbstractBaseUser, PermissionsMixin):
     language = models.CharField(_("language"), max_length=16, choices=languages, default=settings.LANGUAGE_CODE)
     # Emails that a person can turn off. Emails that are needed for a step (verification, approval, invitation) are
     # always sent.
-    mails_about_runs = models.BooleanField(_("mails about runs"), default=True)
-    mails_about_deadlines = models.BooleanField(_("mails about deadlines"), default=True)
-    mails_about_results = models.BooleanField(_("mails about results"), default=True)
-    mails_about_teams = models.BooleanField(_("mails about teams"), default=True)  # for organizers
+    mails_about_runs = models.BooleanField(_("emails about runs"), default=True)
+    mails_about_deadlines = models.BooleanField(_("emails about deadlines"), default=True)
+    mails_about_results = models.BooleanField(_("emails about results"), default=True)
+    mails_about_teams = models.BooleanField(_("emails about teams"), default=True)  # for organizers
     may_create_tasks = models.BooleanField(_("may create tasks"), default=False)
     is_staff = models.BooleanField(_("administrator"), default=False)
     is_active = models.BooleanField(_("active"), default=True)

@@ -33,11 +33,11 @@ class GoldUpload(Evaluated):
 
     class State(models.TextChoices):
         RECEIVED = "received", _("received")
-        CHECKING = "checking", _("being checked")
-        PREVIEWING = "previewing", _("its effect is being computed")
+        CHECKING = "checking", _("checking")
+        PREVIEWING = "previewing", _("computing preview")
         READY = "ready", _("ready to apply")
         ACCEPTED = "accepted", _("accepted")
-        UNCHANGED = "unchanged", _("the same as before")
+        UNCHANGED = "unchanged", _("unchanged")
         REJECTED = "rejected", _("rejected")
         CONFLICT = "conflict", _("changed in the folder and on the page")
         FAILED = "failed", _("failed on our side")

@@ -46,7 +46,7 @@ class OutgoingMail(Leased):
     class Kind(models.TextChoices):
         TEAM_APPROVED = "team_approved", _("team approved")
         TEAM_DECLINED = "team_declined", _("team declined")
-        TEAM_WAITING = "team_waiting", _("team waits for approval")
+        TEAM_WAITING = "team_waiting", _("team awaiting approval")
         INVITATION = "invitation", _("invitation")
         DATA_PASSWORD = "data_password", _("new data password")
         AGREEMENT_CHANGED = "agreement_changed", _("agreement changed")
@@ -63,7 +63,7 @@ class OutgoingMail(Leased):
     class State(models.TextChoices):
         QUEUED = "queued", _("waiting")
         SENT = "sent", _("sent")
-        FAILED = "failed", _("given up")
+        FAILED = "failed", _("could not be sent")
         CANCELED = "canceled", _("canceled")
 
     # The field of `User` that turns off each kind. All other emails are needed for a step.

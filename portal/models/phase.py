@@ -53,7 +53,7 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
 
 class Phase(models.Model):
     class Scores(models.TextChoices):
-        AT_ONCE = "at-once", _("shown at once")
+        AT_ONCE = "at-once", _("shown immediately")
         ON_RELEASE = "on-release", _("shown on release")
         NEVER = "never", _("never shown")
 
@@ -65,7 +65,7 @@ class Phase(models.Model):
 
     class RunNumbers(models.TextChoices):
         ONCE = "once", _("each number once")
-        FREE = "free", _("numbers again and again")
+        FREE = "free", _("numbers can be reused")
 
     class TeamNames(models.TextChoices):
         SHOWN = "shown", _("teams by name")

@@ -39,7 +39,7 @@ class TaskPush(Leased):
         RECEIVED = "received", _("received")
         CHECKING = "checking", _("being checked")
         REJECTED = "rejected", _("rejected")
-        READY = "ready", _("ready to be applied")
+        READY = "ready", _("ready to apply")
         APPLIED = "applied", _("applied")
         FAILED = "failed", _("failed on our side")
 

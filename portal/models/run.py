@@ -150,7 +150,7 @@ class Described(models.Model):
         FEATURES = "features", _("features and a classifier")
         RULES = "rules", _("rules or a lexicon")
         ENSEMBLE = "ensemble", _("ensemble")
-        OTHER = "other", _("something else")
+        OTHER = "other", _("other")
 
     method = models.CharField(_("Method"), max_length=80, blank=True, validators=[one_line])
     description = models.TextField(_("Short description"), max_length=1000, blank=True)
@@ -172,7 +172,7 @@ class Run(Evaluated, Described):
         FAILED = "failed", _("failed on our side")
 
     class Kind(models.TextChoices):
-        TEAM = "team", _("run of a team")
+        TEAM = "team", _("team run")
         BASELINE = "baseline", _("baseline")
         GOLD = "gold", _("reference")
 

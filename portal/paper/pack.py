@@ -139,15 +139,15 @@ def _readme(phase: Phase, provenance: Iterable[str], at: datetime) -> str:
             f"# {task.title}, {phase.title}",
             "",
             _released(phase, at),
-            _("This pack was built: %(at)s.") % {"at": at.isoformat(timespec="seconds")},
-            _("Rules: the shared task’s folder with the SHA-256 %(sha256)s.") % {"sha256": task.definition_sha256},
+            _("These files were created on %(at)s.") % {"at": at.isoformat(timespec="seconds")},
+            _("Rules: task folder with SHA-256 %(sha256)s.") % {"sha256": task.definition_sha256},
             "",
             *provenance,
             "",
-            _("`paper.tex` shows everything; `tables/` can be `\\input`, with the package booktabs."),
-            _("`references.bib` has the task, its sources and the papers of teams; bibtex makes the list of them."),
-            _("`data/` has every board in full precision, `figures/` the data of each figure as CSV; where the"),
-            _("portal draws figures, they are there as PDF and SVG, too."),
+            _("`paper.tex` shows everything. The files in `tables/` can be `\\input` (requires booktabs)."),
+            _("`references.bib` contains the task, its sources and the teams’ papers. Run bibtex to list them."),
+            _("`data/` contains every leaderboard in full precision. `figures/` contains the data of each figure,"),
+            _("and each figure as PDF and SVG if the portal can draw figures."),
             "",
         ]
     )
@@ -155,10 +155,10 @@ def _readme(phase: Phase, provenance: Iterable[str], at: datetime) -> str:
 
 def _released(phase: Phase, at: datetime) -> str:
     if phase.scores == Phase.Scores.AT_ONCE:
-        return _("Scores are public as soon as they are computed.")
+        return _("Scores become public as soon as they are computed.")
     if phase.released is None:
-        return _("Scores are not released; only organizers see them.")
+        return _("Scores have not been released. Only organizers can see them.")
     when = {"released": phase.released.isoformat()}
     if phase.released > at:
-        return _("Scores will be released: %(released)s. Until then only organizers see them.") % when
-    return _("Scores were released: %(released)s.") % when
+        return _("Scores will be released on %(released)s. Until then, only organizers can see them.") % when
+    return _("Scores were released on %(released)s.") % when

@@ -18,7 +18,7 @@ def board_table(board: BoardTable) -> LatexTable:
     best = [board.best(column) for column in board.columns]
     return LatexTable(
         label=f"tab:{board.track.slug}",
-        caption=_("%(track)s, %(phase)s, ranked by %(metric)s. Runs with one letter do not differ significantly.")
+        caption=_("%(track)s, %(phase)s, ranked by %(metric)s. Runs with the same letter do not differ significantly.")
         % {"track": board.track.title, "phase": board.phase.title, "metric": board.ranking_column.title},
         align="lrll" + "r" * len(board.columns),
         head=[_("Tie"), _("Rank"), _("Team"), _("Run"), *(_head(column) for column in board.columns)],
@@ -69,7 +69,7 @@ def slices_table(found: Insights, slices: SliceScores) -> LatexTable:
     column = found.board.ranking_column
     return LatexTable(
         label=f"tab:{found.board.track.slug}-slices-{slices.name}",
-        caption=_("%(track)s: %(metric)s by %(column)s of the items.")
+        caption=_("%(track)s: %(metric)s by %(column)s.")
         % {"track": found.board.track.title, "metric": column.title, "column": slices.title},
         align="lr" + "r" * len(slices.items),
         head=[_("Team"), _head(column), *(label for label, _items in slices.items)],
@@ -85,7 +85,7 @@ def gaps_table(found: Insights) -> LatexTable:
     decimals = found.board.ranking_column.decimals
     return LatexTable(
         label=f"tab:{found.board.track.slug}-gaps",
-        caption=_("%(track)s: gaps between slices by %(metric)s, with simultaneous 95 %% intervals (max-T).")
+        caption=_("%(track)s: gaps between slices in %(metric)s, with simultaneous 95 %% intervals (max-T).")
         % {"track": found.board.track.title, "metric": found.board.ranking_column.title},
         align="llllrr",
         head=[_("Team"), _("Column"), _("Behind"), _("Ahead"), _("Gap"), _("95 % interval")],
@@ -105,7 +105,7 @@ def agreement_table(found: Insights) -> LatexTable:
     head = (_("Class"), _("Items"), _("Pairwise"), "Fleiss", "Cohen", "Krippendorff")
     return LatexTable(
         label=f"tab:{found.board.track.slug}-agreement",
-        caption=_("%(track)s: agreement of the annotators.") % {"track": found.board.track.title},
+        caption=_("%(track)s: annotator agreement.") % {"track": found.board.track.title},
         align="lrrrrr",
         head=head,
         rows=[
@@ -138,7 +138,7 @@ def combined_table(board: OverallBoard) -> LatexTable:
     """Show the tracks next to each other: value and rank of each team's official run."""
     return LatexTable(
         label="tab:combined",
-        caption=_("Official runs in all tracks, %(phase)s: value and, in parentheses, rank.")
+        caption=_("Official runs in all tracks, %(phase)s: score, with rank in parentheses.")
         % {"phase": board.phase.title},
         align="l" + "r" * len(board.heads),
         head=[_("Team"), *(track.slug for track, _column in board.heads)],

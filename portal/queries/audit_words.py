@@ -15,9 +15,9 @@ from portal.models import AuditEntry
 ActionWords = Mapping[str, str | Promise]  # from the declarations of actions; passed by the caller
 
 EVENTS = {
-    "add_gold_standard": _("started to use a gold standard"),
-    "admin_change": _("changed in the administration"),
-    "admin_delete": _("deleted in the administration"),
+    "add_gold_standard": _("started using a gold standard"),
+    "admin_change": _("changed on the administration site"),
+    "admin_delete": _("deleted on the administration site"),
     "create_draft": _("created a draft"),
 }
 """Words for what is no action: workers, commands and Django's administration leave these entries."""
@@ -31,8 +31,8 @@ _LABELS = {
     "closes": _("closes"),
     "returned_to": _("as version"),
     "runs": _("number of runs"),
-    "scorer_before": _("scorer before"),
-    "sealed_sha256": _("sealed file"),
+    "scorer_before": _("previous scorer"),
+    "sealed_sha256": _("encrypted file"),
     "sha256": "SHA-256",
     "size": _("bytes"),
     "state": _("state"),

@@ -18,23 +18,26 @@ def of_release(look: ReleaseLook) -> list[str]:
     boards = [track for track in look.tracks if track.teams]
     effects = [
         ngettext(
-            "Everyone sees the scores of %(n)d track at once: on pages, in exports and in the feed.",
-            "Everyone sees the scores of %(n)d tracks at once: on pages, in exports and in the feed.",
+            "Everyone can immediately see the scores of %(n)d track on pages, in exports and in the feed.",
+            "Everyone can immediately see the scores of %(n)d tracks on pages, in exports and in the feed.",
             len(boards),
         )
         % {"n": len(boards)},
         ngettext(
-            "The members of %(n)d team and the organizers get a mail within minutes; mails can’t be called back.",
-            "The members of %(n)d teams and the organizers get a mail within minutes; mails can’t be called back.",
+            "The members of %(n)d team and the organizers get an email within minutes. Emails can’t be recalled.",
+            "The members of %(n)d teams and the organizers get an email within minutes. Emails can’t be recalled.",
             teams,
         )
         % {"n": teams},
-        _("The phase accepts no more runs and no extra time, and runs can no longer be chosen or described."),
-        _("Each leaderboard is kept as it is, at an address of its own that can be cited."),
+        _(
+            "The phase accepts no more runs, you can’t grant extra time, and teams can no longer choose or describe "
+            "runs."
+        ),
+        _("Each leaderboard is saved in its current state on a permanent page that can be cited."),
     ]
     if look.unscored:
         effects.insert(
-            0, _("Runs without a score, which will be missing from the leaderboards: %(n)d.") % {"n": look.unscored}
+            0, _("Runs without a score that will be missing from the leaderboards: %(n)d.") % {"n": look.unscored}
         )
     return effects
 
@@ -43,30 +46,30 @@ def of_hiding_scores(phase: Phase, at: datetime) -> list[str]:
     """Describe the effects of hiding public scores or canceling a planned release."""
     if not phase.scores_are_public(at):
         return [
-            _("No one has seen the scores; they stay hidden until you schedule another release."),
-            _("No mail has been sent."),
+            _("No participant has seen the scores. The scores stay hidden until you schedule another release."),
+            _("No email has been sent."),
         ]
     kept = ReleasedBoard.objects.filter(phase=phase).count()
     count = OutgoingMail.objects.filter(phase=phase, kind=OutgoingMail.Kind.RELEASED).values("user").distinct().count()
     return [
-        _("Scores leave all pages, exports and feeds at once; organizers still see them."),
+        _("Scores are immediately removed from all pages, exports and feeds. Only organizers can still see them."),
         ngettext(
-            "%(n)d released leaderboard is “not found” until then, and comes back unchanged with the release.",
-            "%(n)d released leaderboards are “not found” until then, and come back unchanged with the release.",
+            "%(n)d released leaderboard can’t be opened until then. It returns unchanged with the next release.",
+            "%(n)d released leaderboards can’t be opened until then. They return unchanged with the next release.",
             kept,
         )
         % {"n": kept},
-        _("No one has had a mail about the release. What people have seen or saved can’t be taken back.")
+        _("No one has received an email about the release. People may already have seen or saved the scores.")
         if not count
         else ngettext(
-            "%(n)d person has had a mail about the release. What people have seen or saved can’t be taken back.",
-            "%(n)d people have had a mail about the release. What people have seen or saved can’t be taken back.",
+            "%(n)d person has received an email about the release. People may already have seen or saved the scores.",
+            "%(n)d people have received an email about the release. People may already have seen or saved the scores.",
             count,
         )
         % {"n": count},
         _(
-            "To undo this: restore the release on the page of releases. It gets its old date, and no one gets a second "
-            "mail."
+            "To undo this, restore the release on the “Release” page. The release keeps its original date, and no one "
+            "gets a second email."
         ),
     ]
 
@@ -77,8 +80,9 @@ def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
     runs = Run.objects.filter(track=line.track, phase__in=phases, withdrawn_at__isnull=True).count()
     effects = [
         ngettext(
-            "%(n)d run is scored again. Until then its leaderboard shows the old score, never a mixture.",
-            "%(n)d runs are scored again. Until all are scored, leaderboards show the old scores, never a mixture.",
+            "%(n)d run is rescored. Until then, its leaderboard shows the old score.",
+            "%(n)d runs are rescored. Until all of them are rescored, leaderboards show only the old scores, never a "
+            "mix of old and new.",
             runs,
         )
         % {"n": runs}
@@ -86,10 +90,10 @@ def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
     public = [phase for phase in phases if phase.scores_are_public(at)]
     if public:
         effects.append(
-            _("The public leaderboard of %(phases)s then changes, and shows your sentence to everyone.")
+            _("After that, the public leaderboard of %(phases)s changes and shows your reason to everyone.")
             % {"phases": _titles(public)}
         )
-    return [*effects, _("To undo this: every version is kept, and you can use an earlier one again.")]
+    return [*effects, _("To undo this, use an earlier version again. Every version is kept.")]
 
 
 def _titles(phases: Sequence[Phase]) -> str:

@@ -30,10 +30,10 @@ class GoldLine:
             return ""
         rules = self.track.definition
         if FORMATS[rules.format.kind].leaves_out_empty:
-            return _("; the others have no spans")
+            return _("the other items have no spans")
         if rules.items_outside_gold == "count":
-            return _("; answers to the others count against precision")
-        return _("; the others are not scored")
+            return _("answers to the other items reduce precision")
+        return _("the other items are not scored")
 
 
 def gold_lines(shared_task: SharedTask) -> list[GoldLine]:

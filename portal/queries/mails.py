@@ -144,7 +144,7 @@ def _finding(found: dict[str, Any], language: str) -> Finding:
     if problem.expected and (expected := phrase(problem.expected, language)) not in problem.message:
         hints.append(_("Expected: %(expected)s.") % {"expected": expected})
     if problem.suggestion and problem.suggestion not in problem.message:
-        hints.append(_("Nearest: %(name)s.") % {"name": problem.suggestion})
+        hints.append(_("Closest match: %(name)s.") % {"name": problem.suggestion})
     return Finding(_place(problem), " ".join([problem.message, *hints]), problem.code)
 
 

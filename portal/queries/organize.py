@@ -176,7 +176,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
         (
             "warning",
             len(golden),
-            _n("%d track has no gold yet.", "%d tracks have no gold yet."),
+            _n("%d track has no gold standard yet.", "%d tracks have no gold standard yet."),
             "organize_gold",
         ),
         (
@@ -197,15 +197,15 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
             "warning",
             _recently_withdrawn(shared_task, at),
             _n(
-                "%d team with runs withdrew this week while a phase was open.",
-                "%d teams with runs withdrew this week while a phase was open.",
+                "%d team with runs withdrew from an open phase this week.",
+                "%d teams with runs withdrew from an open phase this week.",
             ),
             "organize_teams",
         ),
         (
             "failed",
             unsent,
-            _n("%d mail could not be sent.", "%d mails could not be sent."),
+            _n("%d email could not be sent.", "%d emails could not be sent."),
             "organize_mails",
         ),
         (
@@ -234,6 +234,8 @@ def _steps(phase: Phase, at: datetime) -> Iterator[ToDo]:
         yield ToDo("coming", _("%(phase)s closes within three days.") % names, "organize_phases")
     if phase.scores == Phase.Scores.ON_RELEASE and closing is not None and closing <= at:
         if phase.released is None:
-            yield ToDo("hidden", _("%(phase)s has closed; its scores are not released.") % names, "organize_releases")
+            yield ToDo(
+                "hidden", _("%(phase)s has closed, but its scores have not been released.") % names, "organize_releases"
+            )
         elif phase.released > at:
             yield ToDo("coming", _("The scores of %(phase)s will be released.") % names, "organize_releases")

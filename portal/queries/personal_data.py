@@ -25,8 +25,10 @@ def personal_data(user: User) -> dict[str, Any]:
             rows = relation.related_model._default_manager.filter(**{relation.field.name: user.pk})
             name = f"{relation.related_model._meta.verbose_name_plural}, {relation.field.verbose_name}"
             found[name] = [str(row) if isinstance(relation, ManyToManyRel) else _fields(row) for row in rows]
-    found["runs that you sent"] = [_fields(run) for run in Run.objects.filter(submission__sent_by=user)]
-    found["mails to your address"] = [_fields(mail) for mail in OutgoingMail.objects.filter(address__iexact=user.email)]
+    found["runs that you uploaded"] = [_fields(run) for run in Run.objects.filter(submission__sent_by=user)]
+    found["emails to your address"] = [
+        _fields(mail) for mail in OutgoingMail.objects.filter(address__iexact=user.email)
+    ]
     return found
 
 

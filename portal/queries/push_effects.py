@@ -56,8 +56,8 @@ def effects_of(before: StateBefore, shared_task: SharedTask, changes: list[str],
     runs = Run.objects.filter(track__shared_task=shared_task, kind=Run.Kind.TEAM).exclude(state=_REJECTED).count()
     if runs and before.definition is not None and _rules(before.definition) != _rules(shared_task.definition):
         words = ngettext(
-            "The rules change, and %(n)d run has been uploaded under the old ones.",
-            "The rules change, and %(n)d runs have been uploaded under the old ones.",
+            "The rules change, and %(n)d run was uploaded under the old rules.",
+            "The rules change, and %(n)d runs were uploaded under the old rules.",
             runs,
         )
         effects.append(words % {"n": runs})
@@ -67,7 +67,7 @@ def effects_of(before: StateBefore, shared_task: SharedTask, changes: list[str],
 
 def _of_runs(before: StateBefore, shared_task: SharedTask) -> list[str]:
     again = _waiting(shared_task) - before.waiting
-    words = ngettext("%(n)d run is scored again.", "%(n)d runs are scored again.", again)
+    words = ngettext("%(n)d run is rescored.", "%(n)d runs are rescored.", again)
     return [words % {"n": again}] if again > 0 else []
 
 
@@ -78,7 +78,7 @@ def _of_gold(before: StateBefore, shared_task: SharedTask, at: datetime) -> list
     splits = added.values_list("split", flat=True)
     scored = shared_task.phases.filter(split__in=splits).prefetch_related("graces")
     phases = {phase.title for phase in scored if phase.scores_are_public(at) and not phase.keeps_scores(at)}
-    words = _("The public leaderboard of %(phases)s changes at once.")
+    words = _("The public leaderboard of %(phases)s changes immediately.")
     return [words % {"phases": ", ".join(sorted(phases))}] if phases else []
 
 
@@ -87,7 +87,7 @@ def _of_windows(before: StateBefore, shared_task: SharedTask) -> list[str]:
         return []
     moved = PhaseChange.objects.filter(phase__shared_task=shared_task, pk__gt=before.moves).select_related("phase")
     return [
-        _("%(phase)s: %(before)s becomes %(after)s.")
+        _("%(phase)s changes from %(before)s to %(after)s.")
         % {
             "phase": change.phase.title,
             "before": _window(change.opens_before, change.closes_before),
@@ -98,7 +98,7 @@ def _of_windows(before: StateBefore, shared_task: SharedTask) -> list[str]:
 
 
 def _window(opens: datetime, closes: datetime | None) -> str:
-    end = _("open end") if closes is None else f"{written(closes, UTC, closes)} UTC"
+    end = _("no deadline") if closes is None else f"{written(closes, UTC, closes)} UTC"
     return f"{written(opens, UTC, opens)} UTC – {end}"
 
 
@@ -123,8 +123,8 @@ def _of_datasets(before: StateBefore, shared_task: SharedTask) -> list[str]:
             continue
         downloads = Download.objects.filter(shared_task=shared_task, dataset=slug).count()
         words = ngettext(
-            "Another file replaces the dataset %(slug)s, which was downloaded %(n)d time.",
-            "Another file replaces the dataset %(slug)s, which was downloaded %(n)d times.",
+            "The file of dataset %(slug)s is replaced. The old file was downloaded %(n)d time.",
+            "The file of dataset %(slug)s is replaced. The old file was downloaded %(n)d times.",
             downloads,
         )
         found += [words % {"slug": slug, "n": downloads}] if downloads else []

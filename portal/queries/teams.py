@@ -68,20 +68,20 @@ def answers_of(team: Team) -> list[tuple[str, str]]:
 def _rights(team: Team, *, has_signed: bool) -> list[Right]:
     accesses = {dataset.access for dataset in team.shared_task.definition.datasets}
     words = {
-        "registered": _("download the data for registered teams"),
-        "approved": _("download the data for approved teams"),
-        "password": _("download the data with a password"),
+        "registered": _("Download data for registered teams"),
+        "approved": _("Download data for approved teams"),
+        "password": _("Download password-protected data"),
     }
     data = [
         Right(team.state in states and has_signed, words[access])
         for access, states in Team.DATA.items()
         if access in accesses
     ]
-    runs = _("upload runs and appear on leaderboards")
+    runs = _("Upload runs and appear on leaderboards")
     if not has_signed:
-        runs = _("upload runs and appear on leaderboards, once you have signed the data agreement")
+        runs = _("Upload runs and appear on leaderboards (after you sign the data agreement)")
     return [
-        Right(True, _("read all public pages and download public data")),
+        Right(True, _("Read all public pages and download public data")),
         *data,
         Right(team.takes_part and has_signed, runs),
     ]
@@ -126,7 +126,9 @@ def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:
     with_runs = {run.phase_id for run in team.runs.all()}
     for phase in phases:
         if phase.pk in with_runs and phase.is_open(team.withdrawn_at, team.pk):
-            message = _("Withdrew while %(phase)s was open; its runs are on no leaderboard of that phase.")
+            message = _(
+                "The team withdrew while %(phase)s was open. Its runs are not on the leaderboards of that phase."
+            )
             yield message % {"phase": phase.title}
 
 

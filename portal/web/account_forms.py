@@ -40,10 +40,10 @@ class PersonForm(ActionForm):
         "affiliation",
         label=_("Affiliation"),
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
-        help_text=_("University or company (optional). The organizers of your tasks see it."),
+        help_text=_("University or company (optional). The organizers of your tasks can see it."),
     )
     country = User._meta.get_field("country").formfield(
-        label=_("Country"), help_text=_("Optional. The organizers of your tasks see it.")
+        label=_("Country"), help_text=_("Optional. The organizers of your tasks can see it.")
     )
 
 
@@ -94,7 +94,7 @@ def _zones_by_continent() -> list[tuple[str, Any]]:
     utc, *places = time_zones()
     groups = groupby(places, key=lambda zone: zone.partition("/")[0])
     names = [(part, [(zone, zone.partition("/")[2].replace("_", " ")) for zone in zones]) for part, zones in groups]
-    return [(utc, _("as in the browser, or UTC")), *names]
+    return [(utc, _("Browser time zone, or UTC")), *names]
 
 
 class SettingsForm(PersonForm):
@@ -103,23 +103,25 @@ class SettingsForm(PersonForm):
     time_zone = forms.ChoiceField(
         label=_("Time zone"),
         choices=_zones_by_continent,
-        help_text=_("Pages and mails show times in this zone and in AoE."),
+        help_text=_("Pages and emails show times in this time zone and in AoE."),
     )
-    language = forms.ChoiceField(label=_("Language"), choices=languages, help_text=_("Language of the mails you get."))
+    language = forms.ChoiceField(
+        label=_("Language"), choices=languages, help_text=_("Language of the emails that you receive")
+    )
     mails_about_runs = action_field(change_settings, "mails_about_runs", label=_("Results of your uploads"))
     mails_about_deadlines = action_field(
-        change_settings, "mails_about_deadlines", label=_("A deadline is near and your team has no valid run")
+        change_settings, "mails_about_deadlines", label=_("A deadline is approaching and your team has no valid run")
     )
     mails_about_results = action_field(
         change_settings, "mails_about_results", label=_("Scores and leaderboards are released")
     )
     mails_about_teams = action_field(
-        change_settings, "mails_about_teams", label=_("A team waits for approval in a task that I organize")
+        change_settings, "mails_about_teams", label=_("A team is waiting for approval in a task that I organize")
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].help_text = _("Shown to your teams and to the organizers.")
+        self.fields["name"].help_text = _("Your teams and the organizers can see your name.")
 
     @property
     def mail_fields(self) -> list[forms.BoundField]:
@@ -138,19 +140,19 @@ class TokenForm(ActionForm):
 
     fields_of_errors = {NO_SECOND_FACTOR.code: "scope"}
     name = action_field(
-        create_token, "name", label=_("Name"), help_text=_("What it is for, such as “CI of our system”.")
+        create_token, "name", label=_("Name"), help_text=_("What the token is for, such as “CI pipeline”")
     )
     scope = forms.ChoiceField(
         choices=[(one.value, format_lazy("{}: {}", one.value, one.label)) for one in AccessToken.Scope],
         label=_("Scope"),
-        help_text=_("Organizing needs a second factor on your account."),
+        help_text=_("The scope “organize” requires a second factor."),
     )
     shared_task = forms.ModelChoiceField(
         SharedTask.objects.none(),
         to_field_name="slug",
         label=_("Only for this task"),
         required=False,
-        empty_label=_("all tasks"),
+        empty_label=_("All tasks"),
     )
     days = forms.TypedChoiceField(
         label=_("Expires after"),

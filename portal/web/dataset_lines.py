@@ -55,7 +55,7 @@ def dataset_line(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at
         "public": _("everyone"),
         "registered": _("members of a team"),
         "approved": _("members of an approved team"),
-        "password": _("members of an approved team, with its password"),
+        "password": _("members of an approved team who enter its password"),
     }
     is_encrypted = dataset.encrypted and not own.is_organizer
     steps = [
@@ -95,6 +95,6 @@ def step(page: TaskPage, obstacle: Obstacle) -> AccessStep:
         Obstacle.SIGNED_OUT: (f"{reverse('account_login')}?{urlencode({'next': back})}", _("Sign in")),
         Obstacle.NO_TEAM: (team[0], _("Create or join a team")),
         Obstacle.UNSIGNED: (f"{reverse('agreement', args=[slug])}?{urlencode({'next': back})}", _("Read and sign")),
-        Obstacle.PASSWORD: (reverse("data_password", args=[slug]), _("Enter the password")),
+        Obstacle.PASSWORD: (reverse("data_password", args=[slug]), _("Enter password")),
     }.get(obstacle, team)
     return AccessStep(str(obstacle.label), link, label)

@@ -24,7 +24,7 @@ class UploadForm(ActionForm):
         max_length=Submission._meta.get_field("file_name").max_length,
     )
     phase = forms.ChoiceField(label=_("Phase"))
-    slot = action_field(submit, "slot", label=_("These runs are"))
+    slot = action_field(submit, "slot", label=_("Run type"))
     key = action_field(submit, "key")  # the same for a double click, so that it is one upload
 
     def __init__(self, *args: Any, phases: list[Phase], **kwargs: Any) -> None:
@@ -36,7 +36,7 @@ class WithdrawalForm(ActionForm):
     """The reason for withdrawing a run."""
 
     reason = action_field(
-        withdraw_run, "reason", help_text=_("In a few words. Your team and the organizers can read it.")
+        withdraw_run, "reason", help_text=_("Explain in a few words. Your team and the organizers can read the reason.")
     )
 
 
@@ -44,7 +44,9 @@ class DescriptionForm(ActionForm):
     """The system behind a run."""
 
     method = action_field(
-        describe_run, "method", help_text=_("A name for the leaderboard, for example “XLM-T, threshold tuned on dev”.")
+        describe_run,
+        "method",
+        help_text=_("A short name for the leaderboard, for example “XLM-T, threshold tuned on dev”."),
     )
     description = action_field(
         describe_run,
@@ -57,7 +59,7 @@ class DescriptionForm(ActionForm):
         max_length=300,
         required=False,
         assume_scheme="https",
-        help_text=_("To code, a model card or a paper."),
+        help_text=_("Link to code, a model card or a paper."),
     )
     system_type = action_field(describe_run, "system_type", label=_("System type"))
 
@@ -68,14 +70,14 @@ class ReceiptForm(forms.Form):
     text = forms.CharField(
         label=_("Paste the receipt"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 8})
     )
-    file = forms.FileField(label=_("Or choose its file"), required=False, allow_empty_file=True)
+    file = forms.FileField(label=_("Or choose the receipt file"), required=False, allow_empty_file=True)
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         file = values.get("file")
         values["content"] = file.read(RECEIPT_BYTES + 1) if file else values.get("text", "").encode(errors="replace")
         if not values["content"].strip():
-            raise forms.ValidationError(_("Paste a receipt, or choose the file that you saved."))
+            raise forms.ValidationError(_("Paste a receipt, or choose the receipt file that you saved."))
         return values
 
 
@@ -88,17 +90,22 @@ class TeamForm(ActionForm):
         register_team,
         "name",
         label=_("Team name"),
-        help_text=_("It appears in file names and on the leaderboard exactly as typed, and can’t be changed later."),
+        help_text=_(
+            "The name appears in file names and on leaderboards exactly as you type it. You can’t change it later."
+        ),
     )
     affiliation = action_field(
-        register_team, "affiliation", label=_("Affiliation"), help_text=_("University, company or none.")
+        register_team,
+        "affiliation",
+        label=_("Affiliation"),
+        help_text=_("University or company. Leave it empty if you have none."),
     )
 
     def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
         """Add the organizers' own questions at the end."""
         super().__init__(*args, **kwargs)
         self._shared_task = shared_task
-        rule = _("It follows the rule %(rule)s.") % {"rule": shared_task.definition.team.name}
+        rule = _("Team names in this task must match %(rule)s.") % {"rule": shared_task.definition.team.name}
         self.fields["name"].help_text += f" {rule}"
         self._questions = shared_task.definition.team.questions
         for question in self._questions:
@@ -134,7 +141,10 @@ class PaperForm(ActionForm):
         "bibtex",
         label=_("BibTeX entry"),
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
-        help_text=_("One entry with author, title and year, for example @inproceedings{…}. Leave it empty for none."),
+        help_text=_(
+            "One entry with author, title and year, for example @inproceedings{…}. To remove the reference, leave this "
+            "field empty."
+        ),
     )
     link = forms.URLField(label=_("Or a link to the paper"), max_length=300, required=False, assume_scheme="https")
 

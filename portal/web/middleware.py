@@ -78,7 +78,7 @@ def no_nul(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBas
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if has_nul(request):
-            message = "This address contains a NUL character (%00). Check the link.\n"
+            message = "This address contains a null character (%00). Check the link.\n"
             return HttpResponseBadRequest(message, content_type="text/plain")
         return get_response(request)
 

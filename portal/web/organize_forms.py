@@ -69,7 +69,7 @@ class ZonedForm(ActionForm):
     """A form with times in the zone chosen in it. A time that was not edited does not change."""
 
     zone = forms.ChoiceField(
-        label=_("Times are in"), help_text=_("This applies to the times you change; other times stay as they are.")
+        label=_("Time zone"), help_text=_("This time zone applies only to the times that you change.")
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
@@ -95,7 +95,13 @@ class ZonedForm(ActionForm):
                 continue
             values[name] = moment = local.replace(tzinfo=zone).astimezone(UTC)
             if moment.astimezone(zone).replace(tzinfo=None) != local.replace(tzinfo=None):
-                self.add_error(name, _("This time does not exist in that zone: clocks are set forward over it."))
+                self.add_error(
+                    name,
+                    _(
+                        "This time does not exist in the selected time zone because clocks are set forward. Choose an "
+                        "earlier or later time."
+                    ),
+                )
         return values
 
 
@@ -106,7 +112,7 @@ class WindowForm(ZonedForm):
     closes = MomentField(
         label=_("Closes"),
         required=False,
-        help_text=_("00:00 AoE ends the day before: pages say 23:59 of that day."),
+        help_text=_("Midnight (00:00 AoE) is shown on pages as 23:59 of the previous day."),
     )
     note = action_field(move_phase, "note", label=_("Reason (public)"))
     field_order = ("opens", "closes", "zone", "note")
@@ -115,7 +121,7 @@ class WindowForm(ZonedForm):
 class GraceForm(ZonedForm):
     """Extra time for a team or for all."""
 
-    team: Any = forms.ModelChoiceField(queryset=None, label=_("For"), required=False, empty_label=_("all teams"))
+    team: Any = forms.ModelChoiceField(queryset=None, label=_("For"), required=False, empty_label=_("All teams"))
     until = MomentField(label=_("Until"))
     reason = action_field(grant_grace, "reason", label=_("Reason (public)"))
     field_order = ("team", "until", "zone", "reason")
@@ -144,14 +150,14 @@ class DatasetForm(ActionForm):
 
     file = forms.FileField(label=_("New file"), allow_empty_file=True, max_length=255)
     is_sure = action_field(
-        replace_dataset, "is_sure", label=_("Replace it even though people have downloaded the current file")
+        replace_dataset, "is_sure", label=_("Replace the file even though people have already downloaded it")
     )
 
 
 class PushForm(ActionForm):
     """A task's folder as a zip."""
 
-    file = forms.FileField(label=_("Zip of the folder"), allow_empty_file=True, max_length=255)
+    file = forms.FileField(label=_("Zip file of the task folder"), allow_empty_file=True, max_length=255)
 
 
 class ApplyPushForm(ActionForm):
@@ -159,7 +165,7 @@ class ApplyPushForm(ActionForm):
 
     fields_of_errors = {UNSURE.code: "is_sure"}
 
-    is_sure = action_field(apply_push, "is_sure", label=_("I am sure"))
+    is_sure = action_field(apply_push, "is_sure", label=_("I confirm these effects"))
 
 
 class OrganizerForm(ActionForm):
@@ -168,8 +174,8 @@ class OrganizerForm(ActionForm):
     address = action_field(
         add_organizer,
         "address",
-        label=_("Mail address"),
-        help_text=_("Of the person's account here. Organizing needs a second factor."),
+        label=_("Email address"),
+        help_text=_("Enter the email address of the person’s account. Organizers need a second factor."),
     )
 
 
@@ -194,8 +200,8 @@ class NoteForm(ActionForm):
     note = action_field(
         apply_gold,
         "note",
-        label=_("Why the gold changes"),
-        help_text=_("One sentence. Everyone can read it on leaderboards that are public, and in their exports."),
+        label=_("Reason for the change"),
+        help_text=_("Write one sentence. It is public on released leaderboards and in their exports."),
     )
 
 
@@ -204,13 +210,13 @@ class ScoresForm(ActionForm):
 
     boards = forms.TypedMultipleChoiceField(
         label=_("Leaderboards"),
-        error_messages={"invalid_choice": _("The new scores have changed in the meantime. Look at them again.")},
+        error_messages={"invalid_choice": _("The new scores have changed in the meantime. Review them again.")},
     )
     note = action_field(
         apply_scores,
         "note",
-        label=_("Why the scores change"),
-        help_text=_("One sentence. Everyone can read it on the leaderboard and in its exports."),
+        label=_("Reason for the change"),
+        help_text=_("Write one sentence. It is public on the leaderboard and in its exports."),
     )
 
     def __init__(self, *args: Any, lines: Sequence[WaitingScores], **kwargs: Any) -> None:
@@ -230,8 +236,8 @@ def dataset_form(
     downloads = download_count(shared_task, dataset, stored) if stored else 0
     if downloads:
         form.fields["is_sure"].help_text = ngettext(
-            "It was downloaded %(n)d time. People who have it are not notified: announce the new one.",
-            "It was downloaded %(n)d times. People who have it are not notified: announce the new one.",
+            "The current file was downloaded %(n)d time. Downloaders are not notified, so announce the new version.",
+            "The current file was downloaded %(n)d times. Downloaders are not notified, so announce the new version.",
             downloads,
         ) % {"n": downloads}
     else:

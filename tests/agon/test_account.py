@@ -322,7 +322,7 @@ def test_a_server_that_is_no_portal(agon: Typed) -> None:
             agon(*words, "--portal", address, expect=1)
             assert said in agon.err
     agon("files", "tiny?x=1#y", expect=1)
-    assert "nothing is at this address" in agon.err
+    assert "This resource does not exist" in agon.err
 
 
 def test_no_portal_no_server_no_task(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

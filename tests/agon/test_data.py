@@ -37,7 +37,7 @@ def test_files_say_what_has_to_be_done_first(agon: Typed) -> None:
     found = {one["slug"]: one for one in agon.json("files", "tiny")}
     assert (found["sample"]["sha256"], found["sample"]["obstacles"]) == (SHA256, [])
     assert [one["code"] for one in found["test"]["obstacles"]] == ["password"]
-    assert "password. The captain received it by mail." in agon("files")
+    assert "password. Your captain received it by email." in agon("files")
 
 
 def test_rules_and_data_are_downloaded(agon: Typed) -> None:

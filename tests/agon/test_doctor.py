@@ -106,7 +106,7 @@ def test_an_old_client(findings: Any, token: AccessToken, monkeypatch: pytest.Mo
     assert "/client/" in findings(expect=1)["portal"]["detail"]
 
 
-@pytest.mark.parametrize(("token_name", "said"), [("teamless", "Create a team or join one"), ("unsigned", "Sign the")])
+@pytest.mark.parametrize(("token_name", "said"), [("teamless", "Create or join a team"), ("unsigned", "Sign the")])
 def test_no_team_and_no_signature(
     findings: Any, task: SharedTask, monkeypatch: pytest.MonkeyPatch, token_name: str, said: str
 ) -> None:

@@ -147,10 +147,10 @@ def test_pages_of_an_account_are_open_to_everybody(page: Page, portal: Portal) -
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by email")
     page.get_by_label("Code").fill("BCDF-GHJK")
     page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_role("alert")).to_contain_text("This is not the code")
+    expect(page.get_by_role("alert")).to_contain_text("This code doesn’t match")
     found += violations(page)
-    page.get_by_role("button", name="Send a new code").click()
-    expect(page.get_by_role("status")).to_contain_text("We are mailing a new code.")
+    page.get_by_role("button", name="Send new code").click()
+    expect(page.get_by_role("status")).to_contain_text("We’re sending you a new code.")
     enter_mailed_code(page, portal, "rosa@example.org")
     expect(page.get_by_role("heading", level=1)).to_have_text("Set up authenticator app")
     for path in ("settings/", "settings/delete/", "accounts/email/", "accounts/password/change/", "accounts/sessions/",

@@ -100,7 +100,7 @@ def test_a_declined_team_learns_why_and_asks_again(page: Page, other: Page, brie
     expect(page.locator("main")).to_contain_text("can’t submit runs: declined")
     page.get_by_role("link", name="Your team").click()
     page.get_by_label("Affiliation").fill("University of Bergen")
-    page.get_by_role("button", name="Ask for approval again").click()
+    page.get_by_role("button", name="Request approval again").click()
     expect(page.locator("main")).to_contain_text("The organizers must approve new teams")
 
     other.goto(f"{TASK}/organize/teams/")
@@ -235,7 +235,7 @@ def test_a_keyboard_is_enough(page: Page, other: Page, brief: Portal, tmp_path: 
     for name in ("Password", "Password (again)"):
         write(page, name, PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm your mail address")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm your email address")
     link = re.search(r"http://\S+/confirm-email/\S+", mail_to(brief, "wanda@example.org", "confirm"))
     assert link
     page.goto(link.group())

@@ -26,7 +26,7 @@ def sign_up(page: Page, portal: Portal, name: str) -> None:
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password (again)").fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm your mail address")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Confirm your email address")
     link = re.search(r"http://\S+/accounts/confirm-email/\S+", text_of(latest_mail(portal, address)))
     assert link is not None
     page.goto(link.group())

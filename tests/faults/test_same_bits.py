@@ -26,4 +26,4 @@ def test_scores_are_made_again_bit_by_bit(
     environment = own_environment() | {"PYTHONHASHSEED": seed, "LC_ALL": locale, "OMP_NUM_THREADS": threads}
     command = [sys.executable, "manage.py", "reconcile", "--sample", "100"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "No difference.\n"), done.stdout + done.stderr
+    assert (done.returncode, done.stdout) == (0, "No differences.\n"), done.stdout + done.stderr

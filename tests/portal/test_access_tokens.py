@@ -253,7 +253,7 @@ def test_the_page_revokes_ones_own_alone(browser):
     assert browser.post(reverse("revoke_token", args=[others.pk])).status_code == 404
     assert browser.post(reverse("revoke_token", args=[own.pk])).url == PAGE
     assert list(AccessToken.objects.filter(revoked_at=None)) == [others]
-    assert "CI of our system is revoked." in browser.get(PAGE).content.decode()
+    assert "The token “CI of our system” was revoked." in browser.get(PAGE).content.decode()
 
 
 def test_creating_one_asks_for_the_password_again(db):

@@ -47,5 +47,5 @@ def test_no_words_are_written_twice() -> None:
 
 def test_an_action_s_words_are_shown() -> None:
     assert event_words("withdraw_run", audit_words()) == "withdrew a run"
-    assert event_words("admin_change", audit_words()) == "changed in the administration"
+    assert event_words("admin_change", audit_words()) == "changed on the administration site"
     assert event_words("long_gone", audit_words()) == "long gone"

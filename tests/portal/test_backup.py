@@ -252,7 +252,7 @@ def test_what_is_missing_or_damaged_is_said(lived_in, tmp_path, capsys):
         finally:
             body.write_bytes(content)
     assert len(list(tmp_path.glob("agon-*.tar"))) == 1
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         call_command("backup", tmp_path / "second.tar")
 
 
@@ -306,7 +306,7 @@ def test_a_manifest_of_another_version_is_not_a_damaged_one(backup, somewhere_el
 
     newer = rewritten(backup, MANIFEST, change)
     somewhere_else()
-    with pytest.raises(ActionError, match="with other tables"):
+    with pytest.raises(ActionError, match="different database tables"):
         restore_backup(newer)
 
 
@@ -318,7 +318,7 @@ def test_another_version_of_the_tables_is_rejected(backup, somewhere_else):
             "INSERT INTO django_migrations (app, name, applied) VALUES ('portal', '9999_x', %s)", [EVALUATION]
         )
     try:
-        with pytest.raises(ActionError, match=r"of Agon \S+ \(0123abcd\) with other tables. Restore it with"):
+        with pytest.raises(ActionError, match=r"with Agon \S+ \(0123abcd\), which has different database tables"):
             restore_backup(backup)
     finally:
         with connection.cursor() as cursor:
@@ -348,7 +348,7 @@ def test_the_command_notes_when_and_prunes_in_spite_of_a_damaged_file(lived_in, 
         stored.write_bytes(b"damaged")
     with pytest.raises(CommandError, match="missing or damaged"):
         call_command("backup", tmp_path, keep=30)
-    assert "is still there" in capsys.readouterr().err
+    assert "could not be deleted" in capsys.readouterr().err
     assert (old.exists(), kept.exists(), other.exists()) == (False, True, True)
     assert Reading.objects.get(name="backup").value == 1
     assert Reading.objects.get(name="backup").at > database_now() - timedelta(minutes=1)
@@ -375,7 +375,7 @@ def test_the_newest_backup_is_restored_on_trial(lived_in, settings, tmp_path, mo
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "portal.settings")
     place = tmp_path / "backups"
     place.mkdir()
-    with pytest.raises(CommandError, match="has no backup"):
+    with pytest.raises(CommandError, match="contains no backup"):
         call_command("rehearse", place)
     call_command("backup", place)
     before = everything()
@@ -421,7 +421,7 @@ def test_by_command_into_a_portal_of_its_own(backup, settings, tmp_path):
 
     restored = manage("restore", backup)
     assert (restored.returncode, restored.stderr) == (0, "")
-    assert "are restored" in restored.stdout
+    assert "restored" in restored.stdout
     assert manage("backup", tmp_path / "again.tar").returncode == 0
     first, second = (manifest_of(path) for path in (backup, tmp_path / "again.tar"))
     assert {**first, "made_at": ""} == {**second, "made_at": ""}

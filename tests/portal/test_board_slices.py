@@ -223,7 +223,10 @@ def test_the_field_and_the_paper_compare_languages(bilingual: SharedTask) -> Non
     ]
     figure = next(figure for figure in field_figures(found) if figure.name == "by-language")
     assert [cell.text for cell in figure.cells[3]] == ["Ostro", "Spanish", "0.5000"]
-    assert figure.alt == "The best in English is Meltemi with 1.0000. The best in Spanish is Meltemi with 1.0000."
+    assert (
+        figure.alt
+        == "The best run for English is Meltemi with 1.0000. The best run for Spanish is Meltemi with 1.0000."
+    )
     pack = pack_of(bilingual)
     assert "Meltemi & 1.0000" in pack.read("tables/one-slices-language.tex").decode()
     assert pack.read("figures/one-by-language.svg").startswith(b"<svg")

@@ -80,7 +80,7 @@ def test_what_is_no_new_version_is_rejected(gated, organizer, content, code):
 
 
 def test_strangers_and_files_of_rules_are_rejected(gated, organizer, gated_folder):
-    with pytest.raises(ActionError, match="Only the organizers"):
+    with pytest.raises(ActionError, match="Only the task’s organizers"):
         replace(person("Stranger"), gated, b"second")
     path = gated_folder / "task.yaml"
     path.write_text(path.read_text().replace("file: data/sample.tsv", "file: data/items.txt"))

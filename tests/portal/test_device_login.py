@@ -286,7 +286,7 @@ def test_the_page_denies(browser: Client) -> None:
     assert "Denied." in browser.post("/device/", {"code": codes["user_code"], "deny": ""}).content.decode()
     assert poll(codes["device_code"]) == (
         400,
-        {"error": "access_denied", "error_description": "The login was denied in the browser."},
+        {"error": "access_denied", "error_description": "The sign-in was denied in the browser."},
     )
 
 
@@ -302,7 +302,7 @@ def test_the_page_says_that_a_second_factor_is_missing(browser: Client) -> None:
 def test_guesses_are_limited(browser: Client) -> None:
     assert browser.get("/device/").status_code == 200
     for _ in range(60):
-        assert "No login is waiting" in browser.get("/device/", {"code": "BBBB-BBBB"}).content.decode()
+        assert "This code is invalid or has expired" in browser.get("/device/", {"code": "BBBB-BBBB"}).content.decode()
     given = {"code": ask().json()["user_code"], "allow": ""}
     assert browser.get("/device/", given).status_code == 429
     assert browser.post("/device/", given).status_code == 429

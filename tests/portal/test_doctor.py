@@ -53,12 +53,12 @@ def test_each_problem_comes_with_its_fix(beating, queue, smtp, settings, capsys,
         smtp.start()
     said = capsys.readouterr().out
     for sentence in (
-        "broker: ConnectionError. Start Valkey; check REDIS_URL",
+        "broker: ConnectionError. Start Valkey, and check REDIS_URL",
         "portal.0016_worker_hosts): run manage.py migrate.",
         "bulk on far accepts no work: The key to gold is missing: set it.",
-        "The machine far is 300 s ahead of the database's clock. Run there: timedatectl set-ntp true.",
+        "The machine far is 300 s ahead of the database's clock. On that machine, run timedatectl set-ntp true.",
         "GB are free below AGON_STATE",
-        "does not accept mails (ConnectionRefusedError",
+        "does not accept emails (ConnectionRefusedError",
     ):
         assert sentence in said
 
@@ -79,11 +79,11 @@ def test_regular_work_that_is_late_or_found_something(beating, settings, capsys)
     settings.PUBLIC = True
     said = said_by_doctor(capsys)
     for sentence in (
-        "backup: last done 48 hours ago, or never. Is agon-backup.timer",
-        "restore: last done 240 hours ago, or never. Is agon-rehearse.timer",
-        "reconcile: found 3 problems. manage.py reconcile names each difference.",
-        "expires in 13 days. certbot renew --dry-run",
-        "1 mails could not be sent. Fix the cause, then run manage.py resend_mails.",
+        "backup: last completed 48 hours ago, or never. Check that agon-backup.timer",
+        "restore: last completed 240 hours ago, or never. Check that agon-rehearse.timer",
+        "reconcile: found 3 problems. To list each difference, run manage.py reconcile.",
+        "expires in 13 days. To see why it was not renewed, run certbot renew --dry-run",
+        "1 emails could not be sent. Fix the cause, then run manage.py resend_mails.",
     ):
         assert sentence in said
 

@@ -39,7 +39,7 @@ def test_confusion_counts_and_shares_are_the_run_s():
         ["YES", "NO", "0", "0.0000"],
         ["YES", "YES", "2", "1.0000"],
     ]
-    assert figure.alt == "5 of 6 items have the gold label."
+    assert figure.alt == "The run assigns the gold label to 5 of 6 items."
 
 
 def test_a_drawing_says_what_its_table_says():

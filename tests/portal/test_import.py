@@ -213,7 +213,7 @@ def test_all_errors_of_the_folder_are_listed_at_once(db, tiny_folder, capsys):
     with pytest.raises(CommandError) as failed:
         call_command("import_task", tiny_folder)
     head, *problems = str(failed.value).splitlines()
-    assert head == f"{tiny_folder}: not imported. The files that the definition names have errors:"
+    assert head == f"{tiny_folder}: not imported. The files listed in the definition have errors:"
     assert [problem.split(":")[0].strip().split(" (")[0] for problem in problems] == [*names, "gold/two.json"]
     assert capsys.readouterr().out == ""
 

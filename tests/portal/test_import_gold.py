@@ -82,7 +82,7 @@ def test_gold_that_changed_in_the_folder_and_on_the_page_is_not_imported(fixed, 
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace('title: "Tiny"', 'title: "Huge"'))
-    with pytest.raises(Conflict, match="version 2 replaced it on the page") as error:
+    with pytest.raises(Conflict, match="version 2 was uploaded on the “Gold” page") as error:
         import_shared_task(None, tiny_folder, POST)
     assert len(error.value.message.splitlines()[1:]) == 1
     fixed.refresh_from_db()
@@ -112,7 +112,7 @@ def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
 def test_gold_that_came_on_the_page_first_is_not_replaced_without_a_question(tiny, organizer, tiny_folder):
     GoldStandard.objects.update(is_imported=False)
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
-    with pytest.raises(Conflict, match="was uploaded on the page"):
+    with pytest.raises(Conflict, match="was uploaded on the “Gold” page"):
         import_shared_task(None, tiny_folder, POST)
 
 

@@ -131,7 +131,7 @@ def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
     assert "Scores were released: 2024-05-24" in readme
     assert "Scores will be released: 2024-05-24" in pack_of(field, EVALUATION).read("README.md").decode()
     field.phases.update(released=None)
-    assert "Scores are not released" in pack_of(field).read("README.md").decode()
+    assert "Scores have not been released" in pack_of(field).read("README.md").decode()
     field.phases.update(released=RELEASE)
     assert pack_of(field).read("tables/one.tex") == archive.read("tables/one.tex")
 

@@ -147,7 +147,7 @@ def test_an_invitation_leads_to_the_team(approved, smtp):
     invite_by_mail(captain(approved), approved, EVALUATION, address="ada@example.org")
     deliver()
     (message,) = smtp.to("ada@example.org")
-    assert "Cleo invites you to the team Bora" in body(message)
+    assert "Cleo invited you to join the team Bora" in body(message)
     assert f"/tasks/gated/team/join/{approved.invitation_code}/" in body(message)
     assert not PASSWORD.search(body(message))
     assert len(smtp.mails) == 2

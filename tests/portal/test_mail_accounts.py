@@ -50,7 +50,7 @@ def test_the_link_of_a_sign_up_confirms_the_address(anybody, smtp, settings):
     settings.PUBLIC_URL = "https://agon.example"
     assert anybody.post("/accounts/signup/", SIGN_UP).status_code == 302
     (mail,) = smtp.to("zoe@example.org")
-    assert mail["Subject"] == "Agon: confirm your mail address"
+    assert mail["Subject"] == "Agon: confirm your email address"
     links = set()
     for kind in ("plain", "html"):
         links |= set(re.findall(r"https://agon\.example(/accounts/confirm-email/[^/]+/)", body(mail, kind)))
@@ -103,7 +103,7 @@ def test_with_the_mail_server_down_sign_up_says_so_and_the_mail_comes_later(anyb
     assert not re.search(r"[A-Za-z0-9_-]{15}:|http", json.dumps(kept.details))  # the details contain no key
     deliver(database_now() + timedelta(minutes=20))
     (mail,) = smtp.to("zoe@example.org")
-    assert mail["Subject"] == "Agon: confirm your mail address"
+    assert mail["Subject"] == "Agon: confirm your email address"
     (link,) = re.findall(r"http://127\.0\.0\.1:8000(/accounts/confirm-email/\S+)", body(mail))
     anybody.post(link)
     assert EmailAddress.objects.get(email="zoe@example.org").verified

@@ -176,7 +176,7 @@ def test_a_release_is_mailed_to_teams_with_runs_and_to_organizers_once(ranked, s
     assert "one_Meltemi_2.json" not in text
     (mail,) = smtp.to("oana@example.org")
     assert "one_Meltemi" not in mail.get_body(("plain",)).get_content()
-    assert "because you organize" in mail.get_body(("plain",)).get_content()
+    assert "because you are an organizer" in mail.get_body(("plain",)).get_content()
 
 
 def test_a_release_that_is_put_off_is_not_mailed(ranked, smtp):
@@ -236,7 +236,7 @@ def test_who_signed_an_older_agreement_is_asked_again_once(resigned, smtp):
     assert mails("agreement") == [("agreement_changed", "bora@example.org")]
     deliver()
     (mail,) = [mail for mail in smtp.mails if "agreement" in mail["Subject"]]
-    assert mail["Subject"] == "Gated: the data agreement has changed, please sign it again"
+    assert mail["Subject"] == "Gated: please sign the new data agreement"
     assert "/tasks/gated/agreement/" in mail.get_body(("plain",)).get_content()
     assert mail["List-Unsubscribe"] is None  # the email is needed for a step, so it cannot be turned off
 

@@ -78,9 +78,9 @@ def test_organizers_send_again_what_was_given_up(row, smtp, client, tiny):
     given_up(row)
     client.force_login(organizer_of(tiny))
     page = client.get("/tasks/tiny/organize/mails/").content.decode()
-    assert "1 mail could not be sent" in page
+    assert "1 email could not be sent" in page
     answer = client.post("/tasks/tiny/organize/mails/resend/", follow=True).content.decode()
-    assert "1 mail is being sent again." in answer
+    assert "1 email is being sent again." in answer
     assert "could not be sent" not in answer
     assert AuditEntry.objects.get(verb="resend_mails").detail == {"mails": 1}
     assert state(row) == ("queued", 0, "")
@@ -100,9 +100,9 @@ def test_a_command_sends_again_what_was_given_up(row, smtp, capsys):
     with pytest.raises(CommandError, match="There are: tiny"):
         call_command("resend_mails", "tinny")
     call_command("resend_mails", "tiny")
-    assert capsys.readouterr().out == "tiny: mails to be sent again: 1\n"
+    assert capsys.readouterr().out == "tiny: emails to resend:  1\n"
     call_command("resend_mails")
-    assert capsys.readouterr().out == "tiny: mails to be sent again: 0\nabout accounts: mails to be sent again: 1\n"
+    assert capsys.readouterr().out == "tiny: emails to resend:  0\naccounts: emails to resend:  1\n"
     deliver()
     assert [mail["To"] for mail in smtp.mails] == [row.address, "ada@example.org"]
 

@@ -177,7 +177,7 @@ def test_only_organizers_apply_and_only_what_they_have_seen(fixed, organizer, ti
     path.write_bytes(run_file(POOR))
     add_gold_standard(fixed.tracks.get(slug="one"), "test", path, POST)
     work_off(POST)
-    with pytest.raises(Conflict, match="Look at them again"):
+    with pytest.raises(Conflict, match="Review the scores again"):
         apply_scores(organizer, fixed, POST, wanted=seen, note=NOTE)
     assert board(fixed, POST).gold_version == 1
 

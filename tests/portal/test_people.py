@@ -39,7 +39,7 @@ def test_names_that_differ_in_case_only_are_the_same(meltemi):
 
 def test_no_one_is_in_two_teams_of_a_task(meltemi):
     rival = new_team(meltemi.shared_task, "Sirocco")
-    with pytest.raises(Conflict, match="already in the team Meltemi of Tiny"):
+    with pytest.raises(Conflict, match="already on the team Meltemi in Tiny"):
         join_team(captain(meltemi), rival.shared_task, EVALUATION, code=rival.invitation_code)
     with pytest.raises(Conflict):
         register_team(captain(meltemi), meltemi.shared_task, EVALUATION, name="Ostro")

@@ -53,7 +53,7 @@ def test_registering_again_gives_no_runs_of_the_phase(meltemi):
     sirocco = another_team(user, meltemi, "Sirocco")
     send_run(sirocco, GOOD, 1, EVALUATION)
     ostro = another_team(user, sirocco, "Ostro")
-    with pytest.raises(LimitReached, match="counting those for your earlier teams: 0 of 3") as raised:
+    with pytest.raises(LimitReached, match="including runs for your earlier teams: 0 of 3") as raised:
         send_run(ostro, GOOD, 1, EVALUATION)
     assert raised.value.code == "no_runs_left"
     assert Run.objects.filter(submission__sent_by=user).count() == 3
@@ -230,7 +230,9 @@ def test_a_team_withdrawn_while_a_phase_is_open_leaves_its_board_and_is_marked(m
     assert teams_shown(meltemi.shared_task, POST, "post") == []
     assert Board.objects.get(phase__slug="post", track__slug="one").revision > revision
     (line,) = team_lines(meltemi.shared_task)
-    assert line.flags == ["Withdrew while Post-evaluation was open; its runs are on no leaderboard of that phase."]
+    assert line.flags == [
+        "The team withdrew while Post-evaluation was open. Its runs are not on the leaderboards of that phase."
+    ]
     assert "organize_teams" in [step.page for step in to_do(meltemi.shared_task, POST)]
 
 
@@ -256,7 +258,7 @@ def test_organizers_see_who_uploaded_for_several_teams(meltemi):
     flags = {line.team.name: line.flags for line in team_lines(meltemi.shared_task)}
     assert flags == {
         "Meltemi": [
-            "Withdrew while Evaluation was open; its runs are on no leaderboard of that phase.",
+            "The team withdrew while Evaluation was open. Its runs are not on the leaderboards of that phase.",
             "Meltemi has also uploaded runs for Sirocco.",
         ],
         "Sirocco": ["Meltemi has also uploaded runs for Meltemi."],

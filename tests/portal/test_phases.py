@@ -249,8 +249,8 @@ CLOSES = 'closes: "2024-05-16 00:00 UTC"'
 @pytest.mark.parametrize(
     ("before", "after", "word"),
     [
-        (CLOSES, 'closes: "2024-05-02 12:59 UTC"', "one hour ahead"),
-        (CLOSES, 'closes: "2024-05-02 11:00 UTC"', "one hour ahead"),
+        (CLOSES, 'closes: "2024-05-02 12:59 UTC"', "one hour from now"),
+        (CLOSES, 'closes: "2024-05-02 11:00 UTC"', "one hour from now"),
         ('opens: "2024-05-01 00:00 UTC"', 'opens: "2024-05-03 00:00 UTC"', "can’t be moved to the future"),
     ],
 )

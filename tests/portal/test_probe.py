@@ -33,33 +33,33 @@ def test_a_machine_without_data(tiny, settings, tmp_path):
     elsewhere(settings, tmp_path, "data")
     for lane in Lane:
         (sentence,) = missing_for(lane)
-        assert sentence.startswith("The data are not here: no definition of a shared task is found.")
+        assert sentence.startswith("The data are missing because no shared task definition was found.")
 
 
 def test_a_machine_whose_data_cannot_be_written(tiny, settings, tmp_path):
     (tmp_path / "empty").touch()
     elsewhere(settings, tmp_path, "data")
     (sentence,) = missing_for(Lane.MAIL)
-    assert sentence == "Data cannot be stored (Not a directory): check AGON_STATE or AGON_S3_…"
+    assert sentence == "Data can't be stored (Not a directory). Check AGON_STATE or AGON_S3_…"
 
 
 def test_a_machine_without_gold(tiny, settings, tmp_path):
     elsewhere(settings, tmp_path, "gold")
     (sentence,) = missing_for(Lane.SCORING)
-    assert sentence.startswith("Gold is not here")
+    assert sentence.startswith("The gold files are missing")
     assert missing_for(Lane.MAIL) == []
 
 
 def test_a_machine_without_the_key(tiny, settings):
     settings.GOLD_PUBLIC_KEY = "0" * 64
-    assert missing_for(Lane.BULK) == ["The key to gold is missing: set AGON_GOLD_PRIVATE_KEY_FILE."]
+    assert missing_for(Lane.BULK) == ["The gold key is missing. Set AGON_GOLD_PRIVATE_KEY_FILE."]
     assert missing_for(Lane.MAIL) == []
 
 
 def test_a_machine_with_another_portals_key(tiny, settings):
     settings.GOLD_PRIVATE_KEYS = [new_private_key()]
     (sentence,) = missing_for(Lane.SCORING)
-    assert sentence.startswith("The key opens no gold standard")
+    assert sentence.startswith("The gold key can't open any gold standard")
 
 
 def test_one_missing_definition_stops_no_other_task(tiny, gated):
@@ -83,7 +83,7 @@ def test_readyz_says_what_a_worker_lacks_until_it_has_it(client, tiny, beating, 
     settings.GOLD_PUBLIC_KEY = "0" * 64
     probe([Lane.SCORING])
     assert parts(client)["worker scoring"] == (
-        "accepts no work: The key to gold is missing: set AGON_GOLD_PRIVATE_KEY_FILE."
+        "accepts no work: The gold key is missing. Set AGON_GOLD_PRIVATE_KEY_FILE."
     )
     assert parts(client)["worker mail"] == "ok"
     settings.GOLD_PUBLIC_KEY = ""

@@ -109,7 +109,7 @@ def test_all_is_well(run, tiny):
     assert reconcile(tiny, EVALUATION + timedelta(days=1), sample=100) == []
     output = io.StringIO()
     call_command("reconcile", stdout=output)
-    assert output.getvalue() == "No difference.\n"
+    assert output.getvalue() == "No differences.\n"
 
 
 @pytest.mark.parametrize("what", BREAKS)

@@ -40,7 +40,7 @@ def test_ten_uploads_in_a_row_that_a_worker_rejects_are_limited(unlimited):
     for number in range(REJECTED_IN_A_ROW):
         send_run(unlimited, ["MAYBE"], 1, EVALUATION + number * SECOND)
         work_off(EVALUATION)
-    with pytest.raises(LimitReached, match="within ten minutes") as raised:
+    with pytest.raises(LimitReached, match="within the last ten minutes") as raised:
         send_run(unlimited, ["MAYBE"], 1, EVALUATION + 10 * SECOND)
     assert (raised.value.code, raised.value.http_status) == ("too_many_rejected", 429)
     assert Submission.objects.count() == REJECTED_IN_A_ROW
@@ -103,7 +103,7 @@ def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_r
         send_run(unlimited, ["MAYBE"], 3, EVALUATION)
     assert raised.value.code == "too_many_unchecked"
     work_off(EVALUATION)
-    with pytest.raises(LimitReached, match="within an hour were rejected"):
+    with pytest.raises(LimitReached, match="were rejected within the last hour"):
         send_run(unlimited, GOOD, 3, EVALUATION)
 
 

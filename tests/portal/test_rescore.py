@@ -93,7 +93,7 @@ def test_a_worker_that_claimed_as_the_scorer_changed_writes_nothing(run, tiny, m
 def test_the_command_asks_for_one_task_and_keeps_the_reason(run, tiny):
     output = io.StringIO()
     call_command("rescore", "tiny", reason="the metric was fixed", stdout=output)
-    assert "runs wait to be scored again" in output.getvalue()
+    assert "runs are waiting to be rescored" in output.getvalue()
     assert states() == {"received"}
     entry = AuditEntry.objects.get(verb="rescore")
     assert entry.detail["reason"] == "the metric was fixed"

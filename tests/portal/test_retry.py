@@ -147,7 +147,7 @@ def test_only_organizers_may(tiny, meltemi):
 def test_the_command(tiny, meltemi, capsys):
     run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
     call_command("retry", "tiny")
-    assert capsys.readouterr().out.splitlines() == ["tiny: runs to be evaluated again: 1, gold files: 0"]
+    assert capsys.readouterr().out.splitlines() == ["tiny: retried runs: 1, retried gold files: 0"]
     assert state(run)[0] == "received"
     assert AuditEntry.objects.get(verb="retry_failed").actor is None
 

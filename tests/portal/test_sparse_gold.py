@@ -71,4 +71,4 @@ def test_the_gold_page_says_how_many_items_have_gold(sparse: SharedTask) -> None
     (line,) = gold_lines(sparse)
     assert line.newest is not None
     assert line.newest.counts == (2, 10)
-    assert line.others == "; the others have no spans"
+    assert line.others == "the other items have no spans"

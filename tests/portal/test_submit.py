@@ -76,7 +76,7 @@ def test_the_window_is_half_open(meltemi):
     send_run(meltemi, GOOD, 1, phase.opens)
     send_run(meltemi, GOOD, 2, phase.closes - MILLISECOND)
     for number, at in enumerate([phase.opens - MILLISECOND, phase.closes], start=3):
-        with pytest.raises(NotAllowed, match="Evaluation doesn’t accept runs now") as raised:
+        with pytest.raises(NotAllowed, match="Evaluation is not accepting runs") as raised:
             send_run(meltemi, GOOD, number, at)
         assert raised.value.code == "phase_closed"
     assert limits(meltemi, EVALUATION)["one"] == (2, 3)
@@ -92,7 +92,7 @@ def test_a_deadline_that_was_moved_holds_at_once(meltemi):
 def test_limit_of_a_phase(meltemi):
     for number in (1, 2, 3):
         send_run(meltemi, GOOD, number, EVALUATION)
-    with pytest.raises(LimitReached, match=r"in Evaluation: 0 of 3\. This upload holds 1\."):
+    with pytest.raises(LimitReached, match=r"in Evaluation: 0 of 3\. This upload contains 1\."):
         send_run(meltemi, GOOD, 4, EVALUATION)
     assert limits(meltemi, EVALUATION)["one"] == (3, 3)
     assert Submission.objects.count() == 3
@@ -111,7 +111,7 @@ def test_the_limit_of_a_day_resets_at_midnight_utc(meltemi):
 def test_an_archive_over_the_limit_is_rejected_whole(meltemi):
     files = {f"one_Meltemi_{number}.json": run_file(GOOD) for number in (1, 2, 3, 4)}
     files["two_Meltemi_1.json"] = run_file(GOOD)
-    with pytest.raises(LimitReached, match=r"Track one in Evaluation: 3 of 3\. This upload holds 4"):
+    with pytest.raises(LimitReached, match=r"Track one in Evaluation: 3 of 3\. This upload contains 4"):
         send(meltemi, "tiny_Meltemi.zip", archive(files), EVALUATION)
     assert limits(meltemi, EVALUATION) == {"one": (0, 3), "two": (0, 3)}
     assert not Run.objects.filter(team=meltemi).exists()
@@ -185,7 +185,7 @@ def test_same_key_other_phase_or_slot_is_rejected(meltemi, other):
     body = {"name": "one_Meltemi_1.json", "body": run_file(GOOD), "at": POST, "phase": "post", "key": "click"}
     first = send(meltemi, **body)
     assert send(meltemi, **body) == first
-    with pytest.raises(Invalid, match="another file, phase or slot") as raised:
+    with pytest.raises(Invalid, match="a different file, phase or slot") as raised:
         send(meltemi, **{**body, **other})
     assert (raised.value.code, raised.value.http_status) == ("key_reused", 422)
 

@@ -91,7 +91,7 @@ def test_approval_by_mail_domain_asks_for_a_verified_address(db, gated_folder, a
 
 @pytest.mark.parametrize("answers", [{}, {"use": " "}, {"use": "x", "kind": "pirates"}])
 def test_the_organizers_questions_are_answered(gated, answers):
-    with pytest.raises(Invalid, match="Please answer"):
+    with pytest.raises(Invalid, match="Answer this question"):
         register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers=answers)
     assert not Team.objects.exists()
 
@@ -225,7 +225,7 @@ def test_each_state_says_what_it_allows(pending, organizer):
     assert rights() == [True] * 5
     unsigned = team_view(pending, captain(pending), EVALUATION, has_signed=False).rights
     assert [right.may for right in unsigned] == [True, False, False, False, False]
-    assert unsigned[-1].what.endswith("once you have signed the data agreement")
+    assert unsigned[-1].what.endswith("after you sign the data agreement")
     decline_team(organizer, pending, EVALUATION, reason="no")
     assert rights() == [True, False, False, False, False]
 

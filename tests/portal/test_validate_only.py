@@ -164,7 +164,7 @@ def test_it_never_opens_gold(meltemi, settings, tmp_path):
 def test_a_person_has_one_at_a_time_and_others_their_own(meltemi):
     rival = new_team(meltemi.shared_task, "Notus")
     first = asked(meltemi)
-    with pytest.raises(Conflict, match="Another file of yours is being validated") as rejection:
+    with pytest.raises(Conflict, match="Another of your files is being validated") as rejection:
         asked(meltemi)
     assert rejection.value.code == "validation_running"
     assert len(list(files_to_validate())) == 1
@@ -249,7 +249,7 @@ def test_rejected_uploads_use_no_quota_but_are_bounded(meltemi, monkeypatch):
         send_run(meltemi, ["MAYBE"], 1, EVALUATION)
         work_off(EVALUATION)
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 0
-    with pytest.raises(LimitReached, match="within an hour were rejected") as rejection:
+    with pytest.raises(LimitReached, match="were rejected within the last hour") as rejection:
         send_run(meltemi, GOOD, 1, EVALUATION)
     assert (rejection.value.code, rejection.value.http_status) == ("too_many_rejected", 429)
     with pytest.raises(LimitReached):

@@ -132,7 +132,7 @@ def test_a_database_of_version_0_1_0_is_upgraded(old: Portal, own_broker: None, 
         wait_until(lambda: old.says(TEAM_RUNS) == AFTER, "the run that waited is scored")
     finally:
         worker.kill()
-    assert old.manage("reconcile").strip() == "No difference."
+    assert old.manage("reconcile").strip() == "No differences."
 
 
 def test_a_worker_of_version_0_1_0_goes_on_while_the_database_is_upgraded(

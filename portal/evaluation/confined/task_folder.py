@@ -85,8 +85,8 @@ class TaskFolder:
             rows = agreement_of(self._definition.track(votes.track), votes, self._content(name))
         except (VotesError, ValueError):
             message = (
-                f"{name} (votes on the track {votes.track}, split {votes.split}): the votes cannot be read, or one is "
-                "for none of the classes. Check the folder on your own machine to see which."
+                f"{name} (votes on the track {votes.track}, split {votes.split}): the votes cannot be read, or a vote "
+                f"is not for any of the classes. Check the folder on your own computer for details."
             )
             report.problems.append(Problem("error", "folder-file", message, file=name))
         return {"track": votes.track, "split": votes.split, "rows": [asdict(row) for row in rows]}

@@ -23,11 +23,11 @@ Context = Mapping[str, Any]  # allauth's template context
 def confirmation(context: Context) -> MailContent:
     """Ask the reader to confirm a new email address."""
     return _content(
-        _("Agon: confirm your mail address"),
-        text(_("Someone used this mail address for an account on Agon. We hope it was you.")),
-        text(_("To confirm that the address is yours, follow this link:")),
-        button(_("Confirm the address"), _own(context["activate_url"])),
-        text(_("If it wasn’t you, you can ignore this mail: without the link no one can use the account.")),
+        _("Agon: confirm your email address"),
+        text(_("Someone used this email address to create an account on Agon.")),
+        text(_("If it was you, confirm your address with this link:")),
+        button(_("Confirm address"), _own(context["activate_url"])),
+        text(_("If it wasn’t you, ignore this email. No one can use the account without this link.")),
     )
 
 
@@ -35,9 +35,9 @@ def reset(context: Context) -> MailContent:
     """Send a link to someone who forgot the password."""
     return _content(
         _("Agon: reset your password"),
-        text(_("Someone asked to reset the password of your account on Agon. If it was you, choose a new one here:")),
-        button(_("Choose a new password"), _own(context["password_reset_url"])),
-        text(_("If it wasn’t you, you can ignore this mail: your password stays the same.")),
+        text(_("Someone requested a password reset for your Agon account. If it was you, choose a new password here:")),
+        button(_("Choose new password"), _own(context["password_reset_url"])),
+        text(_("If it wasn’t you, ignore this email. Your password stays the same.")),
     )
 
 
@@ -45,15 +45,10 @@ def already_there(context: Context) -> MailContent:
     """Tell someone who signs up again that they have an account. The page does not reveal it."""
     return _content(
         _("Agon: you already have an account"),
-        text(
-            _(
-                "Someone tried to create an account on Agon with this address, but it already has one. We hope it was "
-                "you."
-            )
-        ),
-        text(_("Sign in to it, or choose a new password if you have lost it:")),
-        button(_("Choose a new password"), page("account_reset_password")),
-        text(_("If it wasn’t you, you can ignore this mail: nothing has changed.")),
+        text(_("Someone tried to create an account on Agon with this address, but you already have an account.")),
+        text(_("If it was you, sign in to your account. If you forgot your password, choose a new one:")),
+        button(_("Choose new password"), page("account_reset_password")),
+        text(_("If it wasn’t you, ignore this email. Nothing has changed.")),
     )
 
 
@@ -61,10 +56,10 @@ def no_account(context: Context) -> MailContent:
     """Tell someone who resets the password that they have no account. The page does not reveal it."""
     return _content(
         _("Agon: there is no account with this address"),
-        text(_("Someone asked to reset a password, but there is no account on Agon with this address.")),
-        text(_("You may have signed up with another address, or not yet signed up:")),
-        button(_("Create an account"), page("account_signup")),
-        text(_("If it wasn’t you, you can ignore this mail: nothing has changed.")),
+        text(_("Someone requested a password reset, but no Agon account uses this address.")),
+        text(_("If it was you, you may have signed up with another address. If you have no account yet, create one:")),
+        button(_("Create account"), page("account_signup")),
+        text(_("If it wasn’t you, ignore this email. Nothing has changed.")),
     )
 
 
@@ -74,12 +69,12 @@ def mail_code(context: Context) -> MailContent:
     Organizers without a second factor also need it to change their email address.
     """
     return _content(
-        _("Agon: your code"),
+        _("Agon: your confirmation code"),
         text(_("You are changing how you sign in to Agon. Enter this code on the page that asks for it:")),
         secret(context["code"]),
-        text(_("It works for 15 minutes, in the browser where you asked for it. Do not share it.")),
-        text(_("If you did not ask for it, someone else knows your password. Choose a new one now:")),
-        button(_("Choose a new password"), page("account_reset_password")),
+        text(_("The code works for 15 minutes in the browser where you requested it. Do not share the code.")),
+        text(_("If you did not request this code, someone else knows your password. Choose a new password now:")),
+        button(_("Choose new password"), page("account_reset_password")),
     )
 
 
@@ -93,31 +88,31 @@ def _notice(words: Promise, context: Context) -> MailContent:
         text(str(words) % names),
         facts(
             (_("When"), moment(context.get("user"), at, at)),
-            (_("From"), str(context["ip"])),
+            (_("IP address"), str(context["ip"])),
             (_("Browser"), context["user_agent"]),
         ),
         text(
             _(
-                "If that was you, you don’t need to do anything. If not, choose a new password now; that ends all "
-                "sessions:"
+                "If you made this change, you don’t need to do anything. If not, choose a new password now. This ends "
+                "all sessions:"
             )
         ),
-        button(_("Choose a new password"), page("account_reset_password")),
+        button(_("Choose new password"), page("account_reset_password")),
     )
 
 
 _NOTICES = {
-    "email_confirm": gettext_lazy("The mail address of your account is confirmed."),
-    "email_changed": gettext_lazy("The mail address of your account was changed from %(old)s to %(new)s."),
-    "email_deleted": gettext_lazy("The mail address %(old)s was removed from your account."),
+    "email_confirm": gettext_lazy("The email address of your account was confirmed."),
+    "email_changed": gettext_lazy("The email address of your account was changed from %(old)s to %(new)s."),
+    "email_deleted": gettext_lazy("The email address %(old)s was removed from your account."),
     "password_changed": gettext_lazy("The password of your account was changed."),
-    "password_reset": gettext_lazy("Your password was reset with the link in a mail."),
+    "password_reset": gettext_lazy("Your password was reset with a link from an email."),
     "password_set": gettext_lazy("A password was set for your account."),
     "totp_activated": gettext_lazy("An authenticator app was set up."),
     "totp_deactivated": gettext_lazy("The authenticator app was removed."),
     "webauthn_added": gettext_lazy("A passkey or security key was added."),
     "webauthn_removed": gettext_lazy("A passkey or security key was removed."),
-    "recovery_codes_generated": gettext_lazy("New recovery codes were created; the old ones no longer work."),
+    "recovery_codes_generated": gettext_lazy("New recovery codes were created. The old codes no longer work."),
     "account_connected": gettext_lazy("A %(provider)s account was connected to your account."),
     "account_disconnected": gettext_lazy("A %(provider)s account was disconnected from your account."),
 }
@@ -165,5 +160,5 @@ def _own(address: str) -> str:
 
 
 def _content(subject: str, *blocks: Block) -> MailContent:
-    why = _("You get this mail because your address was given to Agon, a portal for shared tasks.")
+    why = _("You received this email because someone entered your address on Agon, a portal for shared tasks.")
     return MailContent(subject, blocks, why)

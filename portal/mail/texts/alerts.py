@@ -16,9 +16,12 @@ def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     return MailContent(
         subject=_("%(task)s: a problem needs your attention") % names,
         blocks=[
-            text(_("Agon could not fix this by itself (%(count)s in total; the log has details):") % names),
+            text(
+                _("Agon could not resolve this problem automatically (%(count)s in total, see the log for details):")
+                % names
+            ),
             points([("", line) for line in mail.details.get("lines", [])]),
-            button(_("See the current state"), where),
+            button(_("View current state"), where),
         ],
-        why=_("You get this mail because you administer Agon."),
+        why=_("You received this email because you are an administrator of Agon."),
     )

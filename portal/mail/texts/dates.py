@@ -18,16 +18,17 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent
         subject=_("%(task)s: %(phase)s closes in %(left)s") % names,
         blocks=[
             text(_("%(phase)s closes in %(left)s: %(closes)s.") % names),
-            text(_("Your team %(team)s has downloaded the data, but has no valid run in this phase yet.") % names),
+            text(_("Your team %(team)s has downloaded the data but has no valid run in this phase yet.") % names),
             text(
                 _(
-                    "Don’t wait until the last hour: an upload counts when the whole file has arrived. “Validate "
-                    "only” on the same page lists the problems of a file and uses no quota."
+                    "Don’t wait until the last hour. An upload is on time only if the whole file arrives before the "
+                    "deadline. To check a file first, select “Validate only” on the same page. Validation uses no "
+                    "quota."
                 )
             ),
             button(_("Upload runs"), page("submit", mail.shared_task.slug)),
         ],
-        why=_("You get this mail because you are a member of the team %(team)s of %(task)s on Agon.") % names,
+        why=_("You received this email because you are a member of the team %(team)s in %(task)s on Agon.") % names,
     )
 
 
@@ -35,15 +36,15 @@ def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
     """Announce released scores: to teams with their official runs, to organizers without runs."""
     names = names_of(mail)
     if mail.team is None:
-        why = _("You get this mail because you organize %(task)s on Agon.") % names
+        why = _("You received this email because you are an organizer of %(task)s on Agon.") % names
     else:
-        why = _("You get this mail because you are a member of the team %(team)s of %(task)s on Agon.") % names
+        why = _("You received this email because you are a member of the team %(team)s in %(task)s on Agon.") % names
     return MailContent(
         subject=_("%(task)s: the leaderboards of %(phase)s are public") % names,
         blocks=[
             text(_("The organizers of %(task)s have released the scores of %(phase)s.") % names),
             *_official_runs(found),
-            button(_("See the leaderboards"), page("leaderboards", mail.shared_task.slug)),
+            button(_("View leaderboards"), page("leaderboards", mail.shared_task.slug)),
         ],
         why=why,
     )

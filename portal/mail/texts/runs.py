@@ -20,7 +20,7 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
     return MailContent(
         subject=_("%(task)s: %(file)s was accepted") % names,
         blocks=[
-            text(_("Your upload to %(phase)s was checked and accepted. It is being scored now.") % names),
+            text(_("Your upload to %(phase)s was checked and accepted. Scoring is in progress.") % names),
             facts(
                 (_("Receipt"), str(submission.pk)),
                 (_("Team"), names["team"]),
@@ -28,12 +28,12 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
                 ("SHA-256", submission.sha256),
                 (_("Received"), moment(mail.user, submission.received_at, at, seconds=True)),
             ),
-            text(ngettext("It contains one run:", "It contains %(n)d runs:", runs) % {"n": runs}),
+            text(ngettext("The upload contains one run:", "The upload contains %(n)d runs:", runs) % {"n": runs}),
             points([(result.run.name, f"{result.run.track.title} · {result.run.pk}") for result in found.results]),
             text(_when_scores(submission.phase)),
-            button(_("Open your upload"), _upload_page(mail)),
-            text(_("The receipt is attached and signed by the portal, so any change to it can be detected.")),
-            link(_("Verify a receipt"), page("verify_receipt")),
+            button(_("View upload"), _upload_page(mail)),
+            text(_("The attached receipt is signed by the portal, so any change to it can be detected.")),
+            link(_("Verify receipt"), page("verify_receipt")),
         ],
         why=_as_sender(names),
         attachment=(f"receipt_{submission.pk}.json", content),
@@ -44,20 +44,20 @@ def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
     """List the problems, and say that no quota was used."""
     _own, names = _submission(mail)
     rest = found.findings_left_out
-    more = ngettext("And one more problem.", "And %(n)d more problems.", rest) % {"n": rest}
+    more = ngettext("There is one more problem.", "There are %(n)d more problems.", rest) % {"n": rest}
     return MailContent(
         subject=_("%(task)s: %(file)s was rejected") % names,
         blocks=[
             text(
                 _(
-                    "Your upload to %(phase)s was rejected: none of its runs was accepted, and no quota was used. Fix "
-                    "the problems listed here and upload the file again."
+                    "Your upload to %(phase)s was rejected. No run was submitted, and no quota was used. Fix the "
+                    "problems listed below and upload the file again."
                 )
                 % names
             ),
             points([(finding.place, f"{finding.message} [{finding.code}]") for finding in found.findings]),
             *([text(more)] if rest else []),
-            button(_("See all problems and upload the fixed file"), _upload_page(mail)),
+            button(_("View all problems"), _upload_page(mail)),
         ],
         why=_as_sender(names),
     )
@@ -74,7 +74,7 @@ def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
             points([(result.run.name, _scores(result)) for result in found.results]),
             *([] if are_public else [text(_when_scores(submission.phase))]),
             *([] if step is None else [text(_in_steps(step))]),
-            button(_("See your runs"), page("team_runs", mail.shared_task.slug)),
+            button(_("View runs"), page("team_runs", mail.shared_task.slug)),
         ],
         why=_as_sender(names),
     )
@@ -84,22 +84,23 @@ def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
     """Report that evaluation failed on our side."""
     _own, names = _submission(mail)
     return MailContent(
-        subject=_("%(task)s: %(file)s failed on our side") % names,
+        subject=_("%(task)s: evaluation of %(file)s failed on our side") % names,
         blocks=[
             text(
                 _(
-                    "We have your upload to %(phase)s, but could not finish evaluating it after several attempts. The "
-                    "error is on our side, not in your run. The organizers see it and can retry it."
+                    "We received your upload to %(phase)s but could not finish evaluating it after several attempts. "
+                    "The error is on our side, not in your run. The organizers can see the error and retry the "
+                    "evaluation."
                 )
                 % names
             ),
             text(
                 _(
-                    "You don’t need to do anything. Failed runs don’t count toward your limits, so you can also "
+                    "You don’t need to do anything. Failed runs don’t count toward your run limits, so you can also "
                     "upload the file again."
                 )
             ),
-            button(_("See the current state"), _upload_page(mail)),
+            button(_("View current state"), _upload_page(mail)),
         ],
         why=_as_sender(names),
     )
@@ -122,7 +123,9 @@ def _upload_page(mail: OutgoingMail) -> str:
 
 
 def _as_sender(names: dict[str, str]) -> str:
-    return _("You get this mail because you uploaded this file for the team %(team)s of %(task)s on Agon.") % names
+    return (
+        _("You received this email because you uploaded this file for the team %(team)s in %(task)s on Agon.") % names
+    )
 
 
 def _scores(result: MailedResult) -> str:
@@ -133,14 +136,14 @@ def _scores(result: MailedResult) -> str:
 
 def _in_steps(step: float) -> str:
     return _(
-        "Scores in this phase change in steps of %(step)s: a run without a score here does not beat your team’s best "
-        "shown score by more than a step."
+        "Scores in this phase change in steps of %(step)s. If a run has no score here, it does not exceed your team’s "
+        "best shown score by more than one step."
     ) % {"step": step}
 
 
 def _when_scores(phase: Phase) -> str:
     if phase.scores == Phase.Scores.AT_ONCE:
-        return _("You get the scores in another mail, and they appear on the leaderboard at once.")
+        return _("You’ll get the scores in another email. The scores also appear on the leaderboard immediately.")
     if phase.scores == Phase.Scores.NEVER:
         return _("The organizers do not publish the scores of this phase.")
-    return _("The scores stay hidden until the organizers release them. You get another mail then.")
+    return _("The scores stay hidden until the organizers release them. You’ll get another email then.")

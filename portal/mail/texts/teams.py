@@ -21,10 +21,10 @@ def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent
         subject=_("%(task)s: your team %(team)s was approved") % names,
         blocks=[
             text(
-                _("Your team %(team)s was approved for %(task)s: you can now download the data and upload runs.")
+                _("Your team %(team)s was approved for %(task)s. You can now download the data and upload runs.")
                 % names
             ),
-            button(_("See what to do next"), page("team", mail.shared_task.slug)),
+            button(_("View next steps"), page("team", mail.shared_task.slug)),
             *(_password(mail, at) if has_password else ()),
         ],
         why=_as_captain(mail),
@@ -37,16 +37,16 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent
     return MailContent(
         subject=_("%(task)s: your team %(team)s was declined") % names,
         blocks=[
-            text(_("The organizers of %(task)s have declined your team %(team)s. Their reason:") % names),
+            text(_("The organizers of %(task)s declined your team %(team)s for this reason:") % names),
             quote(mail.details["reason"]),
             text(
                 _(
-                    "Your team’s runs, if any, leave the leaderboards that are not released yet, and come back once "
-                    "the team is approved. Released leaderboards stay as they are."
+                    "If your team has runs, they are removed from leaderboards that are not released yet. The runs "
+                    "return if the team is approved. Released leaderboards don’t change."
                 )
             ),
-            text(_("You can change your answers and ask for approval again.")),
-            button(_("Ask again on your team’s page"), page("team", mail.shared_task.slug)),
+            text(_("You can change your answers and request approval again.")),
+            button(_("Open team page"), page("team", mail.shared_task.slug)),
         ],
         why=_as_captain(mail),
     )
@@ -59,12 +59,12 @@ def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
         subject=_("%(task)s: the team %(team)s is waiting for your approval") % names,
         blocks=[
             text(
-                _("The team %(team)s wants to take part in %(task)s. Approve or decline it on the page “Teams”.")
+                _("The team %(team)s wants to take part in %(task)s. Approve or decline the team on the “Teams” page.")
                 % names
             ),
             button(_("Review teams"), page("organize_teams", mail.shared_task.slug)),
         ],
-        why=_("You get this mail because you organize %(task)s on Agon.") % names,
+        why=_("You received this email because you are an organizer of %(task)s on Agon.") % names,
     )
 
 
@@ -76,18 +76,15 @@ def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailConte
     return MailContent(
         subject=_("%(task)s: join the team %(team)s") % names,
         blocks=[
-            text(_("%(name)s invites you to the team %(team)s of the shared task %(task)s.") % names),
+            text(_("%(name)s invited you to join the team %(team)s in the shared task %(task)s.") % names),
             text(
-                _(
-                    "Open this link and sign in, or create an account first. Then join the team with the button on the "
-                    "page."
-                )
+                _("Open this link, then sign in or create an account. Select the button on the page to join the team.")
             ),
-            button(_("Join the team %(team)s") % names, join),
+            button(_("Join team %(team)s") % names, join),
         ],
         why=_(
-            "You get this mail because %(name)s gave us your address. If you didn’t expect it, you can ignore it: "
-            "nothing happens unless you join the team."
+            "You received this email because %(name)s entered your address. If you didn’t expect the invitation, "
+            "ignore this email. Nothing happens unless you join the team."
         )
         % names,
     )
@@ -97,9 +94,9 @@ def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailCo
     """Send the new password that was requested."""
     names = names_of(mail)
     return MailContent(
-        subject=_("%(task)s: new data password of %(team)s") % names,
+        subject=_("%(task)s: new data password for %(team)s") % names,
         blocks=[
-            text(_("There is a new password for the data of your team %(team)s. The old one no longer works.") % names),
+            text(_("Your team %(team)s has a new data password. The old password no longer works.") % names),
             *_password(mail, at),
         ],
         why=_as_captain(mail),
@@ -110,23 +107,23 @@ def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Ma
     """Ask people who signed an older version to sign the new agreement."""
     names = names_of(mail) | {"version": mail.details["version"]}
     return MailContent(
-        subject=_("%(task)s: the data agreement has changed, please sign it again") % names,
+        subject=_("%(task)s: please sign the new data agreement") % names,
         blocks=[
-            text(_("The data agreement of %(task)s has a new text: version %(version)s.") % names),
+            text(_("The data agreement of %(task)s has a new version, %(version)s.") % names),
             text(
                 _(
-                    "You signed an older version, and that signature is kept. Read and sign the new text before your "
-                    "next download or upload. Your earlier uploads are not affected."
+                    "You signed an earlier version, and we keep that signature. Read and sign the new version before "
+                    "your next download or upload. Your earlier uploads are not affected."
                 )
             ),
             button(_("Read and sign the agreement"), page("agreement", mail.shared_task.slug)),
         ],
-        why=_("You get this mail because you signed the data agreement of %(task)s on Agon.") % names,
+        why=_("You received this email because you signed the data agreement of %(task)s on Agon.") % names,
     )
 
 
 def _as_captain(mail: OutgoingMail) -> str:
-    return _("You get this mail because you are the captain of a team of %(task)s on Agon.") % names_of(mail)
+    return _("You received this email because you are the captain of a team in %(task)s on Agon.") % names_of(mail)
 
 
 def _password(mail: OutgoingMail, at: datetime) -> Sequence[Block]:
@@ -137,19 +134,19 @@ def _password(mail: OutgoingMail, at: datetime) -> Sequence[Block]:
     if not teams.update(data_password=make_password(password), data_password_at=at):
         return ()
     return (
-        text(_("Your team’s password for the data:")),
+        text(_("Your team’s data password:")),
         secret(password),
         text(
             _(
-                "Share it only with members of your team. It works only together with an account in the team and a "
-                "signed agreement. You enter it once per session."
+                "Share the password only with members of your team. It works only for team members who are signed in "
+                "and have signed the agreement. Members enter it once per session."
             )
         ),
-        link(_("Go to the data"), page("task_data", mail.shared_task.slug)),
+        link(_("Go to data"), page("task_data", mail.shared_task.slug)),
         text(
             _(
-                "No one can look it up, not even we. If it is lost or becomes known to others, request a new one on "
-                "your team’s page. The old one then stops working at once."
+                "No one can look up the password, not even the administrators. If the password is lost or becomes "
+                "known to others, request a new one on your team page. The old password then stops working immediately."
             )
         ),
     )

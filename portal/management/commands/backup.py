@@ -14,18 +14,23 @@ NAME = "agon-{}.tar"  # name of a backup in a folder
 
 
 class Command(BaseCommand):
-    help = "Write database, files and sealed gold into one archive, while the portal works. Keys are not in it."
+    help = (
+        "Back up the database, files and encrypted gold into one archive while the portal is running. Keys are not "
+        "included."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("place", type=Path, help="a new file, or a folder, where it is named by the time")
-        words = "then delete backups in that folder that are older; only after a new one was made"
+        parser.add_argument(
+            "place", type=Path, help="a new file, or a folder in which the file is named by the current time"
+        )
+        words = "delete older backups in the folder after the new backup was made"
         parser.add_argument("--keep", type=int, metavar="DAYS", help=words)
 
     def handle(self, *, place: Path, keep: int | None, **_: Any) -> None:
         at = database_now()
         target = place / NAME.format(f"{at:%Y%m%dT%H%M%SZ}") if place.is_dir() else place
         if target.exists():
-            raise CommandError(f"{target} is there already; name a new file.")
+            raise CommandError(f"{target} already exists. Choose a new file name.")
         try:
             manifest = write_backup(target, at)
         except OSError as error:
@@ -34,9 +39,12 @@ class Command(BaseCommand):
         counts = f"{sum(manifest.rows.values())} rows, {len(manifest.members) - len(manifest.rows)} files"
         self.stdout.write(f"{target}: {counts}, {target.stat().st_size} bytes")
         self.stdout.write(
-            "It holds mail addresses and password hashes: keep it as safe as the portal, and apart from it."
+            "The backup contains email addresses and password hashes. Keep it as safe as the portal, in a different "
+            "place."
         )
-        self.stdout.write("It holds no keys. Keep SECRET_KEY, AGON_RECEIPT_KEY and AGON_GOLD_PRIVATE_KEY elsewhere.")
+        self.stdout.write(
+            "The backup contains no keys. Store SECRET_KEY, AGON_RECEIPT_KEY and AGON_GOLD_PRIVATE_KEY separately."
+        )
         if keep is not None and place.is_dir():
             self._prune(place, at - timedelta(days=keep))
         if manifest.damaged:
@@ -49,4 +57,4 @@ class Command(BaseCommand):
                 try:
                     old.unlink()
                 except OSError as error:
-                    self.stderr.write(f"{old} is still there: {error.strerror}")
+                    self.stderr.write(f"{old} could not be deleted: {error.strerror}")

@@ -11,7 +11,7 @@ from portal.paper.build import build_pack
 
 
 class Command(BaseCommand):
-    help = "Builds the pack for a paper with that id, unless another pack is being built."
+    help = "Create the paper files with this id, unless others are being created."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pack", type=UUID)

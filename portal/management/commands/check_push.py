@@ -11,7 +11,7 @@ from portal.models.clock import database_now
 
 
 class Command(BaseCommand):
-    help = "Judges the pushed task folder with that id, unless another worker does."
+    help = "Check the pushed task folder with this id, unless another worker is already checking it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("push", type=UUID)

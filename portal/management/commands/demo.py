@@ -30,11 +30,11 @@ MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 
 
 class Command(BaseCommand):
-    help = "Starts web server, worker and broker with five shared tasks; Ctrl-C ends them."
+    help = "Start the web server, the worker and the broker with five shared tasks. Ctrl-C stops them."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--fresh", action="store_true", help="make all demo data again")
+        parser.add_argument("--fresh", action="store_true", help="create all demo data from scratch")
 
     def handle(self, *, fresh: bool, **_: Any) -> None:
         state: Path = settings.STATE_ROOT
@@ -59,14 +59,14 @@ class Command(BaseCommand):
                     _start_broker(processes, state / "valkey", broker_port)
                 _await_broker(environment["REDIS_URL"])
                 if not is_loaded() and processes.run("data", [*MANAGE, "load_demo"]) != 0:
-                    raise CommandError("The demo data could not be loaded; ./run demo --fresh starts over.")
+                    raise CommandError("The demo data could not be loaded. To start over, run ./run demo --fresh.")
                 processes.start("web", web_command(port), AGON_GOLD_PUBLIC_KEY_FILE=str(_public_key_file(state)))
                 for name, lanes in WORKERS.items():
                     processes.start(name, worker_command(name, lanes))
                 processes.start("beat", BEAT)
                 self._serve(processes, port)
         except KeyboardInterrupt:
-            self._say("\nStopped. The data is kept; ./run demo goes on with it.")
+            self._say("\nStopped. The data is kept. To continue with it, run ./run demo.")
         finally:
             os.close(lock)
 
@@ -89,9 +89,9 @@ class Command(BaseCommand):
         return (
             f"\n  Agon is ready: {self.style.SUCCESS(address)}\n\n"
             f"  Accounts, all with the password {self.style.SUCCESS(PASSWORD)}:\n{accounts}\n\n"
-            f"  Mails are written to {settings.MAIL_ROOT}. The data of EXIST 2024 ask for a team's password:\n"
-            f"  that of {TEAM} is in the mail to {CAPTAIN} that says it is approved.\n\n"
-            "  Ctrl-C ends everything.\n"
+            f"  Emails are written to {settings.MAIL_ROOT}. The EXIST 2024 data require a team password:\n"
+            f"  the approval email to {CAPTAIN} contains the password of {TEAM}.\n\n"
+            "  Ctrl-C stops everything.\n"
         )
 
 
@@ -105,14 +105,14 @@ def _public_key_file(state: Path) -> Path:
 
 def _free_web_port(text: str) -> int:
     if not (text.isdecimal() and 0 < int(text) < 65536):
-        raise CommandError(f"PORT is {text!r}, and should be a number from 1 to 65535.")
+        raise CommandError(f"PORT is {text!r}. It must be a number from 1 to 65535.")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, int(text)))
         except OSError as error:
-            why = "is in use" if error.errno == errno.EADDRINUSE else "may not be used"
-            raise CommandError(f"Port {text} {why}: choose another, e.g. PORT=8001 ./run demo") from None
+            why = "is already in use" if error.errno == errno.EADDRINUSE else "can't be used"
+            raise CommandError(f"Port {text} {why}. Choose another port, for example PORT=8001 ./run demo") from None
     return int(text)
 
 
@@ -122,15 +122,19 @@ def _claim(state: Path) -> int:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise CommandError(f"Another demo already runs with {state}; AGON_STATE names another folder.") from None
+        raise CommandError(
+            f"Another demo is already running in {state}. Set AGON_STATE to a different folder."
+        ) from None
     if {path.name for path in state.iterdir()} <= {"secret-key"}:
-        (state / MARKER).write_text("./run demo made this folder, and ./run demo --fresh empties it.\n")
+        (state / MARKER).write_text("./run demo created this folder. ./run demo --fresh empties it.\n")
     return lock
 
 
 def _empty(state: Path) -> None:
     if not (state / MARKER).exists():
-        raise CommandError(f"{state} was not made by the demo, so --fresh leaves it alone: delete it yourself.")
+        raise CommandError(
+            f"{state} was not created by the demo, so --fresh does not empty it. Delete the folder yourself."
+        )
     for path in state.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
@@ -144,7 +148,7 @@ def _start_broker(processes: Processes, folder: Path, port: int) -> None:
         processes.start("broker", valkey_command(folder, port))
     except ModuleNotFoundError:
         raise CommandError(
-            "The embedded Valkey has no wheel for this machine: set REDIS_URL to a Redis or Valkey of yours."
+            "The embedded Valkey is not available for this machine. Set REDIS_URL to your own Redis or Valkey."
         ) from None
 
 
@@ -156,13 +160,15 @@ def _await_broker(url: str) -> None:
             time.sleep(0.1)
         else:
             return
-    raise CommandError(f"No Redis or Valkey answers at {url}.")
+    raise CommandError(f"No Redis or Valkey responds at {url}.")
 
 
 def _wait(processes: Processes, condition: Callable[[], bool]) -> None:
     while not condition():
         if ended := processes.ended():
-            raise CommandError(f"The {ended} process ended by itself, so the demo ends; the log above says why.")
+            raise CommandError(
+                f"The {ended} process stopped unexpectedly, so the demo stops. See the log above for the reason."
+            )
         time.sleep(0.1)
 
 

@@ -22,16 +22,19 @@ from portal.storage import can_open_gold
 
 DISK_BYTES = 5_000_000_000  # also used by the alert AgonDiskFull
 FIXES = {
-    "database": "Start PostgreSQL; check DATABASE_URL and DATABASE_PASSWORD_FILE.",
+    "database": "Start PostgreSQL, and check DATABASE_URL and DATABASE_PASSWORD_FILE.",
     "storage": "Free space, or make AGON_STATE/data or the bucket AGON_S3_BUCKET writable.",
-    "broker": "Start Valkey; check REDIS_URL and REDIS_PASSWORD_FILE.",
-    "worker": "Start the lane's worker and beat; their logs say why they ended.",
+    "broker": "Start Valkey, and check REDIS_URL and REDIS_PASSWORD_FILE.",
+    "worker": "Start the lane's worker and beat. Their logs show why they stopped.",
     "queue": "Raise SCORERS, or restart a worker that is stuck.",
 }
 
 
 class Command(BaseCommand):
-    help = "Look at everything that the portal needs, and print how to fix each problem. Ends with 1 if there is one."
+    help = (
+        "Check everything that the portal needs, and print how to fix each problem. The exit code is 1 if there is a "
+        "problem."
+    )
     requires_system_checks: list[str] = []
 
     def handle(self, **_: Any) -> None:
@@ -40,7 +43,10 @@ class Command(BaseCommand):
             try:
                 found = list(look())
             except DatabaseError as error:
-                found = [f"Not checked, as the database does not answer ({type(error).__name__}). Fix that first."]
+                found = [
+                    f"Not checked because the database does not respond ({type(error).__name__}). Fix the database "
+                    f"first."
+                ]
             self.stdout.write(f"{'not ok' if found else 'ok':<6}  {name}")
             for problem in found:
                 self.stdout.write(f"        {problem}")
@@ -80,7 +86,10 @@ def _clocks() -> Iterator[str]:
     for machine, offset in clocks.items():
         if abs(offset) > CLOCK_SECONDS:
             side = "ahead of" if offset > 0 else "behind"
-            yield f"{machine} is {abs(offset):.0f} s {side} the database's clock. Run there: timedatectl set-ntp true."
+            yield (
+                f"{machine} is {abs(offset):.0f} s {side} the database's clock. On that machine, run timedatectl "
+                f"set-ntp true."
+            )
 
 
 def _disk() -> Iterator[str]:
@@ -96,7 +105,7 @@ def _mail() -> Iterator[str]:
     except (OSError, SMTPException) as error:
         where = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
         yield (
-            f"The mail server {where} does not accept mails ({type(error).__name__}: {error})."
+            f"The mail server {where} does not accept emails ({type(error).__name__}: {error})."
             " Check EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS, EMAIL_HOST_USER and EMAIL_HOST_PASSWORD_FILE."
         )
 
@@ -104,7 +113,7 @@ def _mail() -> Iterator[str]:
 def _mails_given_up() -> Iterator[str]:
     count = OutgoingMail.objects.filter(state=OutgoingMail.State.FAILED).count()
     if count:
-        yield f"{count} mails could not be sent. Fix the cause, then run manage.py resend_mails."
+        yield f"{count} emails could not be sent. Fix the cause, then run manage.py resend_mails."
 
 
 def _regular_work() -> Iterator[str]:
@@ -114,7 +123,7 @@ def _regular_work() -> Iterator[str]:
     for name, (age, found) in regular_work(database_now()).items():
         work = REGULAR_WORK[name]
         if age > work.hours * 3600:
-            yield f"{name}: last done {age / 3600:.0f} hours ago, or never. {work.fix_age}"
+            yield f"{name}: last completed {age / 3600:.0f} hours ago, or never. {work.fix_age}"
         if found:
             yield f"{name}: found {found:.0f} problems. {work.fix_problems}"
 
@@ -123,8 +132,9 @@ def _certificate() -> Iterator[str]:
     left = certificate_seconds(database_now())
     if left is not None and left < CERTIFICATE_DAYS * 86400:
         yield (
-            f"The certificate of {settings.PUBLIC_URL} expires in {left / 86400:.0f} days. certbot renew --dry-run says"
-            " why it was not renewed; then copy it to the proxy's folder and restart the proxy."
+            f"The certificate of {settings.PUBLIC_URL} expires in {left / 86400:.0f} days. To see why it was not "
+            f"renewed, run certbot renew --dry-run. After you renew it, copy it to the proxy's folder and restart the "
+            f"proxy."
         )
 
 
@@ -147,7 +157,10 @@ def _wal_archive() -> Iterator[str]:
             " AND last_failed_time > coalesce(last_archived_time, '-infinity')"
         )
         for (file,) in cursor.fetchall():
-            yield f"PostgreSQL could not archive {file}. Its log says why; is the archive's disk there, and not full?"
+            yield (
+                f"PostgreSQL could not archive {file}. See its log for the reason, and check that the archive's disk "
+                f"is mounted and not full."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,16 +175,19 @@ class Work:
 REGULAR_WORK = {
     Reading.BACKUP: Work(
         26,
-        "Is agon-backup.timer, or the service backup, running? By hand: manage.py backup FOLDER.",
-        "journalctl -u agon-backup names the files. Bring them back from an older backup, or import the task again.",
+        "Check that agon-backup.timer or the service backup is running. To make a backup by hand, run manage.py backup "
+        "FOLDER.",
+        "To list the files, run journalctl -u agon-backup. Restore them from an older backup, or import the task "
+        "again.",
     ),
     Reading.RESTORE: Work(
         9 * 24,
-        "Is agon-rehearse.timer, or the service backup, running? By hand: manage.py rehearse FOLDER.",
+        "Check that agon-rehearse.timer or the service backup is running. To test a restore by hand, run manage.py "
+        "rehearse FOLDER.",
         "The newest backup cannot be restored. Make a new one, then run manage.py rehearse FOLDER.",
     ),
     Reading.RECONCILE: Work(
-        50, "Start the worker of the lane bulk, and beat.", "manage.py reconcile names each difference."
+        50, "Start the worker of the lane bulk, and beat.", "To list each difference, run manage.py reconcile."
     ),
 }
 CERTIFICATE_DAYS = 14
@@ -180,15 +196,15 @@ CONNECTIONS_SHARE = 0.8
 
 CHECKS: dict[str, Callable[[], Iterator[str]]] = {
     "database, storage, broker, workers": _parts,
-    "schema, data and keys of this machine": _this_machine,
-    "machines of the workers": _workers,
+    "this machine's schema, data and keys": _this_machine,
+    "worker machines": _workers,
     "clocks": _clocks,
     "disk": _disk,
     "mail server": _mail,
-    "mails given up": _mails_given_up,
+    "undelivered emails": _mails_given_up,
     "backup, trial restore, reconciliation": _regular_work,
     "certificate": _certificate,
-    "connections to the database": _connections,
-    "archive for a point in time": _wal_archive,
-    "confinement of uploads": lambda: iter(missing_protection()),
+    "database connections": _connections,
+    "point-in-time archive": _wal_archive,
+    "upload sandbox": lambda: iter(missing_protection()),
 }

@@ -13,8 +13,8 @@ from portal.sealing import as_text, has_private_key, new_private_key, public_key
 
 class Command(BaseCommand):
     help = (
-        "new: print a pair of keys for the settings. public: print the key for web. rotate: on a worker, seal all gold "
-        "for the newest key; keys that the settings do not give are renewed first."
+        "new: print a key pair for the settings. public: print the key for web. rotate: on a worker, encrypt all gold "
+        "for the newest key. Keys that are not in the settings are renewed first."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -32,8 +32,8 @@ class Command(BaseCommand):
 
     def _rotate(self) -> None:
         if not has_private_key():
-            raise CommandError("This process has no private key: run it where the worker runs.")
+            raise CommandError("This process has no private key. Run this command where the worker runs.")
         if not settings.GOLD_PRIVATE_KEYS:
             renew_kept_key()
         count = reseal_all()
-        self.stdout.write(f"{count} files sealed for {as_text(public_key())}, the public key that web must have.")
+        self.stdout.write(f"{count} files encrypted for {as_text(public_key())}. Set this public key for web.")

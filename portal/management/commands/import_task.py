@@ -11,7 +11,7 @@ from portal.models.clock import database_now
 
 
 class Command(BaseCommand):
-    help = "Import shared tasks from folders with a task.yaml; importing one twice changes nothing."
+    help = "Import shared tasks from folders with a task.yaml. Importing an unchanged folder again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")

@@ -26,20 +26,20 @@ from tasks import GENERATORS, build
 PASSWORD = "agon-demo"
 NEWS = {
     "title": "This is a demo",
-    "text": "Teams, runs and data here are *invented*; the rules are those of the campaign.",
+    "text": "All teams, runs and data here are *invented*. The rules are those of the real campaign.",
 }
 TEAM = "Meltemi"
 ADMIN, ORGANIZER, CAPTAIN, MEMBER = (f"{part}@agon.example" for part in ("admin", "organizer", "captain", "member"))
 ACCOUNTS = {  # email address → name and role in the demo
     ADMIN: ("Ada Admin", "administrator"),
-    ORGANIZER: ("Oana Organizer", "organizer of all five shared tasks, who may create others"),
+    ORGANIZER: ("Oana Organizer", "organizer of all five shared tasks, allowed to create tasks"),
     CAPTAIN: ("Cleo Captain", f"captain of the team {TEAM}"),
     MEMBER: ("Milo Member", f"member of the team {TEAM}"),
 }
 
 
 class Command(BaseCommand):
-    help = "Migrates the database and loads the five shared tasks with demo data; what is there already is kept."
+    help = "Migrate the database and load the five shared tasks with demo data. Existing data is kept."
 
     def handle(self, **_: Any) -> None:
         self.stdout.write("preparing the database ...")
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                 self._load(slug, people)
 
     def _load(self, slug: str, people: Mapping[str, User]) -> None:
-        self.stdout.write(f"{slug}: making its synthetic data ...")
+        self.stdout.write(f"{slug}: creating synthetic data ...")
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="agon-demo-") as name:
             folder = build(slug, Path(name) / slug)

@@ -14,7 +14,9 @@ from scoring.receipts import new_private_key as new_receipt_key
 
 
 class Command(BaseCommand):
-    help = "Makes the secrets of a public portal, each in a file that its owner alone reads; those that are there stay."
+    help = (
+        "Create the secrets of a public portal, each in a file that only its owner can read. Existing secrets are kept."
+    )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -13,13 +13,16 @@ from portal.models.clock import database_now
 
 
 class Command(BaseCommand):
-    help = "Print each difference between receipts, rows, files and evaluations; the exit code is 1 if there is one."
+    help = (
+        "Print each difference between receipts, rows, files and evaluations. The exit code is 1 if there is a "
+        "difference."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--sample", type=int, default=20, metavar="N", help="scores of a task to compute again (20)"
+            "--sample", type=int, default=20, metavar="N", help="number of scores per task to recompute (default: 20)"
         )
-        parser.add_argument("--seed", type=int, default=0, help="which ones")
+        parser.add_argument("--seed", type=int, default=0, help="seed for choosing the scores")
 
     def handle(self, *args: Any, sample: int, seed: int, **options: Any) -> None:
         count = 0
@@ -29,4 +32,4 @@ class Command(BaseCommand):
                 count += 1
         if count:
             raise CommandError(f"{count} {'difference' if count == 1 else 'differences'}.")
-        self.stdout.write("No difference.")
+        self.stdout.write("No differences.")

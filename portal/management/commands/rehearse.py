@@ -18,24 +18,22 @@ _OF_THE_PORTAL = ("AGON_S3_", "AGON_PGBOUNCER", "DATABASE_")  # databases and fo
 
 
 class Command(BaseCommand):
-    help = (
-        "Restore the newest backup of a folder on trial, and throw that away; its files are compared by their SHA-256."
-    )
+    help = "Test-restore the newest backup in a folder, compare its files by SHA-256, and discard the result."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path, help="with backups; the trial needs as much space there again")
+        parser.add_argument("folder", type=Path, help="folder with backups, with free space for the restored files")
 
     def handle(self, *, folder: Path, **_: Any) -> None:
         archives = sorted(folder.glob(NAME.format("*")))
         if not archives:
-            raise CommandError(f"{folder} has no backup. Make one: manage.py backup {folder}")
+            raise CommandError(f"{folder} contains no backup. To make one, run manage.py backup {folder}")
         with tempfile.TemporaryDirectory(dir=folder, prefix=".trial-") as state:
             done = self._restored(archives[-1], state)
         if done.returncode:
             Reading.objects.note(Reading.RESTORE, database_now(), 1)
             raise CommandError(f"{archives[-1]} cannot be restored: {done.stdout}{done.stderr}")
         Reading.objects.note(Reading.RESTORE, database_now())
-        self.stdout.write(f"{done.stdout}It was a trial: {archives[-1]} can be restored.")
+        self.stdout.write(f"{done.stdout}Test passed: {archives[-1]} can be restored.")
 
     def _restored(self, archive: Path, state: str) -> subprocess.CompletedProcess[str]:
         own = {"AGON_STATE": state, "AGON_CACHE": state, "DATABASE_URL": f"sqlite:///{state}/trial.sqlite3"}

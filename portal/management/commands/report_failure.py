@@ -10,12 +10,15 @@ from portal.models.clock import database_now
 
 
 class Command(BaseCommand):
-    help = "Mail the administrators that regular work has failed; once a day for each."
+    help = "Email the administrators that regular work has failed, at most once a day per unit."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("unit", help="e.g. agon-backup")
 
     def handle(self, *, unit: str, **_: Any) -> None:
         at, host = database_now(), gethostname()
-        line = f"{unit} has failed on {host}. Its log says why: journalctl -u {unit}, or docker compose logs {unit}."
+        line = (
+            f"{unit} has failed on {host}. See its log for the reason: journalctl -u {unit}, or docker compose logs "
+            f"{unit}."
+        )
         alert(None, f"{unit} on {host} {at:%Y-%m-%d}"[:120], [line], at)

@@ -11,19 +11,19 @@ from portal.models.clock import database_now
 
 
 class Command(BaseCommand):
-    help = "Score all runs of a shared task again; a worker does it in its bulk lane. The reason is kept in the audit."
+    help = "Rescore all runs of a shared task in the worker's bulk lane. The audit log keeps the reason."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("task", metavar="TASK", help="slug of the shared task")
-        parser.add_argument("--reason", default="asked for on the command line", metavar="TEXT")
+        parser.add_argument("--reason", default="requested on the command line", metavar="TEXT")
 
     def handle(self, *args: Any, task: str, reason: str, **options: Any) -> None:
         shared_task = SharedTask.objects.filter(slug=task).first()
         if shared_task is None:
             there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
-            raise CommandError(f"There is no shared task {task}. There are: {there}")
+            raise CommandError(f"There is no shared task {task}. Available tasks: {there}")
         try:
             runs = rescore(None, shared_task, database_now(), reason=reason)
         except ActionError as error:
             raise CommandError(error.message) from None
-        self.stdout.write(f"{task}: {runs} runs wait to be scored again")
+        self.stdout.write(f"{task}: {runs} runs are waiting to be rescored")

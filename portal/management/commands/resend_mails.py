@@ -11,7 +11,7 @@ from portal.models.clock import database_now
 
 
 class Command(BaseCommand):
-    help = "Send again the mails that could not be sent: of one shared task, or all with those about accounts."
+    help = "Resend the emails that could not be sent, for one shared task or for all tasks and accounts."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("task", metavar="TASK", nargs="?", help="slug of the shared task")
@@ -20,11 +20,11 @@ class Command(BaseCommand):
         tasks = SharedTask.objects.filter(slug=task) if task else SharedTask.objects.all()
         if task and not tasks:
             there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
-            raise CommandError(f"There is no shared task {task}. There are: {there}")
+            raise CommandError(f"There is no shared task {task}. Available tasks: {there}")
         for shared_task in tasks:
             count = resend_mails(None, shared_task, database_now())
-            self.stdout.write(f"{shared_task.slug}: mails to be sent again: {count}")
+            self.stdout.write(f"{shared_task.slug}: emails to resend: {count}")
         if not task:
             waiting = OutgoingMail.objects.filter(shared_task=None).resend()
             jobs.publish_mails(waiting)
-            self.stdout.write(f"about accounts: mails to be sent again: {len(waiting)}")
+            self.stdout.write(f"accounts: emails to resend: {len(waiting)}")

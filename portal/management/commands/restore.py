@@ -14,7 +14,10 @@ from portal.sealing import as_text, public_key
 
 
 class Command(BaseCommand):
-    help = "Fill an empty database and empty storage with a backup; it is judged as a whole before anything is written."
+    help = (
+        "Restore a backup into an empty database and empty storage. The whole backup is checked before anything is "
+        "written."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("archive", type=Path)
@@ -30,10 +33,10 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{archive}: not restored: {error}") from None
         counts = f"{sum(manifest.rows.values())} rows, {len(manifest.members) - len(manifest.rows)} files"
-        self.stdout.write(f"{archive} of {manifest.made_at}: {counts} are restored.")
+        self.stdout.write(f"{archive} from {manifest.made_at}: restored {counts}.")
         if manifest.receipt_key != receipt_key():
-            self.stderr.write("The receipt key is another one: until the old is back, old receipts do not verify.")
-        if manifest.gold_key != as_text(public_key()):
             self.stderr.write(
-                "The gold key is another one: without the old AGON_GOLD_PRIVATE_KEY nothing can be scored."
+                "The receipt key has changed. Old receipts can't be verified until you set the old key again."
             )
+        if manifest.gold_key != as_text(public_key()):
+            self.stderr.write("The gold key has changed. Nothing can be scored without the old AGON_GOLD_PRIVATE_KEY.")

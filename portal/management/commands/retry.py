@@ -10,7 +10,10 @@ from portal.models.clock import database_now
 
 
 class Command(BaseCommand):
-    help = "Evaluate again the runs and gold files of a shared task that failed on our side. The audit log keeps it."
+    help = (
+        "Retry the runs and gold files of a shared task that failed on our side. The retry is recorded in the audit "
+        "log."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("task", metavar="TASK", help="slug of the shared task")
@@ -19,8 +22,8 @@ class Command(BaseCommand):
         shared_task = SharedTask.objects.filter(slug=task).first()
         if shared_task is None:
             there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
-            raise CommandError(f"There is no shared task {task}. There are: {there}")
+            raise CommandError(f"There is no shared task {task}. Available tasks: {there}")
         retried = retry_failed(None, shared_task, database_now())
-        self.stdout.write(f"{task}: runs to be evaluated again: {retried.runs}, gold files: {retried.gold}")
+        self.stdout.write(f"{task}: retried runs: {retried.runs}, retried gold files: {retried.gold}")
         for line in retried.left:
-            self.stdout.write(f"stays failed: {line}")
+            self.stdout.write(f"not retried: {line}")

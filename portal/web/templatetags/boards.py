@@ -40,7 +40,11 @@ def whisker(row: Row, scale: Scale, column: Column) -> SafeString:
         return mark_safe("")
     low, high = row.interval or (value, value)
     if high < scale.low or low > scale.high:
-        words = format_html("‹ {}", _("off the scale")) if high < scale.low else format_html("{} ›", _("off the scale"))
+        words = (
+            format_html("‹ {}", _("outside the scale"))
+            if high < scale.low
+            else format_html("{} ›", _("outside the scale"))
+        )
         side = "below" if high < scale.low else "above"
         return format_html('<span class="off {}">{}</span>', side, words)
     mark = format_html(_DISC if row.is_team else _DIAMOND, scale.place(value))

@@ -41,5 +41,5 @@ def revoke(request: SignedInRequest, pk: int) -> HttpResponse:
     """Revoke one of the person's tokens."""
     token = get_object_or_404(request.user.access_tokens, pk=pk)
     revoke_token(request.user, token, database_now())
-    messages.success(request, _("%(name)s is revoked.") % {"name": token.name})
+    messages.success(request, _("The token “%(name)s” was revoked.") % {"name": token.name})
     return redirect("access_tokens")

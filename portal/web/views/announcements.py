@@ -26,7 +26,9 @@ def announcements(request: SignedInRequest, slug: str) -> HttpResponse:
     shared_task = context["page"].shared_task
     form = AnnouncementForm(request.POST if request.method == "POST" else None)
     if form.carry_out(lambda given: publish_announcement(request.user, shared_task, context["at"], **given)):
-        messages.success(request, _("Published. Everyone can read it on the task’s page and in its feed."))
+        messages.success(
+            request, _("The announcement was published. Everyone can read it on the task’s page and in its feed.")
+        )
         return redirect("announcements", slug)
     context |= {"form": form, "published": published(shared_task)}
     return render(request, "organize/announcements.html", context, status=form.status)
@@ -38,7 +40,7 @@ def take_back(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     context = organizer_context(request, slug, "announcements")
     found = get_object_or_404(Announcement, pk=pk, shared_task=context["page"].shared_task)
     take_back_announcement(request.user, found, context["at"])
-    messages.success(request, _("The announcement is deleted."))
+    messages.success(request, _("The announcement was deleted."))
     return redirect("announcements", slug)
 
 
@@ -46,7 +48,7 @@ def take_back(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Announcements of one shared task, or of all, newest first."""
     task = find_task(request, slug) if slug else None
-    title = _("Announcements of %(task)s") % {"task": task.title} if task else _("Announcements of all shared tasks")
+    title = _("Announcements for %(task)s") % {"task": task.title} if task else _("Announcements for all shared tasks")
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
     atom = Atom1Feed(title, link, "", feed_url=settings.PUBLIC_URL + request.path)
     tasks = [task] if task else SharedTask.objects.public()

@@ -38,7 +38,7 @@ class CodeForm(ActionForm):
     """The code that the command line shows."""
 
     code = action_field(
-        allow_device_login, "code", help_text=gettext_lazy("Your terminal shows it, such as BCDF-GHJK.")
+        allow_device_login, "code", help_text=gettext_lazy("Your terminal shows the code, for example BCDF-GHJK.")
     )
 
 
@@ -53,7 +53,7 @@ _STANDARD = ("authorization_pending", "slow_down", "expired_token", "access_deni
 def device_code(request: HttpRequest) -> JsonResponse:
     """Answer a command line that wants to sign in with its two codes."""
     if request.POST.get("client_id") != CLIENT:
-        return _error("invalid_client", _("Give client_id=agon."))
+        return _error("invalid_client", _("Set client_id to agon."))
     at, login = database_now(), DeviceLogin(address=client_address(request))
     given: dict[str, Any] = {name: request.POST[name] for name in ("name", "scope", "task") if name in request.POST}
     try:
@@ -81,10 +81,10 @@ def device_code(request: HttpRequest) -> JsonResponse:
 def device_token(request: HttpRequest) -> JsonResponse:
     """Answer a poll with the token, or with the reason why there is none (yet)."""
     if request.POST.get("grant_type") != GRANT:
-        return _error("unsupported_grant_type", _("Give grant_type=%(grant)s.") % {"grant": GRANT})
+        return _error("unsupported_grant_type", _("Set grant_type to %(grant)s.") % {"grant": GRANT})
     login = DeviceLogin.objects.filter(sha256=digest(request.POST.get("device_code", ""))).first()
     if login is None or request.POST.get("client_id") != CLIENT:
-        return _error("invalid_grant", _("This login is not known, or it has expired. Run “agon login” again."))
+        return _error("invalid_grant", _("This sign-in request does not exist or has expired. Run “agon login” again."))
     try:
         token, text = collect_token(AnonymousUser(), login, database_now())
     except ActionError as error:

@@ -39,7 +39,7 @@ def mail_code(request: SignedInRequest) -> HttpResponse:
     elif address and ("send" in request.POST or (request.method == "GET" and not is_pending(request, at))):
         status, problem = _send(request, address, at)
         if not problem and "send" in request.POST:
-            messages.success(request, _("We are mailing a new code. The previous one no longer works."))
+            messages.success(request, _("We’re sending you a new code. The previous code no longer works."))
             return redirect(reverse("mail_code", query={"next": onward}))
     context = {"problem": problem, "onward": onward, "is_pending": is_pending(request, at)}
     if address:
@@ -54,21 +54,21 @@ def _send(request: SignedInRequest, address: str, at: datetime) -> tuple[HTTPSta
             return HTTPStatus.OK, ""
     except OSError:
         problem = _(
-            "No code was mailed because the mail server is not responding. Ask for a new code in a few minutes."
+            "We couldn’t send a code because the mail server is not responding. Request a new code in a few minutes."
         )
         return HTTPStatus.SERVICE_UNAVAILABLE, problem
-    problem = _("We mailed you five codes within an hour. Wait an hour before you ask for a new one.")
+    problem = _("We sent you five codes within an hour. Wait an hour before you request a new one.")
     return HTTPStatus.TOO_MANY_REQUESTS, problem
 
 
 def _entered(request: SignedInRequest, code: str, at: datetime) -> tuple[HTTPStatus, str]:
     """The status and the error, if any."""
     if not is_pending(request, at):
-        problem = _("This code has expired, or it was mailed for another browser. Send a new code.")
+        problem = _("This code has expired, or it was sent for another browser. Request a new code.")
         return HTTPStatus.UNPROCESSABLE_ENTITY, problem
     if not may_guess(request, at):
-        return HTTPStatus.TOO_MANY_REQUESTS, _("Too many wrong codes. Send a new code.")
+        return HTTPStatus.TOO_MANY_REQUESTS, _("You entered too many incorrect codes. Request a new code.")
     if not enter_code(request, code, at):
-        problem = _("This is not the code from our latest mail. Check it, or send a new code.")
+        problem = _("This code doesn’t match the code in our latest email. Check the code, or request a new one.")
         return HTTPStatus.UNPROCESSABLE_ENTITY, problem
     return HTTPStatus.OK, ""

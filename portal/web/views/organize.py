@@ -56,7 +56,7 @@ def retry(request: SignedInRequest, slug: str) -> HttpResponse:
     if count:
         messages.success(request, done % count)
     for line in retried.left:
-        messages.warning(request, _("Stays failed: %(what)s") % {"what": line})
+        messages.warning(request, _("Could not be retried: %(what)s") % {"what": line})
     return redirect("organize_runs", slug)
 
 
@@ -110,7 +110,9 @@ def resend(request: SignedInRequest, slug: str) -> HttpResponse:
     """Send again the mails that could not be sent."""
     context = organizer_context(request, slug, "mails")
     count = resend_mails(request.user, context["page"].shared_task, context["at"])
-    messages.success(request, ngettext("%d mail is being sent again.", "%d mails are being sent again.", count) % count)
+    messages.success(
+        request, ngettext("%d email is being sent again.", "%d emails are being sent again.", count) % count
+    )
     return redirect("organize_mails", slug)
 
 
@@ -132,12 +134,12 @@ def _decide(request: SignedInRequest, team: Team, verb: str, at: datetime) -> st
     """Decide, and return the message to show."""
     if verb == "approve":
         approve_team(request.user, team, at)
-        return _("%(team)s is approved; its captain gets a mail.")
+        return _("%(team)s was approved. The captain gets an email.")
     if verb == "decline":
         decline_team(request.user, team, at, reason=request.POST.get("reason", ""))
-        return _("%(team)s is declined; its captain gets a mail with the reason.")
+        return _("%(team)s was declined. The captain gets an email with the reason.")
     renew_password(request.user, team, at)
-    return _("The old password of %(team)s no longer works; its captain gets a new one by mail.")
+    return _("The old password of %(team)s no longer works. The captain gets a new password by email.")
 
 
 def _teams_page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:

@@ -55,7 +55,7 @@ def _replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
             return _page(request, context, {dataset: form}, form.status)
     except UploadTooLarge as large:
         return render(request, "413.html", {"limit": large.limit}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    messages.success(request, _("The new version of %(dataset)s is now offered.") % {"dataset": wanted.title})
+    messages.success(request, _("The new version of %(dataset)s is now available.") % {"dataset": wanted.title})
     return redirect("organize_data", slug)
 
 

@@ -53,7 +53,9 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
         ((made, is_correction),) = sent
         if is_correction:
             return redirect("gold_preview", slug, made.pk)
-        messages.success(request, _("The gold is received and encrypted. This page shows the result of its check."))
+        messages.success(
+            request, _("The gold file was received and encrypted. This page will show whether it is accepted.")
+        )
         return redirect("organize_gold", slug)
     return render(request, "organize/gold.html", context | {"limit": GOLD_BYTES}, status=form.status)
 
@@ -80,7 +82,7 @@ def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
         apply_gold(request.user, found.upload, context["at"], note=given["note"])
 
     if request.method == "POST" and form.carry_out(apply):
-        messages.success(request, _("The gold is in use. Leaderboards change once all runs have their new scores."))
+        messages.success(request, _("The new gold is in use. Leaderboards change when all runs have their new scores."))
         return redirect("organize_gold", slug)
     context["effects"] = of_another_gold(line, context["at"])
     context["reloads"] = not found.upload.is_finished

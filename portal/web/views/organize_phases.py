@@ -33,7 +33,7 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     form = window_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: move_phase(request.user, found, context["at"], **given)):
         return _page(request, context, {("move", found.slug): form}, form.status)
-    messages.success(request, _("The dates of %(phase)s are changed.") % {"phase": found.title})
+    messages.success(request, _("The dates of %(phase)s were changed.") % {"phase": found.title})
     return redirect("organize_phases", slug)
 
 
@@ -45,7 +45,7 @@ def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     form = grace_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: grant_grace(request.user, found, context["at"], **given)):
         return _page(request, context, {("grace", found.slug): form}, form.status)
-    messages.success(request, _("Extra time is granted and shown with the dates of the task."))
+    messages.success(request, _("Extra time was granted. It is shown with the task’s dates."))
     return redirect("organize_phases", slug)
 
 
@@ -59,9 +59,9 @@ def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResp
     except ActionError as error:
         return _page(request, context | {"refusal": error.message}, status=error.http_status)
     if ends is None:
-        messages.success(request, _("The extra time is revoked."))
+        messages.success(request, _("The extra time was revoked."))
     else:
-        messages.success(request, _("The extra time ends in an hour."))
+        messages.success(request, _("The extra time ends one hour from now."))
     return redirect("organize_phases", slug)
 
 

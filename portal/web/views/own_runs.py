@@ -28,7 +28,7 @@ def choose(request: SignedInRequest, pk: str) -> HttpResponse:
         choose_official_run(request.user, run, database_now())
     except ActionError as error:
         return run_page(request, run, error)
-    messages.success(request, _("%(run)s is the official run now.") % {"run": run.name})
+    messages.success(request, _("%(run)s is now the official run.") % {"run": run.name})
     return redirect("team_runs", run.track.shared_task.slug)
 
 
@@ -39,7 +39,7 @@ def withdraw(request: SignedInRequest, pk: str) -> HttpResponse:
     run = _own_run(request, pk)
     form = WithdrawalForm(request.POST if request.method == "POST" else None)
     if form.carry_out(lambda given: withdraw_run(request.user, run, database_now(), **given)):
-        messages.success(request, _("%(run)s is withdrawn.") % {"run": run.name})
+        messages.success(request, _("%(run)s was withdrawn.") % {"run": run.name})
         return redirect("run", run.pk)
     return _form_page(request, run, form, "runs/withdraw.html")
 
@@ -52,7 +52,7 @@ def describe(request: SignedInRequest, pk: str) -> HttpResponse:
     initial = {name: getattr(run, name) for name in DescriptionForm.base_fields}
     form = DescriptionForm(request.POST if request.method == "POST" else None, initial=initial)
     if form.carry_out(lambda given: describe_run(request.user, run, database_now(), **given)):
-        messages.success(request, _("The description of %(run)s is saved.") % {"run": run.name})
+        messages.success(request, _("The description of %(run)s was saved.") % {"run": run.name})
         return redirect("run", run.pk)
     return _form_page(request, run, form, "runs/describe.html")
 

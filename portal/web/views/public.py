@@ -33,7 +33,7 @@ def calendar(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Released boards of one shared task, or of all, newest first."""
     task = find_task(request, slug) if slug else None
-    title = _("Releases of %(task)s") % {"task": task.title} if task else _("Releases of all shared tasks")
+    title = _("Releases for %(task)s") % {"task": task.title} if task else _("Releases for all shared tasks")
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
     atom = Atom1Feed(title, link, "", feed_url=settings.PUBLIC_URL + request.path)
     for release in releases(database_now(), task):

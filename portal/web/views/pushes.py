@@ -92,7 +92,7 @@ def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
     if request.method == "POST" and form.carry_out(
         lambda given: apply_push(request.user, found, database_now(), **given)
     ):
-        messages.success(request, _("The push is applied."))
+        messages.success(request, _("The push was applied."))
         return redirect("push", pk)
     context = {"push": found, "is_stale": is_stale(found), "form": form}
     return render(request, "organize/push.html", context, status=form.status)

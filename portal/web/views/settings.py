@@ -32,7 +32,7 @@ def settings(request: SignedInRequest) -> HttpResponse:
     values = request.POST if request.method == "POST" else None
     form = SettingsForm(values, initial=model_to_dict(request.user, SettingsForm.base_fields))
     if form.carry_out(lambda given: change_settings(request.user, request.user, database_now(), **given)):
-        messages.success(request, _("Saved."))
+        messages.success(request, _("Your settings were saved."))
         return redirect("settings")
     context = {
         "form": form,
@@ -60,7 +60,7 @@ def end_one_session(request: SignedInRequest, pk: int) -> HttpResponse:
     others = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
     session = get_object_or_404(others, pk=pk)
     end_session(request.user, session, database_now())
-    messages.success(request, _("That session is signed out."))
+    messages.success(request, _("The session was signed out."))
     return redirect("usersessions_list")
 
 
@@ -77,7 +77,7 @@ def delete(request: SignedInRequest) -> HttpResponse:
     except ActionError as error:
         return render(request, "settings/delete.html", context | {"refusal": error.message}, status=error.http_status)
     logout(request)
-    messages.success(request, _("Your account is deleted."))
+    messages.success(request, _("Your account was deleted."))
     return redirect("home")
 
 

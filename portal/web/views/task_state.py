@@ -40,38 +40,40 @@ def state(request: SignedInRequest, slug: str, verb: str) -> HttpResponse:
 def _do(request: SignedInRequest, verb: str, shared_task: SharedTask, at: Any) -> str:
     if verb == "open":
         open_task(request.user, shared_task, at)
-        return _("Everyone sees the task now.")
+        return _("The task is now public.")
     if verb == "hide":
         hide_task(request.user, shared_task, at)
-        return _("Only its organizers see the task now.")
+        return _("The task is now hidden.")
     if verb == "show":
         show_task(request.user, shared_task, at)
-        return _("Everyone sees the task again.")
+        return _("The task is public again.")
     delete_draft(request.user, shared_task, at)
-    return _("The draft is deleted.")
+    return _("The draft was deleted.")
 
 
 def _titles() -> dict[str, str]:
     return {
-        "open": _("Open the task"),
-        "hide": _("Hide the task"),
-        "show": _("Show the task again"),
-        "delete": _("Delete the draft"),
+        "open": _("Open task"),
+        "hide": _("Hide task"),
+        "show": _("Show task"),
+        "delete": _("Delete draft"),
     }
 
 
 def _effects() -> dict[str, list[str]]:
     return {
         "open": [
-            _("Everyone sees the task: on the home page, in search, feeds and the API."),
-            _("It can’t be deleted any more, only hidden."),
+            _("Everyone can see the task on the home page, in search, in feeds and in the API."),
+            _("The task can no longer be deleted, only hidden."),
         ],
         "hide": [
-            _("No one but its organizers and administrators sees the task, its teams neither."),
-            _("No mails go out about it. Nothing is deleted."),
+            _("Only the task’s organizers and administrators can see the task. Its teams can’t see it."),
+            _("The portal sends no emails about the task. Nothing is deleted."),
         ],
-        "show": [_("Everyone sees the task again, as it is now.")],
-        "delete": [_("The task is gone with its gold and all that was tried in it. This can’t be undone.")],
+        "show": [_("Everyone can see the task again in its current state.")],
+        "delete": [
+            _("The task and everything in it are deleted, including gold, teams and runs. You can’t undo this.")
+        ],
     }
 
 
@@ -83,9 +85,9 @@ def organizers(request: SignedInRequest, slug: str) -> HttpResponse:
     shared_task = context["page"].shared_task
     form = OrganizerForm(request.POST if request.method == "POST" else None)
     change, done = (
-        (remove_organizer, _("%(name)s no longer organizes this task."))
+        (remove_organizer, _("%(name)s is no longer an organizer of this task."))
         if "remove" in request.POST
-        else (add_organizer, _("%(name)s organizes this task now."))
+        else (add_organizer, _("%(name)s is now an organizer of this task."))
     )
     changed: list[Any] = []
     if form.carry_out(lambda given: changed.append(change(request.user, shared_task, context["at"], **given))):

@@ -63,14 +63,14 @@ def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
 @require_POST
 def invite(request: SignedInRequest, slug: str) -> HttpResponse:
     address = request.POST.get("address", "").strip()
-    done = _("We are mailing the invitation to %(address)s.") % {"address": address}
+    done = _("We’re sending the invitation to %(address)s.") % {"address": address}
     return _do(request, _own_team(request, slug), team_members.invite_by_mail, done, address=address)
 
 
 @login_required
 @require_POST
 def leave(request: SignedInRequest, slug: str) -> HttpResponse:
-    return _do(request, _own_team(request, slug), team_members.leave_team, _("You have left the team."))
+    return _do(request, _own_team(request, slug), team_members.leave_team, _("You left the team."))
 
 
 @login_required
@@ -86,7 +86,7 @@ def hand_over(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def withdraw(request: SignedInRequest, slug: str) -> HttpResponse:
-    return _do(request, _own_team(request, slug), teams.withdraw_team, _("The team is withdrawn."))
+    return _do(request, _own_team(request, slug), teams.withdraw_team, _("The team was withdrawn."))
 
 
 @login_required
@@ -97,7 +97,7 @@ def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
     form = AgainForm(request.POST, team=context["page"].team)
     if not form.is_valid():
         return _page(request, context | {"form": form}, form.status)
-    return _do(request, context, teams.ask_again, _("The organizers were asked again."), **form.cleaned_data)
+    return _do(request, context, teams.ask_again, _("Your request was sent to the organizers."), **form.cleaned_data)
 
 
 @login_required
@@ -108,14 +108,14 @@ def paper(request: SignedInRequest, slug: str) -> HttpResponse:
     form = PaperForm(request.POST)
     if not form.carry_out(lambda given: give_paper(request.user, context["page"].team, context["at"], **given)):
         return _page(request, context | {"paper_form": form}, form.status)
-    messages.success(request, _("Your paper is saved."))
+    messages.success(request, _("Your reference was saved."))
     return redirect("team", slug)
 
 
 @login_required
 @require_POST
 def renew_password(request: SignedInRequest, slug: str) -> HttpResponse:
-    done = _("The old password no longer works. We mail a new one to the captain.")
+    done = _("The old password no longer works. We’re emailing a new password to the captain.")
     return _do(request, _own_team(request, slug), data_password.renew_password, done)
 
 

@@ -303,9 +303,9 @@ def test_organizers_move_phases_and_grant_time(organizer, bora, at):
     ("moment", "reason"),
     [
         ("2026-05-20T12:00:00", "Add the time zone"),
-        ("9999-12-31T23:59:59-14:00", "years 2000 to 2199"),
-        ("9999-12-31T23:59:59Z", "years 2000 to 2199"),
-        ("0001-01-01T00:00:00+14:00", "years 2000 to 2199"),
+        ("9999-12-31T23:59:59-14:00", "between the years 2000 and 2199"),
+        ("9999-12-31T23:59:59Z", "between the years 2000 and 2199"),
+        ("0001-01-01T00:00:00+14:00", "between the years 2000 and 2199"),
     ],
 )
 def test_moments_have_a_zone_and_a_year_that_pages_can_show(organizer, moment, reason):

@@ -139,7 +139,7 @@ def test_an_error_of_ours_logs_no_password(cleo, gated, password, caplog):
 
 def test_the_password_page_says_what_comes_first(gated, reader, client):
     text = reader.get(PASSWORD_PAGE).content.decode()
-    assert "Wait for the organizers" in text
+    assert "Wait until the organizers" in text
     assert "Read and sign" in text
     assert 'name="password"' not in text
     assert reader.get("/tasks/tiny/password/").status_code == 404

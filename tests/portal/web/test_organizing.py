@@ -92,7 +92,7 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
     ):
         assert organizer.get(PAGE + part).status_code == 200
         assert text.count(f'href="{PAGE}{part}"') >= 2  # in the links at the top and in the description
-    assert "Evaluation has closed; its scores are not released." in text
+    assert "Evaluation has closed, but its scores have not been released." in text
     assert f'href="{PAGE}releases/"' in text
 
 
@@ -195,14 +195,14 @@ def test_a_year_that_pages_cannot_show_is_rejected(organizer: Client, phase: Pha
     fields = {"opens": written(phase.opens), "closes": late, "zone": zone, "note": "Why."}
     response = organizer.post(f"{PAGE}phases/evaluation/move/", fields)
     assert response.status_code == 422
-    assert "years 2000 to 2199" in response.content.decode()
+    assert "between the years 2000 and 2199" in response.content.decode()
 
 
 def test_a_rejected_move_says_why_next_to_what_was_typed(organizer: Client, phase: Phase, now: datetime) -> None:
     fields = {"opens": written(phase.opens), "closes": written(now - HOUR), "zone": "UTC", "note": "too soon"}
     response = organizer.post(f"{PAGE}phases/evaluation/move/", fields)
     text = response.content.decode()
-    assert (response.status_code, "at least one hour ahead" in text, 'value="too soon"' in text) == (422, True, True)
+    assert (response.status_code, "at least one hour from now" in text, 'value="too soon"' in text) == (422, True, True)
 
 
 def test_extra_time_lets_a_team_in_and_is_public(
@@ -227,7 +227,7 @@ def test_extra_time_is_revoked_on_the_page(
     assert "Revoke extra time for Meltemi" in organizer.get(f"{PAGE}phases/").content.decode()
     address = f"{PAGE}phases/evaluation/grace/{Grace.objects.get().pk}/revoke/"
     assert (sender.post(address).status_code, stranger.post(address).status_code) == (404, 404)
-    assert "The extra time ends in an hour" in organizer.post(address, follow=True).content.decode()
+    assert "The extra time ends one hour from now" in organizer.post(address, follow=True).content.decode()
     again = organizer.post(address)
     assert again.status_code == 409
     assert "ends within an hour" in again.content.decode()
@@ -241,7 +241,7 @@ def test_scores_are_released_now_later_and_taken_back(
     assert "Scheduled for" in organizer.get(f"{PAGE}releases/").content.decode()
     assert "stay hidden" in anybody.get(board).content.decode()
     Phase.objects.filter(pk=phase.pk).update(released=None)
-    assert "get a mail within minutes" in organizer.post(address, {"zone": "UTC"}).content.decode()
+    assert "get an email within minutes" in organizer.post(address, {"zone": "UTC"}).content.decode()
     assert "stay hidden" in anybody.get(board).content.decode()
     assert "Only organizers can see this" in organizer.get(board).content.decode()
     organizer.post(address, {"zone": "UTC", "confirmed": "yes"})
@@ -254,7 +254,7 @@ def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
     address, board = f"{PAGE}releases/evaluation/take-back/", "/tasks/tiny/leaderboard/one/?phase=evaluation"
     Phase.objects.filter(pk=phase.pk).update(released=now - HOUR)
     assert "To undo this" in organizer.get(address).content.decode()
-    assert "No one has had a mail" in organizer.get(address).content.decode()
+    assert "No one has received an email" in organizer.get(address).content.decode()
     assert organizer.post(address).status_code == 422
     other = {"released": (now - 2 * HOUR).isoformat()}  # from a page that was opened before another release
     assert organizer.post(address, other).status_code == 422
@@ -282,7 +282,7 @@ def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Cl
     text = organizer.get(page).content.decode()
     assert "Changed: 1." in text
     assert "1.0000 → <strong>0.7500</strong>" in " ".join(text.split())
-    assert "shows your sentence to everyone" in text
+    assert "shows your reason to everyone" in text
     assert organizer.post(page, {"note": ""}).status_code == 422
     assert organizer.post(page, {"note": NOTE})["Location"] == f"{PAGE}gold/"
     assert organizer.post(page, {"note": NOTE}).status_code == 409
@@ -296,7 +296,7 @@ def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Cl
     judged(GoldUpload.objects.latest("received_at"), database_now())
     text = organizer.get(page).content.decode()
     assert "0.7500 → <strong>1.0000</strong>" in " ".join(text.split())
-    assert "shows your sentence to everyone" in text
+    assert "shows your reason to everyone" in text
     assert former.track.gold_standards.count() == 2
     organizer.post(page, {"note": NOTE})
     assert former.track.gold_standards.count() == 3
@@ -363,12 +363,12 @@ def test_a_dataset_is_replaced_on_its_page(gated: SharedTask, sign_in: Callable[
     assert client.post(f"{page}sample/", {"file": SimpleUploadedFile("x", b"second")})["Location"] == page
     again = client.post(f"{page}sample/", {"file": SimpleUploadedFile("x", b"second")})
     assert again.status_code == 422
-    assert "can be downloaded now" in again.content.decode()
+    assert "is identical to the current version" in again.content.decode()
     answer = Client().get("/tasks/gated/data/sample/")
     assert b"".join(answer.streaming_content) == b"second"  # type: ignore[attr-defined]
     third = {"file": SimpleUploadedFile("x", b"third")}
     unsure = client.post(f"{page}sample/", third)
-    assert (unsure.status_code, "It was downloaded 1 time." in unsure.content.decode()) == (422, True)
+    assert (unsure.status_code, "The current file was downloaded 1 time." in unsure.content.decode()) == (422, True)
     assert (
         client.post(f"{page}sample/", third | {"file": SimpleUploadedFile("x", b"third"), "is_sure": "on"})["Location"]
         == page

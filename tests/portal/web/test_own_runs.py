@@ -31,7 +31,7 @@ def test_my_runs_say_what_counts_and_why(runs: list[Run], sender: Client) -> Non
 def test_a_choice_is_made_by_post_and_shown(runs: list[Run], sender: Client) -> None:
     response = sender.post(f"/runs/{runs[0].pk}/choose/", follow=True)
     text = response.content.decode()
-    assert "one_Meltemi_1.json is the official run now." in text
+    assert "one_Meltemi_1.json is now the official run." in text
     assert "chosen by Meltemi" in text
     page = sender.get(f"/runs/{runs[0].pk}/").content.decode()
     assert "This is the official run of Meltemi" in page

@@ -77,7 +77,7 @@ def test_problems_are_listed_with_file_and_line(page: Client, tiny_folder: Path)
 def test_a_draft_is_deleted_after_a_question(page: Client, tiny_folder: Path) -> None:
     page.post("/organize/new/", {"file": zip_of(tiny_folder)})
     judged()
-    assert "be undone" in page.get("/tasks/tiny/organize/delete/").content.decode()
+    assert "undo this" in page.get("/tasks/tiny/organize/delete/").content.decode()
     assert SharedTask.objects.exists()
     assert page.post("/tasks/tiny/organize/delete/").headers["Location"] == "/"
     assert not SharedTask.objects.exists()

@@ -159,7 +159,7 @@ def test_the_data_to_download_are_complete_and_hold_no_secret(browser, cleo):
     assert found["account"]["country"] == "GR"
     assert found["signatures, user"][0]["typed name"] == "Cleo"
     assert found["submissions, sent by"][0]["file name"] == "one_Bora_1.json"
-    (run,) = found["runs that you sent"]
+    (run,) = found["runs that you uploaded"]
     assert (run["name"], run["chosen by"]) == ("one_Bora_1.json", None)
     assert not [key for key in {*found, *found["account"], *run} if "_" in key]
     assert {entry["verb"] for entry in found["audit entries, actor"]} >= {"submit", "register_team"}
@@ -201,7 +201,7 @@ def test_a_captain_hands_over_first(browser, cleo):
     assert team.name in browser.get(reverse("delete_account")).content.decode()
     response = browser.post(reverse("delete_account"))
     assert response.status_code == 409
-    assert "Choose a new captain for these teams, or withdraw them, first: Bora." in response.content.decode()
+    assert "choose a new captain for these teams or withdraw them: Bora." in response.content.decode()
     cleo.refresh_from_db()
     assert cleo.is_active
 

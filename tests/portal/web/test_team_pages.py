@@ -68,7 +68,7 @@ def test_a_closed_registration_has_no_form(gated: SharedTask, sign_in, at: Clock
 
 def test_an_invitation_is_sent_from_the_page(teammate: Client, stranger: Client, newcomer: Client) -> None:
     response = teammate.post(f"{PAGE}invite/", {"address": "ada@example.org"}, follow=True)
-    assert "We are mailing the invitation to ada@example.org" in response.content.decode()
+    assert "We’re sending the invitation to ada@example.org" in response.content.decode()
     assert "ada@example.org" not in stranger.get(PAGE).content.decode()
     assert newcomer.post(f"{PAGE}invite/", {"address": "ada@example.org"}).status_code == 404
     wrong = teammate.post(f"{PAGE}invite/", {"address": "ada"})
@@ -120,7 +120,7 @@ def test_organizers_approve(decider: Client, pending: Team, sign_in) -> None:
     assert "Approved" in sign_in(captain(pending)).get("/tasks/gated/team/").content.decode()
     again = decider.post(f"{REQUESTS}{pending.pk}/approve/")
     assert again.status_code == 409
-    assert "cannot be approved or declined now" in again.content.decode()
+    assert "can’t be approved or declined" in again.content.decode()
 
 
 def test_addresses_and_answers_stay_visible_after_approval(decider: Client, pending: Team) -> None:
@@ -151,7 +151,7 @@ def test_a_declined_team_reads_why_and_asks_again(decider: Client, pending: Team
     client = sign_in(captain(pending))
     text = client.get("/tasks/gated/team/").content.decode()
     assert "Say more." in text
-    assert "Ask for approval again" in text
+    assert "Request approval again" in text
     assert client.post("/tasks/gated/team/ask-again/", {"answer-use": ""}).status_code == 422
     text = client.post("/tasks/gated/team/ask-again/", {"answer-use": "a thesis"}, follow=True).content.decode()
     assert "Waiting for approval" in text
@@ -170,7 +170,7 @@ def test_organizers_of_another_task_find_nothing(organizer: Client, pending: Tea
 
 
 def test_mails_and_the_audit_log_are_listed(decider: Client, pending: Team) -> None:
-    assert "team waits for approval" in decider.get("/tasks/gated/organize/mails/").content.decode()
+    assert "team awaiting approval" in decider.get("/tasks/gated/organize/mails/").content.decode()
     decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": "Say more."})
     mails = decider.get("/tasks/gated/organize/mails/?page=none").content.decode()
     assert "cleo@example.org" in mails
