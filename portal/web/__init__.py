@@ -1,1 +1,1 @@
-"""Pages: a request comes in, an action or a query is called, a page goes out."""
+"""Web pages. A view receives a request, calls an action or a query, and renders a page."""

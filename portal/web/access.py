@@ -1,4 +1,4 @@
-"""The start of a view: the shared task in the URL, and pages that are for some people only."""
+"""Helpers at the start of views: the shared task in the URL, and access checks."""
 
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ from portal.queries.tasks import TaskPage, task_page
 
 
 class SecondFactorMissing(PermissionDenied):
-    """An organizer without a second factor asks for an organizers' page. The answer links to its setup."""
+    """Raised when an organizer without a second factor requests an organizers' page. The page links to the setup."""
 
 
 class SignedInRequest(HttpRequest):
@@ -27,7 +27,7 @@ class SignedInRequest(HttpRequest):
 
 
 def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None = None) -> dict[str, Any]:
-    """What the template of every tab of a shared task needs; `at` unless it is to be asked for."""
+    """Return the context that every page of a shared task needs. Without `at`, the database's time is used."""
     tasks = SharedTask.objects.prefetch_related("tracks").annotate(now=database_clock())
     shared_task = find_task(request, slug, tasks)
     at = at or shared_task.now  # type: ignore[attr-defined]
@@ -35,7 +35,7 @@ def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None =
 
 
 def find_task(request: HttpRequest, slug: str, tasks: SharedTaskQuerySet | None = None) -> SharedTask:
-    """The shared task in the URL, one of `tasks`.
+    """Return the shared task in the URL, one of `tasks`.
 
     Raises:
         Http404: there is none that the reader may know of.
@@ -51,7 +51,7 @@ def find_task(request: HttpRequest, slug: str, tasks: SharedTaskQuerySet | None 
 
 
 def require_organizer(request: HttpRequest, page: TaskPage) -> None:
-    """Reject everyone who may not organize the task. The demo notes on the request that it waived the second factor.
+    """Reject users who may not organize the task. If the demo waives the second factor, this is noted on the request.
 
     Raises:
         Http404: the user does not organize the task, so the page does not exist for them.
@@ -66,20 +66,20 @@ def require_organizer(request: HttpRequest, page: TaskPage) -> None:
 
 
 def organizer_context(request: HttpRequest, slug: str, part: str) -> dict[str, Any]:
-    """The context of organizers' pages; rejects as `require_organizer` does."""
+    """Return the context of organizers' pages. Rejects other users as `require_organizer` does."""
     context = tab_context(request, slug, "organize")
     require_organizer(request, context["page"])
     return context | {"part": part}
 
 
 def organizer_phase(request: HttpRequest, slug: str, phase: str, part: str) -> tuple[dict[str, Any], Phase]:
-    """The context of a page about a phase, and the phase."""
+    """Return the context of a page about a phase, and the phase."""
     context = organizer_context(request, slug, part)
     return context, get_object_or_404(Phase, slug=phase, shared_task=context["page"].shared_task)
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """The client's address by allauth's settings for proxies; None if it is not an address."""
+    """Return the client's IP address, by allauth's proxy settings, or None if it is not valid."""
     try:
         return get_adapter().get_client_ip(request)
     except PermissionDenied:
@@ -87,6 +87,6 @@ def client_address(request: HttpRequest) -> str | None:
 
 
 def own_team(page: TaskPage) -> Team | None:
-    """The reader's team, if it takes part."""
+    """Return the user's team if it takes part."""
     team = page.team
     return team if team is not None and team.takes_part else None

@@ -22,7 +22,7 @@ from portal.web.action_forms import ActionForm, action_field
 
 
 class LoginForm(AllauthLoginForm):
-    """Mail address and password."""
+    """Email address and password."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -30,7 +30,7 @@ class LoginForm(AllauthLoginForm):
 
 
 class PersonForm(ActionForm):
-    """Personal data that teams and organizers see."""
+    """Personal data that teams and organizers can see."""
 
     name = action_field(
         change_settings, "name", label=_("Your name"), widget=forms.TextInput(attrs={"autocomplete": "name"})
@@ -48,13 +48,13 @@ class PersonForm(ActionForm):
 
 
 class SignupForm(AllauthSignupForm):
-    """Mail address, password, and personal data."""
+    """Email address, password, and personal data."""
 
     name, affiliation, country = PersonForm.base_fields.values()
     field_order = ("name", "email", "password1", "password2", "affiliation", "country")
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Create the account. For an existing address, the answer is the same and as slow; its owner gets a mail."""
+        """Create the account. For an existing address, the response and its timing are the same."""
         if self.account_already_exists:
             make_password(self.cleaned_data["password1"])
         found: tuple[User | None, HttpResponse | None] = super().try_save(request)
@@ -81,7 +81,7 @@ class ConnectedSignupForm(AllauthConnectedSignupForm):
 
 
 def _introduced(user: User, given: dict[str, Any], request: HttpRequest) -> User:
-    """Set the mail language to the browser's, if the portal has it."""
+    """Set the email language to the browser's language, if the portal supports it."""
     for field in PersonForm.base_fields:
         setattr(user, field, given[field])
     user.language = get_language_from_request(request)
@@ -90,7 +90,7 @@ def _introduced(user: User, given: dict[str, Any], request: HttpRequest) -> User
 
 
 def _zones_by_continent() -> list[tuple[str, Any]]:
-    """UTC, for which pages follow the browser's zone, and the world's places by continent."""
+    """Return the time zones by continent. The first choice is UTC, with which pages use the browser's time zone."""
     utc, *places = time_zones()
     groups = groupby(places, key=lambda zone: zone.partition("/")[0])
     names = [(part, [(zone, zone.partition("/")[2].replace("_", " ")) for zone in zones]) for part, zones in groups]
@@ -98,7 +98,7 @@ def _zones_by_continent() -> list[tuple[str, Any]]:
 
 
 class SettingsForm(PersonForm):
-    """A person's settings: personal data, time zone, language and mails."""
+    """A person's settings: personal data, time zone, language and emails."""
 
     time_zone = forms.ChoiceField(
         label=_("Time zone"),

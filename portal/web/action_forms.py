@@ -1,4 +1,4 @@
-"""Forms for actions: fields with the limits of the action's input, and its errors next to them."""
+"""Forms for actions. Fields have the limits of the action's input, and errors appear next to them."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -15,7 +15,7 @@ from portal.actions.input import InvalidInput
 
 
 def action_field(action: Action[Any, Any, Any], name: str, **options: Any) -> forms.Field:
-    """A field for the input: a choice for an enumeration, a checkbox for a bool, else a text. `options` are added."""
+    """Return a field for the input: a choice for an enumeration, a checkbox for a bool, otherwise text."""
     declared = action.Input.model_fields[name]
     limits = {type(one): one for one in declared.metadata}
     is_required = declared.is_required() and (MinLen not in limits or limits[MinLen].min_length > 0)
@@ -39,7 +39,7 @@ class ActionForm(forms.Form):
     action_error: ActionError | None = None  # the action's error, unless it is about a field
 
     def carry_out(self, act: Callable[[dict[str, Any]], object]) -> bool:
-        """Call the action with the values. False if they are invalid or the action raises an error."""
+        """Call the action with the values. Return False if they are invalid or the action raises an error."""
         if not self.is_valid():
             return False
         try:
@@ -54,7 +54,7 @@ class ActionForm(forms.Form):
 
     @property
     def status(self) -> int:
-        """HTTP status of the page with the form."""
+        """Return the HTTP status of the page with the form."""
         if self.action_error is not None:
             return self.action_error.http_status
         return HTTPStatus.UNPROCESSABLE_ENTITY if self.errors else HTTPStatus.OK

@@ -1,4 +1,4 @@
-"""A board's URL: the choices in it, and the links of its column headings."""
+"""The filters in a leaderboard's URL, and the links in its column headings."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -16,7 +16,7 @@ from portal.times_and_numbers import AOE
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A column's heading: its current sort order, and where its link leads."""
+    """A column heading with its current sort order and its link."""
 
     column: Column
     ranks: bool
@@ -25,7 +25,7 @@ class Head:
 
 
 def choices_of(query: QueryDict) -> Choices:
-    """The choices in a URL; invalid values are ignored.
+    """Return the filters in a URL. Invalid values are ignored.
 
     `sort=-icm` is from high to low, `sort=icm` from low to high. A box that is not ticked sends nothing: `baselines` is
     off only if the form was sent. A slot filters all runs. `as_of` is a day, anywhere on Earth.
@@ -50,7 +50,7 @@ def choices_of(query: QueryDict) -> Choices:
 
 
 def item_choice(query: QueryDict, which: str = "") -> ItemChoice:
-    """The filter for items on a page; `which` is its default."""
+    """Return the filter for items. `which` is the default."""
     return ItemChoice(query.get("items", which), query.get("label", ""), query.get("page", ""))
 
 
@@ -63,7 +63,7 @@ def _end_of(day: str) -> datetime | None:
 
 
 def heads(board: BoardTable, choices: Choices) -> list[Head]:
-    """The ranking metric first, then the selected ones. The first click sorts best first, the second reverses."""
+    """Return the ranking metric, then the selected metrics. The first click sorts best first, the second reverses."""
     keys = {column.key for column in board.columns}
     sorted_by = choices.sort if choices.sort in keys else board.rank_by
     picked = set(choices.columns) & keys or keys

@@ -1,4 +1,4 @@
-"""A cache of public boards: each page is made once for each state of its board.
+"""Cache of public leaderboards. Each page is rendered once for each state of its leaderboard.
 
 Every view asks the database for the board's state, which is part of the key. So nothing needs to be invalidated, and
 what is not public has no key. The cache is in the memory of each web process: Redis would send the same bytes through a
@@ -33,7 +33,7 @@ _PERSONAL = (settings.SESSION_COOKIE_NAME, "messages")
 
 
 def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """For readers without a session: the cached page, or that it has not changed.
+    """Answer requests without a session from the cache, with 304 if the page has not changed.
 
     This middleware is the outermost, so a cached page, with its headers, needs no other.
     """
@@ -63,7 +63,7 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """A board's URL: of a page or of the API, where a token identifies the reader."""
+    """A leaderboard's URL on a page or in the API, where a token identifies the user."""
 
     shared_task: str
     track: str | None  # None: all tracks
@@ -80,7 +80,7 @@ class _Address:
 
 
 def _key_of(request: HttpRequest, address: _Address) -> str | None:
-    """None unless everyone may see the board now."""
+    """Return the leaderboard's state, or None if not everyone may see it."""
     if request.method not in ("GET", "HEAD"):
         return None
     request.get_host()  # rejects names that are not the portal's
@@ -110,13 +110,13 @@ def _board_at(path: str) -> _Address | None:
 
 
 def wants_csv(request: HttpRequest) -> bool:
-    """Whether the client wants CSV instead of JSON from the API."""
+    """Return whether the client wants CSV instead of JSON from the API."""
     may = "text/csv" in request.META.get("HTTP_ACCEPT", "")  # most don't, and then nothing needs parsing
     return may and request.get_preferred_type(["application/json", "text/csv"]) == "text/csv"
 
 
 def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | None:
-    """The cache key of that URL in that state; None if it cannot be cached."""
+    """Return the cache key of this URL in this state, or None if it cannot be cached."""
     is_long = len(request.META.get("QUERY_STRING", "")) > _LONGEST_QUERY
     if head.state is None or is_long or not _PARAMETERS.issuperset(request.GET):
         return None
@@ -125,7 +125,7 @@ def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | No
 
 
 def kept_part(request: HttpRequest, head: BoardHead, reader: object, make: Callable[[], SafeString]) -> SafeString:
-    """For signed-in readers: the part of the page that is the same for all readers of that kind."""
+    """Return the part of the page that is the same for all signed-in users with the same rights."""
     key = board_key(request, head, reader)
     if key is None:
         return make()
@@ -138,6 +138,6 @@ def kept_part(request: HttpRequest, head: BoardHead, reader: object, make: Calla
 
 
 def personal(response: HttpResponse, head: BoardHead) -> HttpResponse:
-    """Mark a page as private: no shared cache stores it, and no browser stores what is not public."""
+    """Mark a page as private. No shared cache stores it, and browsers store only public content."""
     response["Cache-Control"] = "private, no-store" if head.state is None else "private, no-cache"
     return response

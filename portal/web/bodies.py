@@ -1,4 +1,4 @@
-"""Request bodies: which may contain a large file, and the length of those sent without one."""
+"""Request bodies: which of them may contain a large file, and how bodies without a length get one."""
 
 from collections.abc import Callable, Iterable
 from tempfile import SpooledTemporaryFile
@@ -26,7 +26,7 @@ def allow_large_file(request: HttpRequest) -> None:
 
 
 def measured(application: Application) -> Application:
-    """Wrap the application so that every body has a length. Bodies that are too long are not read further.
+    """Wrap the application so that every body has a length. Reading stops when a body is too long.
 
     Such a body gets a length of one byte too many, for which the views reject it. It is only in an unnamed file.
     """

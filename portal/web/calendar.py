@@ -11,7 +11,7 @@ from portal.times_and_numbers import AOE, end_of_day, written
 
 
 def as_ics(dates: Iterable[Date], slug: str, name: str, portal: str, at: datetime) -> bytes:
-    """The calendar; `slug` identifies it in the portal, `portal` is the portal's URL."""
+    """Return the calendar. `slug` identifies it in the portal, and `portal` is the portal's URL."""
     uid = f"{slug}@{portal.partition('://')[2]}"  # otherwise random at every request
     events = [_event(date, portal, at) for date in dates]
     calendar = Calendar.new(prodid="-//Agon//shared tasks//EN", uid=uid, subcomponents=events)

@@ -1,4 +1,4 @@
-"""The files on a data page: size, license, and the steps that this reader needs for each."""
+"""The files on a data page: size, license, and the remaining steps for this user."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ STAMPS = "data_passwords"  # key in the session: shared task → stamp of the ve
 
 @dataclass(frozen=True, slots=True)
 class AccessStep:
-    """A step that is needed, and the link for it."""
+    """A step that the user must complete, with its link."""
 
     text: str
     link: str
@@ -80,7 +80,7 @@ def dataset_line(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at
 
 
 def _saved_name(page: TaskPage, dataset: DatasetDefinition) -> str:
-    """A distinct name: files of a task, or of two tasks, may have the same name in their folders."""
+    """Return a unique name, since files in the folders of one or more tasks may have the same name."""
     endings = dataset.file.suffixes[-2:]
     ending = "".join(endings) if endings and endings[-1] in PACKED else dataset.file.suffix
     return f"{page.shared_task.slug}-{dataset.slug}{ending}"

@@ -1,4 +1,4 @@
-"""Tables as downloads; `portal.export` writes their content."""
+"""Tables as downloads. `portal.export` writes their content."""
 
 from datetime import datetime
 
@@ -32,7 +32,7 @@ def overall_file(board: OverallBoard, ending: str) -> HttpResponse:
 
 
 def task_export(request: HttpRequest, wanted: Export, shared_task: SharedTask, at: datetime) -> HttpResponseBase:
-    """One of an organizer's exports; the caller has checked who it is."""
+    """Return one of an organizer's exports. The caller has checked the user's role."""
     assert isinstance(request.user, User)
     response: HttpResponseBase
     if request.method == "HEAD":

@@ -1,4 +1,4 @@
-"""Stored files as responses: whole or a range, streamed; or left to the proxy, or to S3."""
+"""Stored files as responses: streamed whole or as a range, or delegated to the proxy or to S3."""
 
 import re
 import zlib
@@ -31,7 +31,7 @@ _not_compressed = partial(zlib.compressobj, level=0, wbits=-zlib.MAX_WBITS)
 
 @dataclass(frozen=True, slots=True)
 class ByteRange:
-    """The bytes from `first` up to, not including, `end` of a file of that `size`."""
+    """The bytes from `first` (inclusive) to `end` (exclusive) of a file with this `size`."""
 
     first: int
     end: int
@@ -43,7 +43,7 @@ class ByteRange:
 
 
 def wanted_range(request: HttpRequest, stored: StoredDataset) -> ByteRange | None:
-    """The requested range; None if the file does not have it.
+    """Return the requested range, or None if the file does not have it.
 
     The whole file if no range or several are requested, or if the range is of another version (If-Range).
     """
@@ -65,7 +65,7 @@ def wanted_range(request: HttpRequest, stored: StoredDataset) -> ByteRange | Non
 def file_response(
     request: HttpRequest, stored: StoredDataset, part: ByteRange, name: str, address: str | None = None
 ) -> HttpResponseBase:
-    """That part of the file as a download with that name; for HEAD without a body.
+    """Return this part of the file as a download with this name. HEAD requests get no body.
 
     `address` says where it is stored, by default where datasets are.
     """
@@ -86,7 +86,7 @@ def file_response(
 
 @sensitive_variables("password")
 def encrypted_response(stored: StoredDataset, name: str, password: str) -> StreamingHttpResponse:
-    """The file as the only entry of an encrypted zip, streamed: without length and ranges."""
+    """Return the file in an encrypted zip with one entry. It is streamed, so it has no length and no ranges."""
     file = data_objects().open(stored_name(stored.sha256))
     response = StreamingHttpResponse(encrypted_zip(file, name.removesuffix(".zip"), password))
     _say_what_it_is(response, name)
@@ -97,7 +97,7 @@ def encrypted_response(stored: StoredDataset, name: str, password: str) -> Strea
 
 @sensitive_variables("password")
 def encrypted_zip(file: BinaryIO, name: str, password: str) -> Iterator[bytes]:
-    """A zip with that entry (AES-256, in the format of WinZip and 7-Zip), made while it is read.
+    """Yield a zip with this entry (AES-256, in the format of WinZip and 7-Zip) while it is created.
 
     Not compressed: large datasets are usually compressed already.
     """

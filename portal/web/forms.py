@@ -33,7 +33,7 @@ class UploadForm(ActionForm):
 
 
 class WithdrawalForm(ActionForm):
-    """The reason for withdrawing a run."""
+    """Reason for withdrawing a run."""
 
     reason = action_field(
         withdraw_run, "reason", help_text=_("Explain in a few words. Your team and the organizers can read the reason.")
@@ -41,7 +41,7 @@ class WithdrawalForm(ActionForm):
 
 
 class DescriptionForm(ActionForm):
-    """The system behind a run."""
+    """Description of the system that produced a run."""
 
     method = action_field(
         describe_run,
@@ -65,7 +65,7 @@ class DescriptionForm(ActionForm):
 
 
 class ReceiptForm(forms.Form):
-    """A receipt, as text or as a file; `content` holds its bytes."""
+    """A receipt as text or as a file. `content` holds its bytes."""
 
     text = forms.CharField(
         label=_("Paste the receipt"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 8})
@@ -150,7 +150,7 @@ class PaperForm(ActionForm):
 
 
 class AgainForm(TeamForm):
-    """What a declined team can change before it asks again. Its name stays."""
+    """What a declined team can change before it requests approval again. The name cannot change."""
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         given = {f"answer-{key}": answer for key, answer in team.answers.items()}

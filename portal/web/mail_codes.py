@@ -1,4 +1,4 @@
-"""Mailed codes, for people who change how they sign in while their account has only a password.
+"""Emailed codes for people who change how they sign in while their account has only a password.
 
 Someone who stole the password cannot read the mail. A code works once, in the session that requested it, within 15
 minutes; entering it opens the pages behind `mail_code_required` for 15 minutes, in that session. The session has
@@ -31,7 +31,7 @@ _PENDING, _CONFIRMED = "mail_code", "confirmed_by_mail"  # keys in the session
 
 
 def mail_code_required(needs: Callable[[User], bool]) -> Callable[[View], View]:
-    """Send signed-in users for whom `needs` is true to the code's page, and back from there."""
+    """Redirect signed-in users for whom `needs` is true to the page that asks for the code, and back."""
 
     def decorator(view: View) -> View:
         @wraps(view)
@@ -47,26 +47,26 @@ def mail_code_required(needs: Callable[[User], bool]) -> Callable[[View], View]:
 
 
 def confirmed_address(user: User) -> str | None:
-    """The address for codes: the primary one, if verified."""
+    """Return the address for codes, which is the primary address if it is verified."""
     found = EmailAddress.objects.filter(user=user, verified=True, primary=True).first()
     return None if found is None else str(found.email)
 
 
 def is_confirmed(request: SignedInRequest, at: datetime) -> bool:
-    """Whether a code was entered in this session within 15 minutes, and the address has not changed."""
+    """Return whether a code was entered in this session within 15 minutes and the address is unchanged."""
     return _kept(request, _CONFIRMED, at) == _digest(request.user)
 
 
 def is_pending(request: SignedInRequest, at: datetime) -> bool:
-    """Whether this session has a code that was not used, replaced or expired."""
+    """Return whether this session has a code that was not used or replaced and has not expired."""
     return bool(_kept(request, _PENDING, at))
 
 
 def send_code(request: SignedInRequest, address: str, at: datetime) -> bool:
-    """Mail a new code, which replaces the one before; False if too many were sent.
+    """Email a new code, which replaces the previous one. Return False if too many were sent.
 
     Raises:
-        OSError: the mail server doesn't accept it; the code before still works.
+        OSError: the mail server does not accept the email. The previous code still works.
     """
     if not ratelimit.consume(request, app="allauth.account", action="mail_code", limit_get=True):
         return False
@@ -77,7 +77,7 @@ def send_code(request: SignedInRequest, address: str, at: datetime) -> bool:
 
 
 def may_guess(request: SignedInRequest, at: datetime) -> bool:
-    """Count a guess at the pending code. False if there were too many, which ends the code.
+    """Count a guess at the pending code. Return False after too many guesses, which invalidate the code.
 
     Not counted in the session, where simultaneous guesses would all read the same count.
     """
@@ -89,7 +89,7 @@ def may_guess(request: SignedInRequest, at: datetime) -> bool:
 
 
 def enter_code(request: SignedInRequest, code: str, at: datetime) -> bool:
-    """Use up the pending code if it equals `code`."""
+    """Return whether `code` equals the pending code. If so, the code cannot be used again."""
     if not constant_time_compare(_kept(request, _PENDING, at), _digest(request.user, code)):
         return False
     del request.session[_PENDING]
@@ -102,12 +102,12 @@ def _keep(request: HttpRequest, key: str, digest: str, at: datetime) -> None:
 
 
 def _kept(request: HttpRequest, key: str, at: datetime) -> str:
-    """The digest; empty without one or after it has expired."""
+    """Return the digest, or an empty string if there is none or it has expired."""
     kept = request.session.get(key)
     return kept["digest"] if kept and at < datetime.fromisoformat(kept["until"]) else ""
 
 
 def _digest(user: User, code: str = "") -> str:
-    """Digest of the code, or of the confirmation."""
+    """Return the digest of the code or of the confirmation."""
     parts = (str(user.pk), confirmed_address(user) or "", normalize_user_code(code))
     return salted_hmac("portal.web.mail_codes", "\n".join(parts), algorithm="sha256").hexdigest()

@@ -19,7 +19,7 @@ TAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A section's heading and its anchor."""
+    """A section heading and its anchor."""
 
     anchor: str
     words: str
@@ -41,12 +41,12 @@ def render(text: str) -> SafeString:
 
 
 def contents(text: str) -> list[Heading]:
-    """The text's sections in order."""
+    """Return the sections of the text in order."""
     return [heading for _place, heading in _sections(_reader.parse(text))]
 
 
 def _sections(tokens: list[Token]) -> Iterator[tuple[int, Heading]]:
-    """Second-level headings by the index of their token. Their anchors differ from those of the page."""
+    """Return second-level headings by token index. Their anchors differ from those of the page."""
     places = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
     for number, place in enumerate(places, start=1):
         words = "".join(part.content for part in tokens[place + 1].children or [])
@@ -54,5 +54,5 @@ def _sections(tokens: list[Token]) -> Iterator[tuple[int, Heading]]:
 
 
 def has_heading(text: str) -> bool:
-    """Whether the text starts with its own title."""
+    """Return whether the text starts with its own title."""
     return text.lstrip().startswith("# ")

@@ -1,4 +1,4 @@
-"""Headers of every response, and the request id that connects its log lines."""
+"""Headers of every response, and the request id that links log lines."""
 
 import re
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def headers(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBa
 
 
 def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Answer 503 while database or storage accept no writes: the same request succeeds later."""
+    """Answer 503 while the database or storage accepts no writes. The same request succeeds later."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return get_response(request)
@@ -59,7 +59,7 @@ def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpRespon
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether the exception is an outage, which is logged. PostgreSQL reports read-only writes as internal errors."""
+    """Return whether the exception is an outage, and log it. PostgreSQL reports read-only writes as internal errors."""
     is_one = isinstance(error, (StorageUnavailable, OperationalError, InterfaceError))
     if isinstance(error, InternalError):
         is_one = getattr(error.__cause__, "sqlstate", None) == _READ_ONLY
@@ -69,7 +69,7 @@ def is_outage(error: Exception) -> bool:
 
 
 def has_nul(request: HttpRequest) -> bool:
-    """Whether the URL has a NUL character, which PostgreSQL rejects in queries."""
+    """Return whether the URL has a NUL character, which PostgreSQL rejects in queries."""
     return "\0" in request.path or "%00" in request.META.get("QUERY_STRING", "")
 
 

@@ -29,12 +29,12 @@ _INPUT = "%Y-%m-%dT%H:%M"
 
 
 def zones(user: User) -> dict[str, tzinfo]:
-    """Names of zones in which the person can enter times, and the zones."""
+    """Return the time zones in which the person can enter times, by name."""
     return {"AoE": AOE, "UTC": UTC, user.time_zone: zone_of(user.time_zone)}
 
 
 class MomentField(forms.DateTimeField):
-    """Day and time as entered in the form; `ZonedForm` adds the zone."""
+    """A day and time as entered in the form. `ZonedForm` adds the time zone."""
 
     widget = forms.DateTimeInput(format=_INPUT, attrs={"type": "datetime-local"})
 
@@ -42,7 +42,7 @@ class MomentField(forms.DateTimeField):
         super().__init__(input_formats=[_INPUT, "%Y-%m-%d %H:%M"], **options)
 
     def to_python(self, value: Any) -> Any:
-        """Without a zone: Django would add its own."""
+        """Return the time without a zone, since Django would add its own."""
         local = None if value in self.empty_values else super().to_python(value)
         if local is not None and not EARLIEST.year <= local.year < LATEST.year:
             raise forms.ValidationError(OUT_OF_RANGE)
@@ -66,7 +66,7 @@ class AnnouncementForm(ActionForm):
 
 
 class ZonedForm(ActionForm):
-    """A form with times in the zone chosen in it. A time that was not edited does not change."""
+    """A form with times in a selectable time zone. A time that was not edited does not change."""
 
     zone = forms.ChoiceField(
         label=_("Time zone"), help_text=_("This time zone applies only to the times that you change.")
@@ -132,7 +132,7 @@ class GraceForm(ZonedForm):
 
 
 class ReleaseForm(ZonedForm):
-    """When scores become public; without a time, now."""
+    """Time when scores become public. Without a time, they become public now."""
 
     when = MomentField(label=_("Release at"), required=False)
     field_order = ("when", "zone")
@@ -161,7 +161,7 @@ class PushForm(ActionForm):
 
 
 class ApplyPushForm(ActionForm):
-    """Asks whether the organizer is sure, where a push touches runs, deadlines or people."""
+    """Confirmation of a push that affects runs, deadlines or people."""
 
     fields_of_errors = {UNSURE.code: "is_sure"}
 
@@ -169,7 +169,7 @@ class ApplyPushForm(ActionForm):
 
 
 class OrganizerForm(ActionForm):
-    """Someone who organizes the task, by mail address."""
+    """An organizer of the task, by email address."""
 
     address = action_field(
         add_organizer,
@@ -195,7 +195,7 @@ class GoldForm(ActionForm):
 
 
 class NoteForm(ActionForm):
-    """The reason for another gold standard."""
+    """Reason for a change of the gold standard."""
 
     note = action_field(
         apply_gold,

@@ -1,4 +1,4 @@
-"""Requests by status and duration. Each process counts its own, and adds them to the rows when its health is checked.
+"""Request counts by status and duration. Each process adds its counts to the rows when its health is checked.
 
 So an ordinary request writes nothing, and the metrics are the same in all processes.
 """
@@ -39,7 +39,7 @@ def counted(
 
 
 def keep_counts() -> None:
-    """Add this process's counts to the rows; while the database is read-only, they wait."""
+    """Add this process's counts to the rows. While the database is read-only, the counts are kept in memory."""
     with _lock:
         counts = _counts.copy()
         _counts.clear()

@@ -1,4 +1,4 @@
-"""Receives gold so that the web server never has it on disk unsealed: each piece is sealed when it arrives."""
+"""Receive gold so that the web server never stores it unencrypted. Each piece is sealed when it arrives."""
 
 from tempfile import TemporaryFile
 from typing import Any

@@ -1,4 +1,4 @@
-"""Second factors: how they are stored and named, and that access without one ends.
+"""Second factors: how they are stored and named, and how other access ends.
 
 A session of an account with a second factor has used it: allauth asks for it at every sign-in, by password, ORCID or
 mailed link, and a passkey is two factors in one. The first second factor ends earlier sessions and access tokens,
@@ -25,7 +25,7 @@ from portal.models.clock import database_now
 
 
 class SecondFactors(DefaultMFAAdapter):
-    """allauth's adapter, with secrets encrypted with the portal's secret key: a copy of the database makes no codes."""
+    """allauth's adapter with encrypted secrets, so that a copy of the database cannot generate codes."""
 
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()

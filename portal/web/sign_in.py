@@ -1,4 +1,4 @@
-"""Limits of wrong passwords."""
+"""Limits on incorrect passwords."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -16,7 +16,7 @@ _RULE = {"app": "allauth.account", "action": "login_failed_account"}
 
 
 class SignIn(AccountMails):
-    """Limits of guesses: few for an account from one address, so that strangers lock out no one else; more in total.
+    """Guess limits: few per account and address, so that strangers cannot lock out others, and more in total.
 
     The rates are in `ACCOUNT_RATE_LIMITS`. Only failures count.
     """
@@ -25,14 +25,14 @@ class SignIn(AccountMails):
         return f"{_account(credentials)} {ratelimit.get_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Reject after too many wrong guesses. Count this one until it succeeds."""
+        """Reject the attempt after too many incorrect guesses. Count it unless it succeeds."""
         super().pre_authenticate(request, **credentials)
         self._usage_of_account = ratelimit.consume(request, key=_account(credentials), **_RULE)
         if not self._usage_of_account:
             raise self.validation_error("too_many_login_attempts")
 
     def validation_error(self, code: str, *args: Any) -> ValidationError:
-        """Return allauth's error; too many attempts also set the status 429."""
+        """Return allauth's error. After too many attempts, also set status 429."""
         if code == "too_many_login_attempts":
             context.request.too_many_attempts = True
         error: ValidationError = super().validation_error(code, *args)
@@ -49,7 +49,7 @@ class SignIn(AccountMails):
 
 
 def limits(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Set the status of forms that allauth shows again with 200 after too many attempts: passwords and codes."""
+    """Set the status of password and code forms that allauth shows again with 200 after too many attempts."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)

@@ -43,13 +43,13 @@ from portal.web.views import (
 
 
 class Ending(StringConverter):
-    """The extension of a figure's file: one of FORMATS."""
+    """A figure's file extension, one of FORMATS."""
 
     regex = "|".join(FORMATS)
 
 
 class ExportName(StringConverter):
-    """One of EXPORTS."""
+    """The name of an export, one of EXPORTS."""
 
     regex = "|".join(map(re.escape, EXPORTS))
 

@@ -295,7 +295,7 @@ def test_a_backup_says_which_version_made_it(backup, settings):
 def test_a_backup_whose_rows_lack_a_column_is_rejected_as_a_whole(backup, somewhere_else):
     older = rewritten(backup, "database/portal.team.jsonl", lambda rows: rows.replace(b'"affiliation"', b'"other"'))
     somewhere_else()
-    with pytest.raises(ActionError, match=r"The backup has no portal_team.affiliation: it was made before Agon 0.1.0"):
+    with pytest.raises(ActionError, match=r"The backup has no portal_team.affiliation. It was made before Agon 0.1.0"):
         restore_backup(older)
     assert rows.is_empty()
 

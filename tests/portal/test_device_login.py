@@ -215,7 +215,7 @@ def test_the_addresses_speak_the_standard(browser: Client, at: Any) -> None:
     page = browser.get("/device/", {"code": codes["user_code"]}).content.decode()
     for text in ("<code>read</code>: Read", codes["user_code"], "laptop", "127.0.0.1"):
         assert text in page
-    assert "Allowed." in browser.post("/device/", {"code": codes["user_code"], "allow": ""}).content.decode()
+    assert "Access allowed." in browser.post("/device/", {"code": codes["user_code"], "allow": ""}).content.decode()
     at(after(20))
     status, found = poll(codes["device_code"])
     assert (status, found["token_type"], found["scope"]) == (200, "Bearer", "read")
@@ -283,7 +283,7 @@ def test_allowing_asks_for_the_password_again(browser: Client) -> None:
 
 def test_the_page_denies(browser: Client) -> None:
     codes = ask().json()
-    assert "Denied." in browser.post("/device/", {"code": codes["user_code"], "deny": ""}).content.decode()
+    assert "Access denied." in browser.post("/device/", {"code": codes["user_code"], "deny": ""}).content.decode()
     assert poll(codes["device_code"]) == (
         400,
         {"error": "access_denied", "error_description": "The sign-in was denied in the browser."},
@@ -293,7 +293,7 @@ def test_the_page_denies(browser: Client) -> None:
 def test_the_page_says_that_a_second_factor_is_missing(browser: Client) -> None:
     given = {"code": ask(scope="organize").json()["user_code"]}
     page = browser.get("/device/", given).content.decode()
-    assert "needs a second factor" in page
+    assert "requires a second factor" in page
     assert "Allow access" not in page
     assert browser.post("/device/", given | {"allow": ""}).status_code == 403
     assert DeviceLogin.objects.get().state == "waiting"

@@ -67,7 +67,7 @@ def test_a_team_without_a_valid_run_gets_one_mail_72_and_one_24_hours_ahead(clos
     assert mail["Subject"] == "Tiny: Evaluation closes in 24 h 0 min"
     text = " ".join(mail.get_body(("plain",)).get_content().split())
     assert "Wed 15 May, 12:00 AoE · Thu 16 May, 00:00 UTC" in text
-    assert "Your team Meltemi has downloaded the data, but has no valid run" in text
+    assert "Your team Meltemi has downloaded the data but has no valid run" in text
     assert "/tasks/tiny/submit/" in text
 
 

@@ -81,7 +81,7 @@ def test_organizers_send_again_what_was_given_up(row, smtp, client, tiny):
     assert "1 email could not be sent" in page
     answer = client.post("/tasks/tiny/organize/mails/resend/", follow=True).content.decode()
     assert "1 email is being sent again." in answer
-    assert "could not be sent" not in answer
+    assert "email could not be sent" not in answer
     assert AuditEntry.objects.get(verb="resend_mails").detail == {"mails": 1}
     assert state(row) == ("queued", 0, "")
     deliver()

@@ -202,7 +202,7 @@ def test_any_member_describes_a_run_until_the_release(tiny, meltemi, runs):
     )
     with pytest.raises(NotAllowed, match="can no longer be changed"):
         describe_run(captain(meltemi), runs[0], RELEASE, method="Winner")
-    with pytest.raises(NotAllowed, match="Only members"):
+    with pytest.raises(NotAllowed, match="Only team members"):
         describe_run(captain(new_team(tiny, "Notus")), runs[0], EVALUATION, method="Mine")
     assert Run.objects.get(pk=runs[0].pk).method == "XLM-T"
 

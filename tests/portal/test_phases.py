@@ -299,7 +299,7 @@ def test_an_import_corrects_the_dates_of_a_phase_that_is_over(tiny, tiny_folder)
 
 def test_an_import_opens_no_phase_again_whose_scores_are_public(tiny, tiny_folder):
     edit(tiny_folder, CLOSES, 'closes: "2024-06-16 00:00 UTC"')
-    with pytest.raises(Invalid, match="scores are public"):
+    with pytest.raises(Invalid, match="scores of this phase are public"):
         import_shared_task(None, tiny_folder, RELEASE)
     edit(tiny_folder, 'released: "2024-05-24 10:00 UTC"', 'released: "2024-06-24 10:00 UTC"')
     assert import_shared_task(None, tiny_folder, RELEASE)

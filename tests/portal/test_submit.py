@@ -119,7 +119,7 @@ def test_an_archive_over_the_limit_is_rejected_whole(meltemi):
 
 def test_number_that_is_used_is_rejected_and_the_free_ones_named(meltemi):
     send_run(meltemi, GOOD, 2, EVALUATION)
-    with pytest.raises(Conflict, match=r"Free: 1, 3, 4, 5\.") as raised:
+    with pytest.raises(Conflict, match=r"Available numbers: 1, 3, 4, 5\.") as raised:
         send_run(meltemi, POOR, 2, EVALUATION)
     assert raised.value.http_status == 409
     assert limits(meltemi, EVALUATION)["one"] == (1, 3)

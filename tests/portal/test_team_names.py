@@ -41,7 +41,7 @@ def test_a_name_that_looks_like_a_teams_is_not_free(meltemi, name):
     with pytest.raises(Conflict) as raised:
         register_team(person("Rival"), meltemi.shared_task, EVALUATION, name=name)
     assert raised.value.message == (
-        f"{name}is too similar to the existing team Meltemi. Choose a clearly different name."
+        f"The name {name} is too similar to the existing team Meltemi. Choose a clearly different name."
     )
 
 

@@ -152,7 +152,7 @@ def test_a_member_leaves_and_may_join_another(meltemi, friend):
 
 def test_a_captain_hands_over_before_leaving(meltemi, friend):
     old = captain(meltemi)
-    with pytest.raises(Conflict, match="Make another member the captain"):
+    with pytest.raises(Conflict, match="Choose a new captain first"):
         leave_team(old, meltemi, EVALUATION)
     hand_over(old, meltemi, EVALUATION, member=Membership.objects.get(user=friend))
     assert captain(meltemi) == friend

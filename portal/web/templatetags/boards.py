@@ -1,4 +1,4 @@
-"""A board's scores, and its intervals: one line per row, on a common scale, as inline SVG with percentages."""
+"""A leaderboard's scores and intervals: one line per row on a common scale, as inline SVG."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ _DIAMOND = mark_safe('<svg x="{}%" overflow="visible"><path d="M0-5 5 0 0 5-5 0z
 
 @register.filter
 def cells(row: Row, heads: Sequence[Head]) -> list[tuple[str, str, str]]:
-    """A row's scores as printed, with place and name of each column. In Python, as a board has hundreds of them."""
+    """Return a row's formatted scores by column. Done in Python for speed, as a leaderboard has hundreds of them."""
     return [
         (
             "ranks" if head.ranks else "other",
@@ -34,7 +34,7 @@ def cells(row: Row, heads: Sequence[Head]) -> list[tuple[str, str, str]]:
 
 @register.simple_tag
 def whisker(row: Row, scale: Scale, column: Column) -> SafeString:
-    """A row's value with its interval. Values beyond the scale are shown by an arrow and a text."""
+    """Draw a row's value with its interval. Values outside the scale are shown as an arrow with text."""
     value = row.scores.get(column.key)
     if value is None:
         return mark_safe("")
@@ -59,7 +59,7 @@ def whisker(row: Row, scale: Scale, column: Column) -> SafeString:
 
 @register.simple_tag
 def whisker_head(scale: Scale) -> SafeString:
-    """The scale's ticks."""
+    """Draw the ticks of the scale."""
     labels = format_html_join(
         "",
         '<text x="{}%" y="11" text-anchor="middle">{}</text>',

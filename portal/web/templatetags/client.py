@@ -1,4 +1,4 @@
-"""How to install `agon`."""
+"""Template tags that show how to install `agon`."""
 
 from django import template
 from django.conf import settings
@@ -10,11 +10,11 @@ register = template.Library()
 
 @register.simple_tag
 def install_command() -> str:
-    """The command that installs the client of this portal."""
+    """Return the command that installs this portal's client."""
     return wheel().command
 
 
 @register.simple_tag
 def portal_address() -> str:
-    """The portal's address for `agon login`."""
+    """Return the portal's address for `agon login`."""
     return str(settings.PUBLIC_URL)

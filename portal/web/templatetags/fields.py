@@ -9,7 +9,7 @@ register = template.Library()
 
 @register.filter
 def control(field: BoundField) -> SafeString:
-    """The field's widget with the CSS class for its type."""
+    """Render the field's widget with the CSS class for its type."""
     widget = field.field.widget
     kinds = {CheckboxInput: "form-check-input", Select: "form-select"}
     css = next((css for kind, css in kinds.items() if isinstance(widget, kind)), "form-control")

@@ -1,4 +1,4 @@
-"""States as word, icon and color. Icons are inline SVG that screen readers skip."""
+"""States as a word with an icon and a color. Icons are inline SVG that screen readers skip."""
 
 from django import template
 from django.utils.functional import Promise
@@ -60,20 +60,20 @@ STATES: dict[str, tuple[str, str, str | Promise]] = {
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """The icon of that name, 16 px. The word next to it has the meaning."""
+    """Draw the icon with this name at 16 px. The word next to it carries the meaning."""
     drawing = mark_safe(DRAWINGS[name])  # noqa: S308 - our own constants
     return format_html('<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>', drawing)
 
 
 @register.simple_tag
 def state(name: str, label: str | None = None) -> SafeString:
-    """A state as icon and word in its color; `label` replaces the word, e.g. "3 problems"."""
+    """Render a state as icon and word in its color. `label` replaces the word, for example "3 problems"."""
     drawing, tone, word = STATES[name]
     return format_html('<span class="state tone-{}">{}{}</span>', tone, icon(drawing), label or word)
 
 
 @register.simple_tag
 def state_icon(name: str) -> SafeString:
-    """A state's icon in its color, next to a heading with the word."""
+    """Render a state's icon in its color, for headings that contain the word."""
     drawing, tone, _word = STATES[name]
     return format_html('<span class="tone-{}">{}</span>', tone, icon(drawing))

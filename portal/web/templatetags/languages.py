@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.filter
 def languages(codes: Iterable[str]) -> str:
-    """Names of language codes: ["en", "es"] → English, Spanish. Codes unknown to Django are not changed."""
+    """Return the names of language codes: ["en", "es"] → English, Spanish. Unknown codes are not changed."""
     return ", ".join(language_name(code) for code in codes)
 
 

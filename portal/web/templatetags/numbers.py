@@ -1,4 +1,4 @@
-"""Numbers as printed in a journal: minus signs, commas between thousands, fixed decimals."""
+"""Numbers formatted as in a journal: minus signs, thousands separators and fixed decimals."""
 
 from collections.abc import Sequence
 
@@ -14,17 +14,17 @@ for printed in (count, score, file_size):
 
 @register.filter
 def digest(sha256: str) -> str:
-    """A SHA-256 in groups of eight digits, for comparing by eye."""
+    """Return a SHA-256 in groups of eight digits, which is easier to compare."""
     return " ".join(sha256[start : start + 8] for start in range(0, len(sha256), 8))
 
 
 @register.filter
 def position(values: Sequence[object], place: int) -> object:
-    """A list's entry at an index in a template variable."""
+    """Return a list's entry at an index that is a template variable."""
     return values[place]
 
 
 @register.filter
 def at(values: dict[str, object], key: str) -> object:
-    """A dictionary's value for a key in a template variable; None without one."""
+    """Return a dictionary's value for a key that is a template variable, or None."""
     return values.get(key)

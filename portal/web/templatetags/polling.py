@@ -1,4 +1,4 @@
-"""Parts of a page that replace themselves until their state is final."""
+"""Page sections that update until their state is final."""
 
 from django import template
 from django.utils.html import format_html
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.simple_tag
 def poll(address: str, seen: str, more: str = "") -> SafeString:
-    """HTMX attributes that poll `address` every second for anything newer than `seen`."""
+    """Return HTMX attributes that poll `address` every second for anything newer than `seen`."""
     return format_html('hx-get="{}?seen={}{}" hx-trigger="every 1s" hx-swap="outerHTML"', address, seen, more)

@@ -1,4 +1,4 @@
-"""Problems of a run on a page: their number, further places, and changes to names."""
+"""Filters for problem lists: counts, further places, and suggested names."""
 
 import re
 from difflib import SequenceMatcher
@@ -23,13 +23,13 @@ _WORDS = re.compile(r"[^\W_]+|[\W_]")  # the words of a file name, and the chara
 
 @register.filter
 def more(problem: dict[str, Any]) -> str:
-    """The further places with the same problem: `2,575 more items`."""
+    """Return the number of further places with the same problem: `2,575 more items`."""
     return more_places(problem, 1)
 
 
 @register.filter
 def place_in_gold(problem: dict[str, Any]) -> str:
-    """Where a gold file has the problem, without quoting the file: `line 12 and 3 more lines`."""
+    """Return where a gold file has the problem, without quoting the file: `line 12 and 3 more lines`."""
     if problem["line"]:
         place = _("line %(line)s") % {"line": problem["line"]}
     elif problem["item"]:
@@ -41,7 +41,7 @@ def place_in_gold(problem: dict[str, Any]) -> str:
 
 @register.filter
 def shortened(problem: dict[str, Any]) -> SafeString:
-    """The message with only the first places of a long list, and with what was found marked."""
+    """Return the message with at most the first few places, and with the found value highlighted."""
     names = problem["places"]
     message = problem["message"]
     if len(names) > SHOWN_PLACES:
@@ -53,7 +53,7 @@ def shortened(problem: dict[str, Any]) -> SafeString:
 
 @register.filter
 def further_places(problem: dict[str, Any]) -> list[str]:
-    """The places that `shortened` leaves out, and how many more there are."""
+    """Return the places that `shortened` leaves out, and how many more there are."""
     further = list(problem["places"][SHOWN_PLACES:])
     rest = left_out(problem) if further else ""
     return [*further, rest] if rest else further
@@ -61,13 +61,13 @@ def further_places(problem: dict[str, Any]) -> list[str]:
 
 @register.filter
 def further_count(problem: dict[str, Any]) -> str:
-    """The number of places that `shortened` leaves out: `2,573 more items`."""
+    """Return the number of places that `shortened` leaves out: `2,573 more items`."""
     return more_places(problem, SHOWN_PLACES)
 
 
 @register.filter
 def whole_options(commands: str) -> SafeString:
-    """Commands that do not break lines within an option such as `-t`."""
+    """Render commands without line breaks inside options such as `-t`."""
     pieces = re.split(r"(?<!\S)(-\S+)", commands)  # options are at odd indexes
     spans = ['<span class="nowrap">{}</span>' if number % 2 else "{}" for number in range(len(pieces))]
     return format_html("".join(spans), *pieces)
@@ -75,19 +75,19 @@ def whole_options(commands: str) -> SafeString:
 
 @register.filter
 def breakable(name: str) -> SafeString:
-    """A file name that narrow columns break between its words."""
+    """Render a file name that can break between its words in narrow columns."""
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in _PIECES.findall(name)))
 
 
 @register.filter
 def is_about_a_name(problem: dict[str, Any]) -> bool:
-    """Whether the suggestion is a new name for the file."""
+    """Return whether the suggestion is a new name for the file."""
     return problem["file"] is not None and problem["code"].startswith(("name-", "archive-"))
 
 
 @register.simple_tag
 def renamed(found: str, right: str) -> SafeString:
-    """The valid name, with the differences to the found name struck out and inserted.
+    """Render the valid name with its differences from the found name as deletions and insertions.
 
     Struck-out text is not selectable, so that copying gives the valid name.
     """
@@ -106,5 +106,5 @@ def renamed(found: str, right: str) -> SafeString:
 
 @register.filter
 def error_count(problems: list[dict[str, Any]]) -> int:
-    """The number of errors in a list that also has warnings."""
+    """Return the number of errors in a list that may also contain warnings."""
     return sum(problem["severity"] == "error" for problem in problems)

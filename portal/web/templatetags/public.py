@@ -1,4 +1,4 @@
-"""Metadata of pages for other programs: canonical URL, Open Graph, schema.org."""
+"""Page metadata for other programs: canonical URL, Open Graph and schema.org."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def public_card(context: Context) -> SafeString:
-    """The page's URL without its query, and the preview of links to it (Open Graph)."""
+    """Render the page's URL without its query, and its link preview (Open Graph)."""
     page = context.get("page")
     title = page.shared_task.title if page else "Agon"
     return format_html(
@@ -28,7 +28,7 @@ def public_card(context: Context) -> SafeString:
 
 @register.simple_tag
 def json_ld(about: dict[str, Any]) -> SafeString:
-    """Data in a page that browsers do not run; nothing in it can end the element."""
+    """Render JSON data that browsers do not execute. Its content cannot close the element."""
     text = json.dumps(about, ensure_ascii=False)
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")

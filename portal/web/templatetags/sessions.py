@@ -1,4 +1,4 @@
-"""Browsers of sessions as text."""
+"""Text for the browsers of sessions."""
 
 import ua_parser
 from django import template
@@ -9,7 +9,7 @@ register = template.Library()
 
 @register.filter
 def browser_in_words(user_agent: str) -> str:
-    """A user agent as text, e.g. "Firefox on Linux"; unchanged if unknown.
+    """Return a user agent as text, for example "Firefox on Linux". Unknown ones are not changed.
 
     Without versions, as browsers freeze most of them.
     """

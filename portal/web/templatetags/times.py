@@ -1,4 +1,4 @@
-"""Times: the time left, then anywhere on Earth (AoE), then the reader's zone by name."""
+"""Times in AoE (anywhere on Earth) and in the user's time zone, and durations."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -16,26 +16,26 @@ register = template.Library()
 
 
 def reader_zone(context: Context) -> ZoneInfo:
-    """The zone of the signed-in reader, else UTC (which the page's script replaces with the browser's)."""
+    """Return the signed-in user's time zone, or UTC, which the page's script replaces with the browser's."""
     user = context.get("user")
     return zone_of(user.time_zone if user is not None and user.is_authenticated else "UTC")
 
 
 def now_of(context: Context) -> datetime:
-    """The time for which the page was made: the view's `at`."""
+    """Return the time for which the page was rendered, which is the view's `at`."""
     at: datetime | None = context.get("at")
     return at or timezone.now()
 
 
 @register.simple_tag(takes_context=True)
 def time_left(context: Context, value: datetime) -> str:
-    """The duration from the page's time to that time, in either direction."""
+    """Return the duration between the page's time and this time, in either direction."""
     return span(abs(value - now_of(context)))
 
 
 @register.simple_tag(takes_context=True)
 def moment(context: Context, value: datetime, style: str = "line") -> SafeString:
-    """A time in AoE and in the reader's zone, as `line`, as two `lines`, or as a line with `seconds`."""
+    """Render a time in AoE and in the user's time zone, as one `line`, as two `lines`, or with `seconds`."""
     zone, now, seconds = reader_zone(context), now_of(context), style == "seconds"
     anywhere = format_html('<time datetime="{}">{} AoE</time>', value.isoformat(), written(value, AOE, now, seconds))
     user = context.get("user")
@@ -54,22 +54,22 @@ def moment(context: Context, value: datetime, style: str = "line") -> SafeString
 
 @register.simple_tag(takes_context=True)
 def deadline(context: Context, value: datetime, style: str = "line") -> SafeString:
-    """A closing time, printed as `moment` does, by the rule of `end_of_day`."""
+    """Render a closing time as `moment` does, adjusted by `end_of_day`."""
     return moment(context, end_of_day(value), style)
 
 
 @register.simple_tag
 def closing_day(value: datetime) -> SafeString:
-    """The day in AoE on which a window closes, as in `deadline`: 15 May 2024 AoE."""
+    """Render the day in AoE on which a window closes: 15 May 2024 AoE."""
     last = end_of_day(value).astimezone(AOE)
     return format_html('<time datetime="{}">{} AoE</time>', last.isoformat(), format_date(last, "j M Y"))
 
 
 @register.filter
 def since(end: datetime, start: datetime) -> str:
-    """A duration, to a tenth of a second if short: 4.2 s, 12 min.
+    """Return a duration, to a tenth of a second if it is short: 4.2 s, 12 min.
 
-    Nothing above a day: a run that is scored again did not wait that long.
+    Return an empty string for more than a day, since a rescored run did not wait that long.
     """
     took = max(timedelta(), end - start)
     if took > timedelta(days=1):
@@ -79,7 +79,7 @@ def since(end: datetime, start: datetime) -> str:
 
 @register.simple_tag(takes_context=True)
 def day(context: Context, value: datetime, style: str = "long") -> SafeString:
-    """The day in the reader's zone, with the year: 12 June 2022, or `short`: 12 Jun 2022."""
+    """Render the day in the user's time zone with the year: 12 June 2022, or `short`: 12 Jun 2022."""
     local = value.astimezone(reader_zone(context))
     text = format_date(local, "j M Y" if style == "short" else "j F Y")
     return format_html('<time datetime="{}">{}</time>', value.isoformat(), text)

@@ -21,7 +21,7 @@ from portal.web.markdown import render as render_markdown
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
-    """The current text: everyone can read it, people with an account can sign it."""
+    """Show the current agreement. Everyone can read it, and people with an account can sign it."""
     context = _context(request, slug)
     if request.method == "POST":
         return _sign(request, context)
@@ -46,7 +46,7 @@ def _sign(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 @require_safe
 @login_required
 def signed_copy(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """One's own signature with its text, to print or save. Organizers see those of their task."""
+    """Show a person's own signed agreement for printing. Organizers can see all signatures in their task."""
     context = tab_context(request, slug, "data")
     signatures = Signature.objects.filter(shared_task=context["page"].shared_task).select_related("user")
     if not context["page"].is_organizer:

@@ -21,7 +21,7 @@ from portal.web.organize_forms import AnnouncementForm
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def announcements(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All announcements, and a form for a new one."""
+    """Show all announcements and a form for a new one."""
     context = organizer_context(request, slug, "announcements")
     shared_task = context["page"].shared_task
     form = AnnouncementForm(request.POST if request.method == "POST" else None)
@@ -46,7 +46,7 @@ def take_back(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_safe
 def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    """Announcements of one shared task, or of all, newest first."""
+    """Feed of announcements for one shared task or for all tasks, newest first."""
     task = find_task(request, slug) if slug else None
     title = _("Announcements for %(task)s") % {"task": task.title} if task else _("Announcements for all shared tasks")
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
@@ -64,5 +64,5 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 
 def published(shared_task: SharedTask) -> list[tuple[Announcement, str]]:
-    """The announcements with their texts as HTML, newest first."""
+    """Return the announcements with their texts as HTML, newest first."""
     return [(one, render_markdown(one.text)) for one in Announcement.objects.filter(shared_task=shared_task)]

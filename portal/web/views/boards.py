@@ -1,4 +1,4 @@
-"""Leaderboards. All choices are in the URL, so that every view of a table can be linked."""
+"""Leaderboards. All filters are in the URL, so every view of a table can be linked."""
 
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ from portal.web.export import FORMATS, board_file, overall_file
 
 @require_safe
 def leaderboard(request: HttpRequest, slug: str, track: str) -> HttpResponse:
-    """One track in one phase, as a page or a file."""
+    """Show one track in one phase as a page or a file."""
     head = board_head(slug, track, request.GET.get("phase"))
     if head is None:
         raise Http404
@@ -56,7 +56,7 @@ def _board_text(request: HttpRequest, context: dict[str, Any], choices: Choices)
 
 
 def table_parts(board: BoardTable, choices: Choices) -> dict[str, Any]:
-    """The context of a table's templates."""
+    """Return the context of a table's templates."""
     return {
         "board": board,
         "choices": choices,
@@ -67,7 +67,7 @@ def table_parts(board: BoardTable, choices: Choices) -> dict[str, Any]:
 
 @require_safe
 def overall(request: HttpRequest, slug: str) -> HttpResponse:
-    """All tracks in one phase. A task with one track shows its board instead."""
+    """Show all tracks in one phase. A task with one track shows its leaderboard instead."""
     head = board_head(slug, None, request.GET.get("phase"))
     if head is None:
         raise Http404
@@ -85,7 +85,7 @@ def overall(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def released(request: HttpRequest, slug: str, track: str, phase: str, number: int) -> HttpResponse:
-    """A released board as it was, at its own URL."""
+    """Show a leaderboard in its released state at a permanent URL."""
     context = tab_context(request, slug, "leaderboard")
     public = ReleasedBoard.objects.public(context["at"])
     releases = public.select_related("track__shared_task", "phase__shared_task", "gold")

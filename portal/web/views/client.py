@@ -1,4 +1,4 @@
-"""The client for this portal: how to install it, and the file itself."""
+"""This portal's client: installation instructions and the file."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,14 +11,14 @@ from portal.web.client import wheel
 
 @require_safe
 def client(request: HttpRequest) -> HttpResponse:
-    """The version, the wheel with its SHA-256, and the commands."""
+    """Show the version, the wheel with its SHA-256, and the commands."""
     context = {"wheel": wheel(), "version": __version__, "portal_url": settings.PUBLIC_URL}
     return render(request, "public/client.html", context)
 
 
 @require_safe
 def client_wheel(_request: HttpRequest, name: str) -> HttpResponse:
-    """The wheel; 404 for another version."""
+    """Return the wheel, or 404 for a different version."""
     found = wheel()
     if name != found.name:
         raise Http404

@@ -1,4 +1,4 @@
-"""The data of a shared task: the list of files, and the files themselves."""
+"""A shared task's data: the list of files, and the files themselves."""
 
 from http import HTTPStatus
 
@@ -23,7 +23,7 @@ from portal.web.views.tasks import text_context
 
 @require_safe
 def data(request: HttpRequest, slug: str) -> HttpResponse:
-    """The organizers' text, and every file with size, checksum, license and access."""
+    """Show the organizers' text, and every file with its size, checksum, license and access."""
     context = text_context(request, slug, "data", _("Data"))
     page, at = context["page"], context["at"]
     own = own_access(request, page)
@@ -37,7 +37,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def dataset(request: HttpRequest, slug: str, dataset: str) -> HttpResponseBase:
-    """The file for those who may have it; for others, the steps that are missing."""
+    """Return the file if the user may download it. Otherwise, show the remaining steps."""
     context = tab_context(request, slug, "data")
     page, at = context["page"], context["at"]
     wanted, stored = page.shared_task.dataset(dataset), page.shared_task.stored_dataset(dataset)
@@ -73,7 +73,7 @@ def _folder_version(request: HttpRequest, slug: str) -> str | None:
 @require_safe
 @etag(_folder_version)
 def task_folder(request: HttpRequest, slug: str) -> HttpResponse:
-    """What anybody needs to check runs at home, as a zip."""
+    """Return the task folder as a zip, which anyone can use to check runs on their own computer."""
     body = folder_zip(find_task(request, slug))
     headers = {"Content-Disposition": f'attachment; filename="{slug}.zip"', "Cache-Control": "no-cache"}
     return HttpResponse(body, content_type="application/zip", headers=headers)

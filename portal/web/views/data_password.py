@@ -1,4 +1,4 @@
-"""The team's password: entered once per session, or with each encrypted file. It is not stored; guesses are counted."""
+"""Team passwords, entered once per session or with each encrypted file. They are not stored. Guesses are counted."""
 
 from datetime import datetime
 from http import HTTPStatus
@@ -52,7 +52,7 @@ def password(request: SignedInRequest, slug: str) -> HttpResponse:
 def encrypted(
     request: HttpRequest, context: dict[str, Any], dataset: DatasetDefinition, stored: StoredDataset
 ) -> HttpResponseBase:
-    """Ask for the password; answer with the file in a zip encrypted with the same password."""
+    """Ask for the password, then return the file in a zip encrypted with it."""
     page, line, at = context["page"], context["line"], context["at"]
     if request.method != "POST":
         context["is_shut"] = _is_shut(request, page, at)
@@ -69,7 +69,7 @@ def encrypted(
 
 @sensitive_variables("password")
 def _verified(request: HttpRequest, shared_task: SharedTask, at: datetime) -> str:
-    """The password if it is the team's; its stamp is remembered in the session."""
+    """Return the password if it is the team's, and remember its version in the session."""
     password = request.POST.get("password", "").strip()
     stamp = give_password(request.user, shared_task, at, guess=password)
     request.session[STAMPS] = {**request.session.get(STAMPS, {}), str(shared_task.pk): stamp}
@@ -77,7 +77,7 @@ def _verified(request: HttpRequest, shared_task: SharedTask, at: datetime) -> st
 
 
 def _is_shut(request: HttpRequest, page: TaskPage, at: datetime) -> bool:
-    """Whether the reader has no guess left."""
+    """Return whether the user has no guesses left."""
     user = request.user
     if not user.is_authenticated or page.team is None:
         return False

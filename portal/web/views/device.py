@@ -1,4 +1,4 @@
-"""Signing in on the command line (RFC 8628): its two addresses, and the page on which a person allows it."""
+"""Command-line sign-in (RFC 8628): its two endpoints, and the page on which a person allows access."""
 
 from http import HTTPStatus
 from typing import Any
@@ -35,7 +35,7 @@ from portal.web.action_forms import ActionForm, action_field
 
 
 class CodeForm(ActionForm):
-    """The code that the command line shows."""
+    """Form for the code that the command line shows."""
 
     code = action_field(
         allow_device_login, "code", help_text=gettext_lazy("Your terminal shows the code, for example BCDF-GHJK.")
@@ -51,7 +51,7 @@ _STANDARD = ("authorization_pending", "slow_down", "expired_token", "access_deni
 @require_POST
 @never_cache
 def device_code(request: HttpRequest) -> JsonResponse:
-    """Answer a command line that wants to sign in with its two codes."""
+    """Start a command-line sign-in and return its two codes."""
     if request.POST.get("client_id") != CLIENT:
         return _error("invalid_client", _("Set client_id to agon."))
     at, login = database_now(), DeviceLogin(address=client_address(request))
@@ -94,7 +94,7 @@ def device_token(request: HttpRequest) -> JsonResponse:
 
 
 def _error(code: str, description: str) -> JsonResponse:
-    """An error as in RFC 6749."""
+    """Return an error as in RFC 6749."""
     return JsonResponse({"error": code, "error_description": description}, status=HTTPStatus.BAD_REQUEST)
 
 
@@ -103,7 +103,7 @@ def _error(code: str, description: str) -> JsonResponse:
 @reauthentication_required
 @never_cache
 def device(request: SignedInRequest) -> HttpResponse:
-    """Ask for the code, show who asks for what, and let the person allow or deny it."""
+    """Ask for the code, show the requested access, and let the person allow or deny it."""
     given = request.POST if request.method == "POST" else request.GET
     form = CodeForm(given if "code" in given else None)
     context: dict[str, Any] = {"form": form}

@@ -9,12 +9,12 @@ from portal.web.access import SecondFactorMissing
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The response to `Http404`."""
+    """Return the response for `Http404`."""
     return render(request, "404.html", status=HTTPStatus.NOT_FOUND)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The response to `PermissionDenied`. Organizers without a second factor see how to set one up."""
+    """Return the response for `PermissionDenied`. Organizers without a second factor see how to set one up."""
     if isinstance(exception, SecondFactorMissing):
         return render(request, "organize/second_factor.html", status=HTTPStatus.FORBIDDEN)
     return render(request, "403.html", {"exception": str(exception)}, status=HTTPStatus.FORBIDDEN)

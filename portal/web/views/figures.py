@@ -16,13 +16,13 @@ from portal.web.views.runs import find_run
 
 @require_safe
 def run_figure(request: HttpRequest, pk: str, name: str, ending: str) -> HttpResponse:
-    """One figure of a run, for people who see its scores."""
+    """Return a figure about a run for users who may see its scores."""
     evaluation = run_view(find_run(request, pk), request.user, database_now()).evaluation
     return figure_file(request, run_figures(evaluation.details) if evaluation else (), name, ending)
 
 
 def figure_file(request: HttpRequest, figures: Iterable[Figure], name: str, ending: str) -> HttpResponse:
-    """The figure in the format, theme and size of the URL; else 404."""
+    """Return the figure in the format, theme and size of the URL, or 404."""
     figure = next((one for one in figures if one.name == name), None)
     theme = request.GET.get("theme", "light")
     if figure is None or not figure.can_be_drawn or theme not in THEMES:

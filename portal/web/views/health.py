@@ -1,4 +1,4 @@
-"""Monitoring: is the portal alive, is it ready, and its metrics."""
+"""Monitoring: whether the portal is alive and ready, and its metrics."""
 
 import hmac
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from portal.web.requests import keep_counts
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Whether this process and its database answer, and the version."""
+    """Return whether this process and its database respond, and the version."""
     keep_counts()
     version = f"agon {__version__} {settings.REVISION[:12]}".rstrip()
     return HttpResponse(f"ok {database_now():%Y-%m-%dT%H:%M:%SZ} {version}\n", content_type="text/plain")
@@ -31,7 +31,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """503 if uploads cannot be accepted. Without broker or workers they can, and only scores are late."""
+    """Return 503 if uploads cannot be accepted. Without a broker or workers, only scores are delayed."""
     found = health()
     keep_counts()
     status = HTTPStatus.SERVICE_UNAVAILABLE if found.status == HealthStatus.UNREADY else HTTPStatus.OK
@@ -50,7 +50,7 @@ _registry.register(_Figures())
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Metrics for Prometheus, for requests with the token; 404 for others."""
+    """Return metrics for Prometheus if the request has the token, otherwise 404."""
     token: str = settings.METRICS_TOKEN
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not token or not hmac.compare_digest(given.encode(), token.encode()):

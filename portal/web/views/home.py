@@ -16,7 +16,7 @@ from portal.queries.organize import duties
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Shared tasks by state, and the reader's next step."""
+    """Show shared tasks by state, and the user's next step."""
     at = database_now()
     wanted = {name: request.GET.get(name, "").strip() for name in ("search", "language", "year")}
     lists = home_lists(request.user, at, TaskFilter(*wanted.values()), request.GET.get("page", "1"))

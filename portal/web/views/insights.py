@@ -19,7 +19,7 @@ from portal.web.views.figures import figure_file
 
 @require_safe
 def insights(request: HttpRequest, slug: str, track: str) -> HttpResponse:
-    """One track in one phase."""
+    """Show the results analysis of one track in one phase."""
     context = _context(request, slug, track)
     context["figures"] = field_figures(context["insights"])
     return render(request, "insights/insights.html", context)
@@ -27,7 +27,7 @@ def insights(request: HttpRequest, slug: str, track: str) -> HttpResponse:
 
 @require_safe
 def compare(request: HttpRequest, slug: str, track: str) -> HttpResponse:
-    """Several runs, by `run` in the URL, next to each other: all metrics, and the difference of each pair."""
+    """Compare the runs given by `run` in the URL: all metrics, and the difference of each pair."""
     context = _context(request, slug, track)
     found = context["insights"]
     chosen = request.GET.getlist("run")
@@ -49,7 +49,7 @@ def _items(request: HttpRequest, context: dict[str, Any], chosen: list[str]) -> 
 
 @require_safe
 def figure(request: HttpRequest, slug: str, track: str, name: str, ending: str) -> HttpResponse:
-    """One of the figures, as a file."""
+    """Return one of the figures as a file."""
     return figure_file(request, field_figures(_context(request, slug, track)["insights"]), name, ending)
 
 
@@ -63,7 +63,7 @@ def _context(request: HttpRequest, slug: str, track: str) -> dict[str, Any]:
 
 
 def _phase(request: HttpRequest, context: dict[str, Any]) -> Phase:
-    """The phase in the URL, else the board's default."""
+    """Return the phase in the URL, or the leaderboard's default phase."""
     phases = Phase.objects.select_related("shared_task").filter(shared_task=context["page"].shared_task)
     first = default_phase(list(phases), context["at"])
     slug = request.GET.get("phase") or (first.slug if first else "")

@@ -1,4 +1,4 @@
-"""The page that asks for a mailed code before someone changes how they sign in."""
+"""The page that asks for an emailed code before someone changes how they sign in."""
 
 from datetime import datetime
 from http import HTTPStatus
@@ -25,7 +25,7 @@ from portal.web.mail_codes import confirmed_address, enter_code, is_confirmed, i
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required(app="allauth.mfa", enabled=lambda request: "code" not in request.POST)
 def mail_code(request: SignedInRequest) -> HttpResponse:
-    """Mail a code unless one is pending; continue to `next` once it is entered."""
+    """Email a code unless one is pending, and continue to `next` after it was entered."""
     at = database_now()
     onward = get_next_redirect_url(request) or reverse("mfa_index")
     if is_confirmed(request, at) or not enrolls_by_mail(request.user):
@@ -48,7 +48,7 @@ def mail_code(request: SignedInRequest) -> HttpResponse:
 
 
 def _send(request: SignedInRequest, address: str, at: datetime) -> tuple[HTTPStatus, str]:
-    """Status and what is wrong, if anything is."""
+    """Send a code. Return the status and the error, if any."""
     try:
         if send_code(request, address, at):
             return HTTPStatus.OK, ""
@@ -62,7 +62,7 @@ def _send(request: SignedInRequest, address: str, at: datetime) -> tuple[HTTPSta
 
 
 def _entered(request: SignedInRequest, code: str, at: datetime) -> tuple[HTTPStatus, str]:
-    """The status and the error, if any."""
+    """Check the entered code. Return the status and the error, if any."""
     if not is_pending(request, at):
         problem = _("This code has expired, or it was sent for another browser. Request a new code.")
         return HTTPStatus.UNPROCESSABLE_ENTITY, problem

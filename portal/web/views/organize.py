@@ -1,4 +1,4 @@
-"""The organizers' overview, their decisions on teams, and the records."""
+"""Organizers' overview, decisions on teams, run states, emails and the audit log."""
 
 from datetime import datetime
 from typing import Any
@@ -29,7 +29,7 @@ from portal.web.access import SignedInRequest, organizer_context
 @require_safe
 @login_required
 def organize(request: HttpRequest, slug: str) -> HttpResponse:
-    """What needs attention, with links."""
+    """Show what needs attention, with links."""
     context = organizer_context(request, slug, "overview")
     context["to_do"] = to_do(context["page"].shared_task, context["at"])
     return render(request, "organize/overview.html", context)
@@ -38,7 +38,7 @@ def organize(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def organize_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """The states of runs by phase and track."""
+    """Show the states of runs by phase and track."""
     context = organizer_context(request, slug, "runs")
     context["lines"] = run_states(context["page"].shared_task)
     context["failed"] = failed_on_our_side(context["page"].shared_task)
@@ -48,7 +48,7 @@ def organize_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def retry(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Retry what failed on our side. What stays failed is listed with the reason."""
+    """Retry what failed on our side. What can't be retried is listed with the reason."""
     context = organizer_context(request, slug, "runs")
     retried = retry_failed(request.user, context["page"].shared_task, context["at"])
     count = retried.runs + retried.gold
@@ -63,14 +63,14 @@ def retry(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def organize_teams(request: HttpRequest, slug: str) -> HttpResponse:
-    """Teams to approve or decline, and all other teams."""
+    """Show teams to approve or decline, and all other teams."""
     return _teams_page(request, organizer_context(request, slug, "teams"))
 
 
 @login_required
 @require_POST
 def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpResponse:
-    """`approve` or `decline` a team, or send it a new `password`."""
+    """Approve or decline a team, or send it a new password, depending on the decision in the URL."""
     context = organizer_context(request, slug, "teams")
     team = get_object_or_404(Team, pk=pk, shared_task=context["page"].shared_task)
     try:
@@ -84,7 +84,7 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
 @login_required
 @require_POST
 def papers(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Close the list of the teams' papers, or open it again."""
+    """Close or reopen the paper list."""
     context = organizer_context(request, slug, "teams")
     change = close_papers if "close" in request.POST else open_papers
     change(request.user, context["page"].shared_task, context["at"])
@@ -94,7 +94,7 @@ def papers(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def organize_mails(request: HttpRequest, slug: str) -> HttpResponse:
-    """The mails of the task, and whether they were sent."""
+    """Show the task's emails and whether they were sent."""
     context = organizer_context(request, slug, "mails")
     wanted = {name: request.GET.get(name, "") for name in ("kind", "state")}
     context |= wanted | {"kinds": OutgoingMail.Kind.choices, "states": OutgoingMail.State.choices}
@@ -107,7 +107,7 @@ def organize_mails(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def resend(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Send again the mails that could not be sent."""
+    """Resend the emails that could not be sent."""
     context = organizer_context(request, slug, "mails")
     count = resend_mails(request.user, context["page"].shared_task, context["at"])
     messages.success(
@@ -119,7 +119,7 @@ def resend(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
-    """The audit log."""
+    """Show the audit log."""
     context = organizer_context(request, slug, "audit")
     shared_task, verb = context["page"].shared_task, request.GET.get("verb", "")
     words = audit_words()
@@ -131,7 +131,7 @@ def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _decide(request: SignedInRequest, team: Team, verb: str, at: datetime) -> str:
-    """Decide, and return the message to show."""
+    """Carry out the decision and return the message to show."""
     if verb == "approve":
         approve_team(request.user, team, at)
         return _("%(team)s was approved. The captain gets an email.")

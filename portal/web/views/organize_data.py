@@ -22,7 +22,7 @@ from portal.web.organize_forms import dataset_form
 @require_safe
 @login_required
 def datasets(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The current files, and a form for each."""
+    """Show the current files, with a form for each."""
     return _page(request, organizer_context(request, slug, "data"))
 
 
@@ -62,7 +62,7 @@ def _replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
 @require_safe
 @login_required
 def downloads(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The downloads: who, what, when."""
+    """Show who downloaded what, and when."""
     context = organizer_context(request, slug, "downloads")
     context["entries"] = downloads_page(context["page"].shared_task, request.GET.get("page", "1"))
     return render(request, "organize/downloads.html", context)

@@ -14,7 +14,7 @@ from portal.web.export import task_export
 @require_safe
 @login_required
 def exports(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All exports, with their content."""
+    """List all exports with a description."""
     context = organizer_context(request, slug, "exports")
     return render(request, "organize/exports.html", context | {"exports": EXPORTS.values()})
 
@@ -22,6 +22,6 @@ def exports(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def export(request: SignedInRequest, slug: str, name: str) -> HttpResponseBase:
-    """One of them."""
+    """Download one of the exports."""
     context = organizer_context(request, slug, "exports")
     return task_export(request, EXPORTS[name], context["page"].shared_task, context["at"])

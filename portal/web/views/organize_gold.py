@@ -1,4 +1,4 @@
-"""Uploads of gold. Web servers do not read them; a worker does."""
+"""Gold uploads. Web servers cannot read them, only workers can."""
 
 from http import HTTPStatus
 from typing import Any
@@ -27,7 +27,7 @@ from portal.web.sealing_handler import SealingHandler
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def gold(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Each track's gold and its last upload, and the form for a new one."""
+    """Show each track's gold with its last upload, and the upload form."""
     organizer_context(request, slug, "gold")
     handler = SealingHandler(request, GOLD_BYTES)
     request.upload_handlers = [handler]
@@ -61,7 +61,7 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
 
 
 def _line_of(gold: GoldStandard | GoldUpload, lines: list[GoldLine]) -> GoldLine:
-    """The line of its track and split; 404 if the track no longer has the split."""
+    """Return the line of the track and split, or 404 if the track no longer has the split."""
     line = next((one for one in lines if (one.track, one.split) == (gold.track, gold.split)), None)
     if line is None:
         raise Http404("split not in this track")
@@ -71,7 +71,7 @@ def _line_of(gold: GoldStandard | GoldUpload, lines: list[GoldLine]) -> GoldLine
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
-    """The effects of a correction, once a worker has computed them, and the form that applies it."""
+    """Show the effects of a correction after a worker has computed them, and the form that applies it."""
     context = organizer_context(request, slug, "gold")
     context["preview"] = found = find_preview(context["page"].shared_task, pk, request.user, context["at"])
     lines = gold_lines(context["page"].shared_task)

@@ -1,4 +1,4 @@
-"""Phases: windows and extra time."""
+"""Phase dates and extra time."""
 
 from http import HTTPStatus
 from typing import Any
@@ -21,14 +21,14 @@ from portal.web.organize_forms import grace_form, window_form
 @require_safe
 @login_required
 def phases(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The windows, their changes, and the forms to change them."""
+    """Show the dates, their changes, and the forms to change them."""
     return _page(request, organizer_context(request, slug, "phases"))
 
 
 @login_required
 @require_POST
 def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Change a phase's window."""
+    """Change a phase's dates."""
     context, found = organizer_phase(request, slug, phase, "phases")
     form = window_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: move_phase(request.user, found, context["at"], **given)):
@@ -71,7 +71,7 @@ def _page(
     forms: dict[tuple[str, str], Any] | None = None,
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """The page, with invalid forms as they were filled in."""
+    """Render the page, with invalid forms as they were filled in."""
     forms = forms or {}
     prefetch_related_objects(context["page"].phases, "changes")
     context["lines"] = [

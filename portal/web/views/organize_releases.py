@@ -1,4 +1,4 @@
-"""Releasing scores, hiding them again, putting a release back, and applying new scores."""
+"""Pages to release scores, to take back and restore releases, and to apply new scores."""
 
 from http import HTTPStatus
 from typing import Any
@@ -27,14 +27,14 @@ from portal.web.organize_forms import ScoresForm, release_form
 @require_safe
 @login_required
 def releases(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A preview of each release."""
+    """Show a preview of each release."""
     return _page(request, organizer_context(request, slug, "releases"))
 
 
 @login_required
 @require_POST
 def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Release scores: at a future time or, after a confirmation, now."""
+    """Release scores at a future time or, after a confirmation, immediately."""
     context, found = organizer_phase(request, slug, phase, "releases")
     form = release_form(found, request.user, request.POST)
     if form.is_valid() and form.cleaned_data["when"] is None and "confirmed" not in request.POST:
@@ -52,7 +52,7 @@ def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """The effects of hiding the scores again; a post that names the release does it."""
+    """Show the effects of taking back the release. A POST that names the release does it."""
     context, found = organizer_phase(request, slug, phase, "releases")
     seen = found.released.isoformat() if found.released else ""
     if seen and request.POST.get("released") != seen:
@@ -65,7 +65,7 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Put back a release that was taken back."""
+    """Restore a release that was taken back."""
     context, found = organizer_phase(request, slug, phase, "releases")
     return _do(request, context, put_release_back, found, _("The scores of %(phase)s are public again."))
 
@@ -84,7 +84,7 @@ def _do(
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def scores(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Leaderboards with new scores; a post applies those of the selected ones."""
+    """Show leaderboards with new scores. A POST applies the scores of the selected ones."""
     context = organizer_context(request, slug, "scores")
     shared_task, at = context["page"].shared_task, context["at"]
     context["lines"] = lines = waiting_scores(shared_task, request.user, at)
@@ -123,7 +123,7 @@ def _confirm(
     fields: dict[str, str],
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """The page with the effects, which posts to its own URL."""
+    """Render the page with the effects, which posts to its own URL."""
     back = reverse("organize_releases", args=[context["page"].shared_task.slug])
     context |= {"title": title, "effects": effects, "fields": fields, "back": back}
     return render(request, "organize/confirm.html", context, status=status)

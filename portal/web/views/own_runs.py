@@ -1,4 +1,4 @@
-"""A team's actions on its runs: choose, withdraw, describe. Each has a page, and is done by POST."""
+"""A team's actions on its runs: choose, withdraw, describe."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -35,7 +35,7 @@ def choose(request: SignedInRequest, pk: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def withdraw(request: SignedInRequest, pk: str) -> HttpResponse:
-    """The effects of withdrawing, and the form for it."""
+    """Show the effects of withdrawing the run, and the form."""
     run = _own_run(request, pk)
     form = WithdrawalForm(request.POST if request.method == "POST" else None)
     if form.carry_out(lambda given: withdraw_run(request.user, run, database_now(), **given)):
@@ -47,7 +47,7 @@ def withdraw(request: SignedInRequest, pk: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def describe(request: SignedInRequest, pk: str) -> HttpResponse:
-    """Method, description, link and type of the system behind a run."""
+    """Edit the method, description, link and type of the system that produced a run."""
     run = _own_run(request, pk)
     initial = {name: getattr(run, name) for name in DescriptionForm.base_fields}
     form = DescriptionForm(request.POST if request.method == "POST" else None, initial=initial)

@@ -1,4 +1,4 @@
-"""The pack for an overview paper: request, progress, download."""
+"""Files for an overview paper: request, progress and download."""
 
 from http import HTTPStatus
 from typing import Any
@@ -23,7 +23,7 @@ from portal.web.files import file_response, no_such_bytes, wanted_range
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def pack(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
-    """The state of the pack for the current boards; a post requests it."""
+    """Show the state of the files for the current leaderboards. A POST requests them."""
     context = _context(request, slug, phase)
     if request.method == "POST":
         ask_for_pack(request.user, context["phase"], context["at"])
@@ -34,7 +34,7 @@ def pack(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
 @never_cache
 @require_safe
 def status(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
-    """The progress, polled by the page; 204 if nothing changed since `seen`."""
+    """Return the progress for polling, or 204 if nothing changed since `seen`."""
     context = _context(request, slug, phase)
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
@@ -43,7 +43,7 @@ def status(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
 
 @require_safe
 def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
-    """The pack for the boards as they are now; where it is not built yet, the way to it."""
+    """Download the files for the current leaderboards. If they are not built yet, redirect to the page."""
     ready = _ready(request, _any_phase(request, slug, phase))
     if ready is None:
         _phase(request, slug, phase)
@@ -56,7 +56,7 @@ def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
 
 
 def _ready(request: HttpRequest, phase: Phase) -> PaperPack | None:
-    """The pack. If its file is gone, e.g. after a restore, None, and the row is deleted to build it again."""
+    """Return the files. If they are gone, for example after a restore, return None and delete the row for a rebuild."""
     found = current_pack(phase, request.user, database_now())
     if found is None or found.state != PaperPack.State.READY:
         return None
@@ -74,7 +74,7 @@ def _context(request: HttpRequest, slug: str, phase: str) -> dict[str, Any]:
 
 
 def _phase(request: HttpRequest, slug: str, phase: str) -> Phase:
-    """404 for those who see no scores of the phase."""
+    """Return the context, or 404 for users who may not see the phase's scores."""
     found = _any_phase(request, slug, phase)
     if not found.scores_are_visible_to(request.user, database_now()):
         raise Http404

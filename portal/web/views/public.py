@@ -19,7 +19,7 @@ from portal.web.calendar import as_ics
 
 @require_safe
 def calendar(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    """All dates of one shared task, or of all."""
+    """Return a calendar with all dates of one shared task or of all tasks."""
     tasks = SharedTask.objects.visible_to(request.user).prefetch_related("phases__shared_task")
     chosen = tasks if slug is None else [find_task(request, slug, tasks)]
     name = _("Shared tasks") if slug is None else chosen[0].title
@@ -31,7 +31,7 @@ def calendar(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 @require_safe
 def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    """Released boards of one shared task, or of all, newest first."""
+    """Feed of released leaderboards of one shared task or of all tasks, newest first."""
     task = find_task(request, slug) if slug else None
     title = _("Releases for %(task)s") % {"task": task.title} if task else _("Releases for all shared tasks")
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
@@ -53,7 +53,7 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 @require_safe
 def references_file(request: HttpRequest, slug: str) -> HttpResponse:
-    """BibTeX of the task, its sources, and the teams on public boards that said how to cite them."""
+    """Return BibTeX for the task, its sources, and papers of teams on public leaderboards."""
     task = find_task(request, slug)
     address = f"{settings.PUBLIC_URL}{reverse('task', args=[slug])}"
     body = references(task, address, public_papers(task, database_now()))
@@ -63,7 +63,7 @@ def references_file(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Search engines may read all public pages, but not several sort orders of a table."""
+    """Return robots.txt, which allows all public pages but not several sort orders of a table."""
     lines = ["User-agent: *", "Disallow: /accounts/", "Disallow: /admin/", "Disallow: /*?*sort="]
     lines.append(f"Sitemap: {settings.PUBLIC_URL}{reverse('sitemap')}")
     return HttpResponse("\n".join(lines) + "\n", content_type="text/plain")
@@ -71,7 +71,7 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def sitemap(request: HttpRequest) -> HttpResponse:
-    """Public pages for search engines."""
+    """Return the sitemap of public pages."""
     at = database_now()
     tasks = SharedTask.objects.public().prefetch_related("tracks")
     paths = [reverse("home"), reverse("guide")]

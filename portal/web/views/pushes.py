@@ -1,4 +1,4 @@
-"""Pushing a task's folder as a zip: for a new task, and for one that is there; what a worker found, and applying it."""
+"""Pushing a task folder as a zip for a new or existing task, the worker's report, and applying the push."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -26,7 +26,7 @@ from portal.web.sealing_handler import SealingHandler
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_task(request: SignedInRequest) -> HttpResponse:
-    """The form for the folder of a new task."""
+    """Show the form for pushing the folder of a new task."""
     if not may_create_tasks(request.user):
         raise Http404
     if lacks_second_factor(request.user):
@@ -42,7 +42,7 @@ def new_task(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def organize_push(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The form for the folder of a task, and the last pushes."""
+    """Show the form for pushing a task's folder, and recent pushes."""
     context = organizer_context(request, slug, "push")
     shared_task = context["page"].shared_task
     context["pushes"] = shared_task.pushes.select_related("sent_by")[:20]
@@ -81,7 +81,7 @@ def _answer(
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    """What a worker found in a push, what applying it changes, and the form that applies it."""
+    """Show a push's problems, its changes and effects, and the form that applies it."""
     visible = TaskPush.objects.visible_to(request.user).select_related("shared_task", "sent_by")
     found = get_object_or_404(visible, pk=pk)
     form = ApplyPushForm(request.POST if request.method == "POST" else None)

@@ -1,4 +1,4 @@
-"""Receipts, the key that verifies them, and the page for verifying them."""
+"""Receipts, their public key, and the page that verifies them."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from portal.web.forms import ReceiptForm
 @require_safe
 @login_required
 def receipt(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
-    """The signed receipt of an upload, for its team and the organizers."""
+    """Return the signed receipt of an upload to its team or the organizers."""
     visible = Submission.objects.visible_to(request.user).select_related("phase", "team", "shared_task")
     found = get_object_or_404(visible, pk=pk, shared_task__slug=slug)
     return JsonResponse(
@@ -27,13 +27,13 @@ def receipt(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
 
 @require_safe
 def key(request: HttpRequest) -> HttpResponse:
-    """The public key, as PEM."""
+    """Return the public key in PEM format."""
     return HttpResponse(receipts.public_key(), content_type="text/plain; charset=us-ascii")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def verify(request: HttpRequest) -> HttpResponse:
-    """Whether this portal signed a pasted or uploaded receipt. Open to everyone; nothing is stored."""
+    """Show whether this portal signed a pasted or uploaded receipt. Everyone can use it, and nothing is stored."""
     form = ReceiptForm(request.POST or None, request.FILES or None)
     status, verdict = 200, None
     if request.method == "POST":

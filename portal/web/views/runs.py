@@ -1,4 +1,4 @@
-"""A team's runs, one run, and its file."""
+"""Pages for a team's runs and for one run, and the run file."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ from portal.web.board_address import item_choice
 @require_safe
 @login_required
 def team_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """All runs of the reader's team."""
+    """Show all runs of the user's team."""
     context = tab_context(request, slug, "runs")
     team = context["page"].team
     lines = queries.team_runs(team, request.user, context["at"]) if team else []
@@ -44,12 +44,12 @@ def team_runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def run(request: HttpRequest, pk: str) -> HttpResponse:
-    """One run, for its team and the organizers; baselines are public."""
+    """Show a run to its team and the organizers. Baselines are public."""
     return run_page(request, find_run(request, pk))
 
 
 def run_page(request: HttpRequest, found: Run, error: ActionError | None = None) -> HttpResponse:
-    """The page of a run, with an action's error above it."""
+    """Render the page of a run, with an action's error if there is one."""
     context = tab_context(request, found.track.shared_task.slug, "runs" if found.team else "leaderboard")
     view = queries.run_view(found, request.user, context["at"])
     context |= {
@@ -70,14 +70,14 @@ def run_page(request: HttpRequest, found: Run, error: ActionError | None = None)
 
 
 def _columns(view: queries.RunView) -> Sequence[Mapping[str, Any]]:
-    """One line for each column of zeros and ones, if there are several."""
+    """Return one line for each binary column, if there are several."""
     classes = view.evaluation.details.get("classes", ()) if view.evaluation else ()
     are_flags = all({line["name"] for line in one["lines"]} <= {"0", "1"} for one in classes)
     return positive_lines(classes) if len(classes) > 1 and are_flags else ()
 
 
 def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> dict[str, Any]:
-    """The table of the run's items, or why there is none."""
+    """Return the table of the run's items, or the reason why there is none."""
     run, evaluation = view.line.run, view.evaluation
     if evaluation is None:
         return {}
@@ -90,7 +90,7 @@ def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> dict[st
 @require_safe
 @login_required
 def run_file(request: HttpRequest, pk: str) -> FileResponse:
-    """The run as it was uploaded, extracted from its archive if it came in one."""
+    """Return the run file as uploaded, extracted from its archive if necessary."""
     found = find_run(request, pk)
     if not may_download_run(request.user, found):
         raise Http404
@@ -98,6 +98,6 @@ def run_file(request: HttpRequest, pk: str) -> FileResponse:
 
 
 def find_run(request: HttpRequest, pk: str) -> Run:
-    """The run in the URL, if the reader may see it; else 404."""
+    """Return the run in the URL, or 404 if the user may not see it."""
     visible = Run.objects.visible_to(request.user).select_related("track__shared_task", "phase", "team")
     return get_object_or_404(visible, pk=pk)

@@ -1,4 +1,4 @@
-"""A person's own settings: personal data, mails, sessions, and closing the account."""
+"""A person's own settings: personal data, emails, sessions, and deleting the account."""
 
 import json
 
@@ -28,7 +28,7 @@ from portal.web.account_forms import SettingsForm
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: SignedInRequest) -> HttpResponse:
-    """All settings of one's account on one page, or linked from it."""
+    """Show all account settings on one page, or links to them."""
     values = request.POST if request.method == "POST" else None
     form = SettingsForm(values, initial=model_to_dict(request.user, SettingsForm.base_fields))
     if form.carry_out(lambda given: change_settings(request.user, request.user, database_now(), **given)):
@@ -46,7 +46,7 @@ def settings(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @reauthentication_required
 def export_data(request: SignedInRequest) -> HttpResponse:
-    """Download all data about the person."""
+    """Return all data about the person as a download."""
     text = json.dumps(personal_data(request.user), default=str, ensure_ascii=False, indent=2)
     response = HttpResponse(text, content_type="application/json")
     response["Content-Disposition"] = 'attachment; filename="agon-my-data.json"'
@@ -56,7 +56,7 @@ def export_data(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_POST
 def end_one_session(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Sign out one other browser."""
+    """Sign out another browser session."""
     others = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
     session = get_object_or_404(others, pk=pk)
     end_session(request.user, session, database_now())
@@ -68,7 +68,7 @@ def end_one_session(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required(allow_get=True)
 def delete(request: SignedInRequest) -> HttpResponse:
-    """The effects of closing the account, and the button for it."""
+    """Show the effects of deleting the account, and delete it on POST."""
     context = {"teams": teams_to_hand_over(request.user)}
     if request.method != "POST":
         return render(request, "settings/delete.html", context)
@@ -85,7 +85,7 @@ def delete(request: SignedInRequest) -> HttpResponse:
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def stop_mails_of(request: HttpRequest, token: str) -> HttpResponse:
-    """GET changes nothing, since mail servers follow links to look for viruses; a post does."""
+    """Unsubscribe on POST. GET changes nothing, since mail servers follow links to scan for viruses."""
     wish = unsubscribe.read(token)
     if wish is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""Uploading, and following an upload."""
+"""Pages for uploading and for an upload's progress."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -44,7 +44,7 @@ _SHOWN_BY_THE_PAGE = {code.code for code in (*TAKING_PART.errors, UNSIGNED)}  # 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def submit(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The upload page, which also receives uploads."""
+    """Show the upload page, and receive uploads."""
     if request.method == "POST":
         return _guarded(request, slug, _submit, "submit/rejected.html")
     return render(request, "submit/upload.html", _context(request, slug))
@@ -54,7 +54,7 @@ def submit(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def validate(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Store a file until a worker has checked it; redirect to its report."""
+    """Store a file until a worker has validated it, and redirect to its report."""
     return _guarded(request, slug, _validate, "submit/upload.html")
 
 
@@ -122,7 +122,7 @@ def _rejected(
 
 
 def _explained(error: ActionError) -> dict[str, Any]:
-    """The page's text for an error. An upload with invalid names lists their problems."""
+    """Render the page for an error. An upload with invalid names lists their problems."""
     if error.code != UPLOAD_REJECTED.code:
         return {"error": error, "message": error.message, "is_used_up": error.code == "no_runs_left"}
     problems, validation = error.params["problems"], error.params["validation"]
@@ -135,7 +135,7 @@ def _explained(error: ActionError) -> dict[str, Any]:
 
 
 def _lateness(context: dict[str, Any], *phases: Phase) -> dict[str, Any]:
-    """The phase for which an upload came too late, and its closing; of several, the last one."""
+    """Return the phase for which an upload came too late, and its closing time. Of several, the last one."""
     if context["team"] is None:
         return {}
     closings = [(closes, phase) for phase in phases if (closes := phase.closes_for(context["team"].pk))]
@@ -147,14 +147,14 @@ def _lateness(context: dict[str, Any], *phases: Phase) -> dict[str, Any]:
 @require_safe
 @login_required
 def submission(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """The receipt, the state of every run, and every problem."""
+    """Show the receipt, the state of every run, and every problem."""
     return render(request, "submit/submission.html", _view_context(request, slug, pk))
 
 
 @require_safe
 @login_required
 def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """The progress, polled by the page; 204 if nothing changed since `seen`."""
+    """Return the progress for polling, or 204 if nothing changed since `seen`."""
     context = _view_context(request, slug, pk)
     if request.GET.get("seen") == context["signature"]:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
@@ -164,7 +164,7 @@ def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @require_safe
 @login_required
 def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
-    """The problems of every run, in the format of `agon check --json`."""
+    """Return the problems of every run in the format of `agon check --json`."""
     view: SubmissionView = _view_context(request, slug, pk)["view"]
     name = f"report_{view.submission.pk}.json"
     return JsonResponse(
@@ -175,7 +175,7 @@ def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
 
 
 def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """The page's context. Names, limits and signature are lazy: an accepted upload shows none of them.
+    """Return the page's context. Names, limits and signature are lazy, since an accepted upload shows none of them.
 
     Of several open phases, the one whose scores await their release is preselected: it is the one that counts.
     """
@@ -191,7 +191,7 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
 
 
 def _commands(page: TaskPage, chosen: Phase | None) -> list[tuple[Phase | None, str]]:
-    """The commands for each open phase, the selected one first."""
+    """Return the commands for each open phase, the selected one first."""
     phases: list[Phase | None] = [*sorted(page.open_phases, key=lambda phase: phase != chosen)] or [chosen]
     return [(one, "\n".join(valid_names(page.shared_task, page.team, one).commands)) for one in phases]
 
@@ -229,7 +229,7 @@ def _upload_page(request: HttpRequest, context: dict[str, Any], status: HTTPStat
 
 
 def _whole_page(response: HttpResponse) -> HttpResponse:
-    """Show a whole page even if HTMX requested only a part."""
+    """Return a whole page even if HTMX requested only a part."""
     response["HX-Retarget"] = response["HX-Reselect"] = "#main"
     return response
 

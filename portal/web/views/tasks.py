@@ -41,7 +41,7 @@ def terms(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def text_context(request: HttpRequest, slug: str, name: str, heading: str) -> dict[str, Any]:
-    """The context of a page with a text by the organizers."""
+    """Return the context of a page with a text by the organizers."""
     context = tab_context(request, slug, name)
     path = context["page"].shared_task.definition.pages.get(name)
     text = path.read_text(encoding="utf-8") if path is not None and path.is_file() else ""

@@ -1,4 +1,4 @@
-"""Teams: creating one, one's own, joining by invitation, and the actions of members and captains."""
+"""Team pages: creation, the user's own team, invitations, and actions of members and captains."""
 
 from http import HTTPStatus
 from typing import Any
@@ -24,7 +24,7 @@ from portal.web.forms import AgainForm, PaperForm, TeamForm
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def team(request: HttpRequest, slug: str) -> HttpResponse:
-    """The reader's team, or how to get one."""
+    """Show the user's team, or the form to create one."""
     if request.method == "POST":
         return _create(request, slug)
     return _page(request, tab_context(request, slug, "team"))
@@ -45,7 +45,7 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
-    """The invitation. Joining is a button, as opening a link must change nothing."""
+    """Show an invitation. Joining needs a button, since opening a link must not change anything."""
     context = tab_context(request, slug, "team")
     context["team"] = Team.objects.filter(invitation_code=code, shared_task=context["page"].shared_task).first()
     if context["team"] is None:
@@ -92,7 +92,7 @@ def withdraw(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A declined team's new answers. Problems are shown next to the fields."""
+    """Save a declined team's new answers and request approval again. Problems are shown next to the fields."""
     context = _own_team(request, slug)
     form = AgainForm(request.POST, team=context["page"].team)
     if not form.is_valid():
@@ -103,7 +103,7 @@ def ask_again(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def paper(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The team's paper. Problems with the entry are shown next to the field."""
+    """Save the team's paper reference. Problems with the entry are shown next to the field."""
     context = _own_team(request, slug)
     form = PaperForm(request.POST)
     if not form.carry_out(lambda given: give_paper(request.user, context["page"].team, context["at"], **given)):
@@ -129,7 +129,7 @@ def _own_team(request: SignedInRequest, slug: str) -> dict[str, Any]:
 def _do(
     request: SignedInRequest, context: dict[str, Any], action: Action[Any, Any, Any], done: str, **given: object
 ) -> HttpResponse:
-    """Do a member's action on their own team; then the team's page confirms it or shows the error."""
+    """Carry out a member's action on their own team. The team page then confirms it or shows the error."""
     try:
         action(request.user, context["page"].team, context["at"], **given)
     except ActionError as error:
@@ -139,7 +139,7 @@ def _do(
 
 
 def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    """The team's page, with default forms for those missing in the context."""
+    """Render the team page, with default forms for those missing in the context."""
     page = context["page"]
     if page.team is None:
         own = {"affiliation": getattr(request.user, "affiliation", "")}

@@ -1,4 +1,4 @@
-"""The report of a file that is validated only, for the person who uploaded it."""
+"""Reports about validated files, for the people who uploaded them."""
 
 from http import HTTPStatus
 from typing import Any
@@ -19,7 +19,7 @@ from portal.web.access import tab_context
 @never_cache
 @login_required
 def validation(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """The report, or its progress. Without JavaScript the page reloads itself."""
+    """Show the report or its progress. Without JavaScript, the page reloads automatically."""
     return render(request, "submit/validation.html", _context(request, slug, pk))
 
 
@@ -27,7 +27,7 @@ def validation(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @never_cache
 @login_required
 def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """The progress, polled by the page; 204 if nothing changed since `seen`.
+    """Return the progress for polling, or 204 if nothing changed since `seen`.
 
     With `contents`, only the files' content is reported, as the page already shows the problems of their names.
     """
@@ -40,7 +40,7 @@ def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @csrf_exempt  # it does nothing, and reads no body
 @require_http_methods(["GET", "HEAD", "POST"])
 def old_address(_request: HttpRequest, slug: str) -> HttpResponse:
-    """The URL of forms before this was called "Validate only"."""
+    """Redirect from the URL of forms before this was called "Validate only"."""
     return redirect("validate_only", slug, permanent=True, preserve_request=True)
 
 

@@ -63,7 +63,7 @@ def test_a_run_is_withdrawn_on_a_page_that_says_what_that_means(runs: list[Run],
     assert empty.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert Run.objects.get(pk=runs[0].pk).withdrawn_at is None
     text = sender.post(address, {"reason": "<b>wrong</b> file"}, follow=True).content.decode()
-    assert "is withdrawn." in text
+    assert "was withdrawn." in text
     assert "&lt;b&gt;wrong&lt;/b&gt; file" in text
     assert "Withdraw …" not in text
 

@@ -73,7 +73,7 @@ def test_an_invitation_is_sent_from_the_page(teammate: Client, stranger: Client,
     assert newcomer.post(f"{PAGE}invite/", {"address": "ada@example.org"}).status_code == 404
     wrong = teammate.post(f"{PAGE}invite/", {"address": "ada"})
     assert wrong.status_code == 422
-    assert "Mail address: Enter a valid email address." in wrong.content.decode()
+    assert "Email address: Enter a valid email address." in wrong.content.decode()
     assert OutgoingMail.objects.count() == 1
 
 
@@ -115,7 +115,7 @@ def test_organizers_approve(decider: Client, pending: Team, sign_in) -> None:
     assert "&lt;script&gt;1" in text
     assert "cleo@example.org" in text
     done = decider.post(f"{REQUESTS}{pending.pk}/approve/", follow=True).content.decode()
-    assert "Bora is approved" in done
+    assert "Bora was approved" in done
     assert "No teams are waiting" in done
     assert "Approved" in sign_in(captain(pending)).get("/tasks/gated/team/").content.decode()
     again = decider.post(f"{REQUESTS}{pending.pk}/approve/")
