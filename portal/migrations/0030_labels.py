@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("portal", "0027_runs_of_several_files"),
+        ("portal", "0029_attempts_without_team"),
     ]
 
     operations = [
