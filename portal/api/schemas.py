@@ -78,9 +78,7 @@ class TrackAnswer(BaseModel):
     title: str
     description: str
     format: str = Field(description="Run file format")
-    files: list[str] = Field(
-        description="Values that identify the files of a run that has several files. Empty if a run is one file"
-    )
+    files: list[str] = Field(description="Names of the files in a run with several files, otherwise empty")
     splits: list[str] = Field(description="Splits that have items")
     rank_by: str
     metrics: list[MetricAnswer]
