@@ -152,12 +152,12 @@ def main() -> None:
 def _tables(splits: list[float], covered: list[float], powers: list[tuple[float, float]]) -> list[TextTable]:
     return [
         TextTable(
-            f"Equal runs found to differ at {ALPHA:g}, in {SPLIT_FIELDS:,} fields each",
-            ("runs", "items", "items with a common answer", "metric", "fields with a split"),
+            f"Equal runs found to differ at {ALPHA:g}, in {SPLIT_FIELDS:,} sets of runs each",
+            ("runs", "items", "items with a common answer", "metric", "sets with a split"),
             tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(SPLITS, splits, strict=True)),
         ),
         TextTable(
-            f"Intervals at {LEVEL:g} that hold the true value, of {COVERED_RUNS:,} runs each",
+            f"Intervals at {LEVEL:g} that contain the true value, for {COVERED_RUNS:,} runs each",
             ("metric", "items", "share of right items", "covered"),
             tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(COVERS, covered, strict=True)),
         ),
@@ -172,7 +172,7 @@ def _tables(splits: list[float], covered: list[float], powers: list[tuple[float,
     ]
 
 
-_INTRODUCTION = """# Do tie groups and intervals hold their rates?
+_INTRODUCTION = """# Do tie groups and intervals keep their nominal rates?
 
 Written by `python benchmarks/ties.py --write`, from simulations with a fixed seed. [scoring.md](../scoring.md) says how
 tie groups and intervals are computed."""
