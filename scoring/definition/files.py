@@ -20,7 +20,7 @@ VALUE = limited(matching(SPLIT_PATTERN, "letters and digits, as pt-BR", "part of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """The files of one run, told apart by a field of their names; these are slices of the items, too."""
+    """The files of one run, which a field of their names distinguishes. Each file is also a slice of the items."""
 
     name: str = declare(
         NAME,
