@@ -1,5 +1,6 @@
 """New versions of gold: a worker checks them, since only workers can open gold, and then all runs are scored again."""
 
+from base64 import b64decode
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
@@ -9,15 +10,17 @@ import structlog
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from portal.evaluation.child import run_limited
+from portal.evaluation.child import Child, run_limited
 from portal.evaluation.claim import claim_gold
 from portal.evaluation.confined.gold import check_gold_file
+from portal.evaluation.confined.gold_files import PIECE, CompletedGold
 from portal.evaluation.record import Problems, record_error
 from portal.evaluation.rescore import ask_again
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Phase, Run, Track, User
 from portal.models.clock import running_from
 from portal.objects.interface import gold_objects
-from portal.storage import open_gold
+from portal.storage import open_gold, store_gold
+from scoring.definition.files import Files
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -74,6 +77,8 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
         content = open_gold(upload.sealed_sha256)  # the child has no keys
         known = _opened(versions.newest)
         imported = _opened(versions.imported if upload.is_imported else None)
+        if (files := definition.track(upload.track.slug).files) is not None and not upload.is_imported:
+            content = _completed(upload, token, files, content, known)
         arguments = (definition, upload.track.slug, upload.split, content, known, imported)
         finding = GoldFinding(**run_limited(check_gold_file, *arguments, readable=[definition.folder]))
     except Exception as error:
@@ -81,6 +86,19 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
         return []
     logger.info("gold checked", accepted=finding.ok)
     return _record(upload, token, versions, finding, now())
+
+
+def _completed(upload: GoldUpload, token: UUID, files: Files, content: bytes, known: bytes | None) -> bytes:
+    """Return the gold with the files that the upload lacks from the version in use, and store it for the upload."""
+    with Child(CompletedGold(files, content, known)) as child:
+        size = child.ask("size")
+        whole = b"".join(b64decode(child.ask("piece", start)) for start in range(0, size, PIECE))
+    if not size or whole == content:
+        return content
+    sent, upload.sealed_sha256 = upload.sealed_sha256, store_gold(whole)
+    is_held = GoldUpload.objects.held(upload, token).update(sealed_sha256=upload.sealed_sha256)
+    gold_objects().delete(sent if is_held else upload.sealed_sha256)
+    return whole
 
 
 @transaction.atomic

@@ -21,9 +21,11 @@ from tests.portal.world import (
     NOTE,
     POST,
     RELEASE,
+    applied,
     archive,
     board,
     captain,
+    gold_path,
     judged,
     new_team,
     organizer_of,
@@ -191,6 +193,35 @@ def test_gold_is_corrected_by_a_zip(team: Team, several: SharedTask) -> None:
     apply_gold(organizer, upload, POST, note=NOTE)
     work_off(POST)
     assert scores(Run.objects.get(kind="team"))["combine:overall"] == 1.0
+
+
+def test_one_file_of_the_gold_is_replaced(team: Team, several: SharedTask) -> None:
+    send(team, "runs.zip", archive(run(1, GOOD)), POST, "post")
+    work_off(POST)
+    organizer, track = organizer_of(several), several.tracks.get()
+    sent = upload_gold(
+        organizer, track, POST, split="test", sealed=seal([archive({"x_eng.csv": table("eng", "1101")})])
+    )
+    before = sent.sealed_sha256
+    upload = applied(sent, POST)
+    assert (upload.state, upload.problems, upload.counts) == ("accepted", [], (6, 6))
+    assert upload.sealed_sha256 != before
+    assert not gold_path(before).exists()
+    newest = GoldStandard.objects.latest("version")
+    assert open_gold(newest.sealed_sha256) == packed({f"{one}.csv": table(one, cells) for one, cells in GOOD.items()})
+    work_off(POST)
+    assert scores(Run.objects.get(kind="team"))["combine:overall"] == 1.0
+
+
+def test_the_same_gold_in_another_zip_is_unchanged(several: SharedTask) -> None:
+    organizer, track = organizer_of(several), several.tracks.get()
+    for languages in (["eng", "deu"], ["deu"]):
+        same = {f"gold/test_{language}.csv": table(language, PERFECT[language]) for language in languages}
+        upload = upload_gold(organizer, track, POST, split="test", sealed=seal([archive(same)]))
+        assert judged(upload, POST).state == "unchanged"
+    upload = upload_gold(organizer, track, POST, split="test", sealed=seal([archive({"fra.csv": b"x"})]))
+    assert judged(upload, POST).state == "rejected"
+    assert [one["code"] for one in upload.problems] == ["files-unknown"]
 
 
 def test_problems_of_gold_name_its_file(several: SharedTask) -> None:
