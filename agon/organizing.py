@@ -67,7 +67,7 @@ class OrganizersPortal(Portal):
         return self._connection.send(GoldVersion, where, {"note": note})
 
     def preview_former_gold(self, task: str, gold: int, *, wait: float = WAIT) -> GoldUpload:
-        """Have an earlier version previewed; `apply_gold` uses it again. `gold` is its id."""
+        """Request a preview of an earlier version, which `apply_gold` then uses again. `gold` is its id."""
         sent = self._connection.send(GoldUpload, f"/tasks/{task}/organize/gold/{gold}/preview")
         return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
 

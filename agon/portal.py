@@ -69,13 +69,13 @@ class Portal:
         return self._connection.read(list[Phase], f"/tasks/{task}/phases")
 
     def team(self, task: str) -> Team:
-        """Your team in the task."""
+        """Return your team in the task."""
         return self._connection.read(Team, f"/tasks/{task}/team")
 
     def create_team(
         self, task: str, name: str, *, affiliation: str = "", answers: Mapping[str, str] | None = None
     ) -> Team:
-        """Create a team with you as its captain; `answers` are those to the organizers' questions, by key."""
+        """Create a team with you as its captain. `answers` maps the organizers' question keys to your answers."""
         given = {"name": name, "affiliation": affiliation, "answers": dict(answers or {})}
         return self._connection.send(Team, f"/tasks/{task}/team", given)
 
@@ -84,19 +84,19 @@ class Portal:
         return self._connection.send(Team, f"/tasks/{task}/team/join", {"code": code})
 
     def invite(self, task: str, address: str) -> None:
-        """Mail an invitation to your team to an email address."""
+        """Send an invitation to your team to an email address."""
         self._change(f"/tasks/{task}/team/invite", {"address": address})
 
     def leave_team(self, task: str) -> None:
-        """Leave your team. A team without members is withdrawn for good."""
+        """Leave your team. A team without members is withdrawn permanently."""
         self._change(f"/tasks/{task}/team/leave")
 
     def agreement(self, task: str) -> Agreement:
-        """The task's data agreement, and whether you have signed its current version."""
+        """Return the task's data agreement, and whether you have signed its current version."""
         return self._connection.read(Agreement, f"/tasks/{task}/agreement")
 
     def sign_agreement(self, task: str, agreement: Agreement, name: str) -> None:
-        """Sign exactly the text that you have read with your full name."""
+        """Sign the given text of the agreement with your full name."""
         self._change(f"/tasks/{task}/agreement", {"typed_name": name, "sha256": agreement.sha256})
 
     def datasets(self, task: str) -> list[Dataset]:

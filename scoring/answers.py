@@ -205,7 +205,7 @@ Answers = Matrix | Spans | Entities | Ranking | Texts
 
 
 def joined(parts: Mapping[str, Answers]) -> Answers:
-    """The answers of several files as one; each id gets the file's value and a slash before it."""
+    """Join the answers of several files. Each id gets the file's value and a slash as a prefix."""
     found = list(parts.values())
     ids = [f"{value}/{item}" for value, part in parts.items() for item in part.ids]
     if matrices := [part for part in found if isinstance(part, Matrix)]:

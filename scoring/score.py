@@ -202,7 +202,11 @@ def load_gold(
 
 
 def _with_texts(answers: Entities, track: Track, split: str) -> Entities:
-    """The answers with the items' texts, if a metric needs them; GoldError if they cannot be read."""
+    """Add the items' texts to the answers if a metric needs them.
+
+    Raises:
+        GoldError: the texts cannot be read.
+    """
     needing = dict.fromkeys(spec.key for spec in plain(track.metrics) if needs_texts(spec))
     if not needing:
         return answers
@@ -237,10 +241,10 @@ def _require_slices(gold: LoadedGold, track: Track) -> None:
 
 
 def named_bytes(files: Files | None, path: Path) -> bytes:
-    """The content of what a path names: a file, a folder, or the file for each of a run's files.
+    """Return the content at a path: a file, a folder, or the file for each of a run's files.
 
     Raises:
-        GoldError: it cannot be read.
+        GoldError: the content cannot be read.
     """
     try:
         if files is not None and files.field in str(path):

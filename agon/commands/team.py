@@ -1,4 +1,4 @@
-"""`team` and `sign`: what you need before you may have a task's data and submit runs."""
+"""`team` and `sign`: the steps that are required before you can download data and submit runs."""
 
 import argparse
 from collections.abc import Iterable
@@ -8,20 +8,22 @@ from agon.commands import ask, chosen_task, declare, note, portal_of, print_json
 from agon.errors import WrongUsage
 
 ACTIONS = {
-    "show": "your team, its members and its invitation code",
-    "create": "create a team; you become its captain",
-    "join": "join a team by its invitation code",
-    "invite": "mail an invitation to your team",
+    "show": "show your team, its members and its invitation code",
+    "create": "create a team with you as its captain",
+    "join": "join a team with its invitation code",
+    "invite": "send an invitation to your team by email",
     "leave": "leave your team",
 }
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the commands' own options."""
+    """Add the options of the commands."""
     if command == "sign":
         task_argument(parser)
         parser.add_argument("--name", metavar="NAME", help="sign it with your full name")
-        parser.add_argument("--yes", action="store_true", help="don't ask: you have read the agreement")
+        parser.add_argument(
+            "--yes", action="store_true", help="do not ask for confirmation: you have read the agreement"
+        )
         declare(parser, sign)
         return
     actions = parser.add_subparsers(required=True, metavar="ACTION")
@@ -39,11 +41,11 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
                 help="answer a question of the organizers; repeat it for each question",
             )
         if action == "join":
-            own.add_argument("code", metavar="CODE", help="the invitation code; “agon team show” prints it")
+            own.add_argument("code", metavar="CODE", help="the invitation code, which “agon team show” prints")
         if action == "invite":
-            own.add_argument("address", metavar="ADDRESS", help="an email address")
+            own.add_argument("address", metavar="ADDRESS", help="email address of the person to invite")
         if action == "leave":
-            own.add_argument("--yes", action="store_true", help="don't ask")
+            own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         declare(own, globals()[f"_{action}"])
 
 
@@ -67,7 +69,7 @@ def _create(options: argparse.Namespace) -> int:
     known = {one.key: one.label for one in portal.task(task).questions}
     if unknown := answers.keys() - known.keys():
         there = "".join(f"\n  {key}: {label}" for key, label in known.items()) or " none"
-        raise WrongUsage(f"The organizers ask no question {min(unknown)}. Their questions:{there}")
+        raise WrongUsage(f"The organizers do not ask the question {min(unknown)}. Their questions:{there}")
     team = portal.create_team(task, options.name, affiliation=options.affiliation, answers=answers)
     show(options, team, lambda: _text(team))
     if team.state == "pending" and not options.quiet:
@@ -92,7 +94,7 @@ def _invite(options: argparse.Namespace) -> int:
     task = chosen_task(options.slug)
     portal_of(options).invite(task, options.address)
     if options.json is None:
-        say(f"{options.address} gets an invitation.")
+        say(f"{options.address} will get an invitation by email.")
     else:
         print_json({"ok": True, "task": task, "address": options.address}, options.json)
     return 0
@@ -101,7 +103,7 @@ def _invite(options: argparse.Namespace) -> int:
 def _leave(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     name = portal.team(task).name
-    if not (options.yes or ask(f"Leave {name}? A team without members is withdrawn for good.")):
+    if not (options.yes or ask(f"Leave {name}? A team without members is withdrawn permanently.")):
         note("Nothing was changed.")
         return 1
     portal.leave_team(task)
@@ -113,7 +115,7 @@ def _leave(options: argparse.Namespace) -> int:
 
 
 def sign(options: argparse.Namespace) -> int:
-    """Print the data agreement; sign it if requested."""
+    """Print the data agreement, and sign it if requested."""
     portal, task = portal_of(options), chosen_task(options.slug)
     found = portal.agreement(task)
     if options.name is None or found.is_signed:

@@ -1,6 +1,6 @@
-"""Runs of several files in task.yaml: one file for each language, or for another part, with items and gold of its own.
+"""Runs with several files in task.yaml: one file for each language or other part, with its own items and gold.
 
-An item's id in such a track is the file's value, a slash, and the id in the file: `eng/17`.
+An item's id in such a track is the file's value, a slash, and the id within the file: `eng/17`.
 """
 
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from scoring.definition.slices import Slicing
 
 FEWEST, MOST = 2, 50
 RESERVED = ("team", "number", "track", "split", "right")
-NAME = matching("[a-z][a-z_]{0,29}", "lower-case letters and underscores, as language", "name of a field")
-VALUE = limited(matching(SPLIT_PATTERN, "letters and digits, as pt-BR", "part of a name"), 40)
+NAME = matching("[a-z][a-z_]{0,29}", "lower-case letters and underscores, such as language", "field name")
+VALUE = limited(matching(SPLIT_PATTERN, "letters and digits, such as pt-BR", "name part"), 40)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """The files of one run, which a field of their names distinguishes. Each file is also a slice of the items."""
+    """The files of one run, distinguished by a field in their names. They are also slices of the items."""
 
     name: str = declare(
         NAME,
@@ -28,13 +28,13 @@ class Files:
         "gold and baselines. The files are slices with this name.",
     )
     of: tuple[str, ...] = declare(
-        many(VALUE, each_once=True), f"The field's values, one for each file, {FEWEST} to {MOST} of them."
+        many(VALUE, each_once=True), f"Values of the field, one for each file: {FEWEST} to {MOST} values."
     )
-    title: str = declare(limited(TEXT, 60), "Name on pages; the name of the field if there is none.", default="")
+    title: str = declare(limited(TEXT, 60), "Name on pages. By default, the name of the field.", default="")
     missing: Literal["reject", "accept"] = declare(
         one_of("reject", "accept"),
-        "A run without one of the files is rejected; or its metrics there are undefined, and `missing` of a combined "
-        "score says whether they count 0 or are skipped.",
+        "Whether a run with a missing file is rejected, or its metrics for this file are undefined. Undefined metrics in "
+        "a combined score are handled as its `missing` specifies.",
         default="reject",
     )
 
@@ -44,7 +44,7 @@ class Files:
 
     @property
     def slicing(self) -> Slicing:
-        """The slices that the files are."""
+        """Return the slicing of the items by file."""
         return Slicing(column=self.name, title=self.title or self.name, files=self.of)
 
 
@@ -52,7 +52,7 @@ FILES_OF_RUN = part(Files)
 
 
 def each_file(files: Files | None, path: Path) -> Iterator[tuple[str, Path]]:
-    """The files that a path names: for each the prefix of its ids, and its own path."""
+    """Yield the files at a path, each with the prefix of its ids and its own path."""
     if files is None or files.field not in str(path):
         yield "", path
         return
@@ -61,10 +61,10 @@ def each_file(files: Files | None, path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def errors_of_files(files: Files) -> Iterator[tuple[str, str]]:
-    """A key and a sentence for each error."""
+    """Yield the key and the sentence of each error."""
     if not FEWEST <= len(files.of) <= MOST:
         yield "of", f"there are {len(files.of)} files; {FEWEST} to {MOST} are allowed"
     if len({value.casefold() for value in files.of}) < len(files.of):
-        yield "of", "two values differ only in upper and lower case"
+        yield "of", "two values differ only in case"
     if files.name in RESERVED:
-        yield "name", f"{files.name} has another meaning: choose another name"
+        yield "name", f"{files.name} is a reserved name: choose another name"

@@ -274,7 +274,7 @@ def _finish_track(value: Value, values: Values) -> None:
 
 
 def _columns(spec: MetricSpec, files: Files | None) -> Iterator[MetricSpec]:
-    """The metric of each file, where a combined score shows them."""
+    """Yield the metric of each file, if a combined score shows these metrics."""
     if spec.options.get("columns") is True and files is not None and spec.options["slices"] == files.name:
         yield from (replace(spec.of[0], where=(files.name, value)) for value in files.of)
 

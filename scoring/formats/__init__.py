@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 def by_file(known: Mapping[str, T]) -> dict[str, dict[str, T]]:
-    """What is known by id, by the value of the file and the id there."""
+    """Group a mapping by item id into one mapping per file, whose keys are the ids within the file."""
     found: dict[str, dict[str, T]] = {}
     for item, one in known.items():
         value, _, own = item.partition("/")

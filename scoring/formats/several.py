@@ -1,6 +1,6 @@
-"""Runs and gold standards of several files, packed into one: a zip with a stored entry for each file.
+"""Runs and gold standards with several files, packed into a zip with an uncompressed entry for each file.
 
-The same files always make the same bytes, so these have one SHA-256.
+The same files always produce the same bytes, and therefore the same SHA-256.
 """
 
 import io
@@ -29,13 +29,13 @@ _UNWANTED = re.compile(r"(.*/)?(__MACOSX(/.*)?|\.[^/]*|Thumbs\.db|desktop\.ini)|
 
 
 def packed_name(prefix: str, path: PurePosixPath | Path) -> str:
-    """The name of a file among the packed ones, by the prefix of its ids."""
+    """Return the name of a packed file, which is made from the prefix of its ids."""
     return f"{prefix.rstrip('/')}{path.suffix}"
 
 
 def packed(contents: Mapping[str, bytes]) -> bytes:
-    """The files by name as one."""
-    zipfile = import_module("zipfile")  # the engine starts without it
+    """Pack files, given by name, into one."""
+    zipfile = import_module("zipfile")  # not needed for starting the engine
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w") as archive:
         for name in sorted(contents):
@@ -46,17 +46,20 @@ def packed(contents: Mapping[str, bytes]) -> bytes:
 
 
 def packed_folder(folder: Path) -> bytes:
-    """The files in a folder and its subfolders as one.
+    """Pack the files in a folder and its subfolders into one.
 
     Raises:
-        OSError: one cannot be read.
+        OSError: a file cannot be read.
     """
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return packed({path.relative_to(folder).as_posix(): path.read_bytes() for path in paths})
 
 
 def value_of(files: Files, name: str) -> str | None:
-    """The file of a run that a path is for: its name without extension, or the longest value that is a word in it."""
+    """Return the value of the file with this path.
+
+    It is the name without its extension or, failing that, the longest value that occurs as a word in the path.
+    """
     stem = PurePosixPath(name).stem
     if stem in files.of:
         return stem
@@ -65,7 +68,7 @@ def value_of(files: Files, name: str) -> str | None:
 
 
 def unpacked(data: bytes, files: Files, report: Report) -> dict[str, tuple[str, bytes]]:
-    """The name and content of each file, by its value; problems are reported."""
+    """Return the name and content of each file by value, and report problems."""
     try:
         entries = _entries(data, report)
         found: dict[str, tuple[str, bytes]] = {}
@@ -84,7 +87,7 @@ def unpacked(data: bytes, files: Files, report: Report) -> dict[str, tuple[str, 
 
 
 def _entries(data: bytes, report: Report) -> list[ZipEntry]:
-    """The entries that are files, if they may be unpacked."""
+    """Return the entries that are files, if they may be unpacked."""
     found = read_entries(io.BytesIO(data), limits.ARCHIVE_ENTRIES)
     entries = [entry for entry in found if not _UNWANTED.fullmatch(entry.name)]
     if any(entry.is_encrypted or entry.method not in (STORED, DEFLATED) for entry in entries):
@@ -104,11 +107,14 @@ def read_several(
     *,
     needs_all: bool,
 ) -> Answers | None:
-    """The answers of all files together, under the ids of the track; None if the report got an error.
+    """Read all files and join their answers with the track's ids.
 
     Args:
         read: reads the file for a value.
         needs_all: whether a missing file is an error.
+
+    Returns:
+        The answers, or None if an error was reported.
     """
     errors = len(report.errors)
     contents = unpacked(data, files, report)

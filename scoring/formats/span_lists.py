@@ -56,7 +56,7 @@ class Offsets:
         return "whole numbers in brackets, such as [10, 11, 12], or []"
 
     def _converted(self, value: Any) -> list[Any]:
-        """The list in a JSON value; MsgspecError if it is no such list."""
+        """Convert a JSON value to the list. Raise MsgspecError if it is not such a list."""
         if self.keys and isinstance(value, list):
             value = [[one[key] for key in self.keys if key in one] if isinstance(one, dict) else one for one in value]
         found: list[Any] = msgspec.convert(value, self.type)
@@ -207,7 +207,7 @@ class SpanMarks:
         return Spans(self.ids, begins, ends, np.searchsorted(owners, np.arange(len(self.lengths) + 1)))
 
     def as_entities(self, types: tuple[str, ...], reading: Reading, problems: Problems) -> Entities | None:
-        """The sorted, unique entities; None if one is no span. Everything invalid is reported."""
+        """Report all invalid spans. Return the sorted, unique entities, or None if a span is impossible in any text."""
         owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
         self._report_types(types, reading, problems)
         if self.kinds is None or not self._judge(owners, problems):

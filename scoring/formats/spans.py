@@ -91,7 +91,7 @@ TYPED_OPTIONS = (
 
 
 def size_of_typed(spec: FormatSpec) -> Size:
-    """The greatest size of a run of typed spans, for each of its items."""
+    """Return the maximum size of a run of typed spans per item."""
     spans = limits.SPANS_AN_ITEM
     return Size(entries=spans, cells=4 * spans, bytes=limits.SPANS_BYTES_AN_ITEM)
 
@@ -147,7 +147,7 @@ def _offsets(spec: FormatSpec) -> Offsets:
 
 
 def _columns(spec: FormatSpec) -> tuple[str, str, str]:
-    """The columns or keys of start, end and type."""
+    """Return the columns or keys of start, end and type."""
     return spec.options["start"], spec.options["stop"], spec.options["type"]
 
 
@@ -194,7 +194,10 @@ def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
 def _pairs_by_item(
     table: TableRows, names: Sequence[str], problems: Problems
 ) -> tuple[dict[str, list[tuple[Any, ...]]], dict[str, int]]:
-    """Each item's spans as start, end and, with a third column in `names`, type; the first line of each item."""
+    """Return each item's spans, and the first line of each item.
+
+    A span has start, end and, if `names` has a third column, type.
+    """
     pairs: dict[str, list[tuple[Any, ...]]] = {}
     lines: dict[str, int] = {}
     starts, stops, *further = (table.column(name) for name in names)

@@ -55,7 +55,7 @@ def check_gold(definition: Definition, track: str, gold: bytes | Path, split: st
 
 
 def _discreet(report: Report, *, names_files: bool = False) -> Report:
-    """The problems without content; with `names_files`, each with the name of its file."""
+    """Remove content from the problems. With `names_files`, each problem gets the name of its file."""
     return Report(
         [replace(_without_content(problem), file=problem.file if names_files else None) for problem in report]
     )

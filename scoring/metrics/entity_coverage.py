@@ -11,8 +11,7 @@ from scoring.metrics.spans import marked
 
 
 def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
-    """Return, by item, the covered shares of the run's entities and their number, and the same for the gold's
-    entities."""
+    """Return, by item, the covered shares of the run's entities and their number, and the same for the gold."""
     gold, items, types = comparison.gold.entities, len(comparison.gold), len(comparison.types)
     owners = np.repeat(np.arange(items), np.diff(gold.starts))
     run_sides = (comparison.owners, comparison.begins, comparison.ends)

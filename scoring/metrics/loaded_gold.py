@@ -119,7 +119,10 @@ class LoadedGold(Remembering):
 
     @cached_property
     def strata(self) -> list[Rows]:
-        """The rows of each file, of which samples have as many items as the gold; one stratum if runs have one file."""
+        """The rows of each file. Samples draw as many items from each file as the gold has.
+
+        If runs have a single file, it is the only stratum.
+        """
         return [np.arange(len(self))] if self.files is None else list(self.slices(self.files).values())
 
     @cached_property

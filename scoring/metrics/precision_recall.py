@@ -130,7 +130,7 @@ def _f1_macro_mean_contributions(comparison: MatrixComparison, spec: MetricSpec)
 
 
 def _ones(comparison: MatrixComparison) -> tuple[Numbers, Numbers]:
-    """For each item and column: whether gold and run both say 1, and how many of them do."""
+    """Return, for each item and column, whether gold and run are both 1, and how many of them are 1."""
     gold = comparison.gold
     known, columns = ~gold.absent, len(gold.tree.classes)
     truth = (gold.values == 1) & known
@@ -139,7 +139,7 @@ def _ones(comparison: MatrixComparison) -> tuple[Numbers, Numbers]:
 
 
 def _mean_positive_f1(hits: Numbers, marked: Numbers, empty: str) -> Numbers:
-    """The mean over the last axis."""
+    """Return the mean over the last axis."""
     values = ratios(2 * hits, marked, {"zero": 0.0, "one": 1.0}.get(empty, np.nan))
     defined = ~np.isnan(values)
     return ratios(np.where(defined, values, 0).sum(axis=-1), defined.sum(axis=-1), np.nan)

@@ -83,7 +83,7 @@ def find(name: str) -> Metric | None:
 
 
 def needs_texts(spec: MetricSpec) -> bool:
-    """Whether a metric needs the texts of the items; not for an unknown one."""
+    """Whether a metric needs the texts of the items. False for an unknown metric."""
     metric = find(spec.name)
     return metric is not None and metric.needs_texts
 

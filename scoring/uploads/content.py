@@ -184,7 +184,7 @@ class _Contents:
 
 
 def _with_own_names(report: Report, run: RecognisedRun) -> Report:
-    """The problems of a run of several files with the paths of the upload instead of the packed names."""
+    """Replace packed names in the problems of a run with several files by the paths in the upload."""
     paths = paths_of(run.entry)
     names = {packed_name(value, PurePosixPath(path)): path for value, path in paths.items()}
     if not names:

@@ -37,19 +37,19 @@ class RecognisedRun:
 
 
 def entry_of(paths: Mapping[str, str]) -> str:
-    """The entry of a run of several files: each file's path in the archive, by its value. No path begins with `/`."""
+    """Return the entry of a run with several files: each file's path in the archive, by value. No path begins with `/`."""
     return "/" + json.dumps(paths, ensure_ascii=False, separators=(",", ":"))
 
 
 def paths_of(entry: str) -> dict[str, str]:
-    """The paths of a run's files by their values; empty if it has one file."""
+    """Return the paths of a run's files by value, or an empty mapping for a run with a single file."""
     found: dict[str, str] = json.loads(entry[1:]) if entry.startswith("/") else {}
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _RecognisedFile:
-    """A file of a run; with several files `value` says which, and `run` is about this file."""
+    """A file of a run. For a run with several files, `value` identifies the file that `run` describes."""
 
     run: RecognisedRun
     value: str | None

@@ -119,7 +119,7 @@ class RunRule:
 
 
 def _of_file(named: NameReading, files: Files, match: re.Match[str]) -> NameReading | None:
-    """What a name says of a run of several files; None if it does not say which file."""
+    """Return the reading of a name for a run with several files, or None if the name does not identify the file."""
     found = match.groupdict().get(files.name)
     if not found:
         return None

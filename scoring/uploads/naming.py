@@ -99,7 +99,7 @@ def example(
 
 
 def common_name(definition: Definition, name: str) -> str:
-    """A valid name, of a run of several files with their field instead of a value."""
+    """Return a valid name. For a run with several files, it contains their field instead of a value."""
     named = read(definition, name, None)
     return (named and named.common) or name
 

@@ -41,8 +41,10 @@ Votes = list[list[Vote]]  # the votes of each item's annotators
 
 @dataclass(frozen=True)
 class _Set:
-    """One medium in one split: ids by language, items by their number of YES votes (0 to 6), and shares of
-    intentions."""
+    """One medium in one split.
+
+    It has the ids by language, the items by their number of YES votes (0 to 6), and the shares of intentions.
+    """
 
     medium: str
     split: str

@@ -1,4 +1,4 @@
-"""Synthetic emotions of texts in three languages: sizes of SemEval-2025 Task 11, track A; neutral texts."""
+"""Synthetic emotions of texts in three languages: the sizes of SemEval-2025 Task 11, track A, with neutral texts."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ import numpy as np
 from ..synthetic import binary_cells, neutral_texts, write_lines, write_table
 
 _HEADER = ("id", "anger", "disgust", "fear", "joy", "sadness", "surprise")
-_SHARES = (0.2, 0.1, 0.3, 0.3, 0.25, 0.15)  # of the texts with each emotion
+_SHARES = (0.2, 0.1, 0.3, 0.3, 0.25, 0.15)  # share of texts with each emotion
 
-# split and language → texts
+# split and language → number of texts
 _SIZES = {
     ("test", "eng"): 2767,
     ("test", "esp"): 1695,
@@ -18,7 +18,7 @@ _SIZES = {
     ("dev", "esp"): 184,
     ("dev", "ptbr"): 200,
 }
-_LANGUAGES = {"eng": "en", "esp": "es", "ptbr": "pt"}  # of the neutral texts
+_LANGUAGES = {"eng": "en", "esp": "es", "ptbr": "pt"}  # language of the neutral texts
 
 
 def generate(folder: Path, seed: int = 2025) -> None:

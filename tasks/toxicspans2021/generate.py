@@ -1,5 +1,7 @@
-"""Synthetic Toxic Spans 2021: the campaign's sizes, empty gold answers and span counts, with invented words as
-spans."""
+"""Synthetic Toxic Spans 2021: the campaign's sizes, empty gold answers and span counts.
+
+Invented words represent the toxic spans.
+"""
 
 from collections.abc import Sequence
 from itertools import accumulate, islice
