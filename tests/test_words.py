@@ -11,9 +11,13 @@ from tests.conftest import ROOT
 
 WORDS = {  # regular expression for whole words and parts of names → what to say instead
     "anew|afresh": "again",
+    "anyhow": "in any case",
+    "criticis(e|es|ed)|normalis(e|es|ed)": "criticize, normalize",
+    "cumulated": "cumulative",
     "deeds?": "action",
     "dear(er|est)": "expensive",
     "faults?|faulty": "error, problem",
+    "for good": "permanently",
     "hence|thereof|thereby|whence": "so",
     "lately": "recently",
     "mend(s|ed|ing)?": "fix",

@@ -33,8 +33,8 @@ class Files:
     title: str = declare(limited(TEXT, 60), "Name on pages. By default, the name of the field.", default="")
     missing: Literal["reject", "accept"] = declare(
         one_of("reject", "accept"),
-        "Whether a run with a missing file is rejected, or its metrics for this file are undefined. Undefined metrics in "
-        "a combined score are handled as its `missing` specifies.",
+        "Whether a run with a missing file is rejected, or its metrics for this file are undefined. The option "
+        "`missing` of a combined score specifies how undefined metrics count.",
         default="reject",
     )
 

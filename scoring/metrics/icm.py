@@ -55,17 +55,17 @@ def contrast_of(spec: MetricSpec) -> Contrast:
     return Contrast(number(spec, "alpha1", 2.0), number(spec, "alpha2", 2.0), number(spec, "beta", 3.0))
 
 
-def normalise(value: float | None, best: float) -> float | None:
+def normalize(value: float | None, best: float) -> float | None:
     """Return (value + best) / (2 · best), at least 0, or None if the gold itself has no information."""
     return max(0.0, (value + best) / (2 * best)) if value is not None and best > 0 else None
 
 
-def normalised(values: Numbers, best: Numbers) -> Contributions:
+def normalized(values: Numbers, best: Numbers) -> Contributions:
     """Return the contributions to a normalized metric: each item's value, and its value if the run equaled the gold."""
-    return Contributions(np.column_stack([values, best]), _normalise_sums)
+    return Contributions(np.column_stack([values, best]), _normalize_sums)
 
 
-def _normalise_sums(sums: Numbers) -> Numbers:
+def _normalize_sums(sums: Numbers) -> Numbers:
     value, best = sums[..., 0], sums[..., 1]
     floored: Numbers = np.maximum(ratios(value + best, 2 * best), 0.0)
     return floored
@@ -111,7 +111,7 @@ def _icm(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
 def _icm_norm(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
     if not len(comparison.gold):
         return None
-    return normalise(_icm(comparison, spec), contrast_of(spec).of_itself * comparison.gold.once(_gold_mean))
+    return normalize(_icm(comparison, spec), contrast_of(spec).of_itself * comparison.gold.once(_gold_mean))
 
 
 def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
@@ -149,7 +149,7 @@ def _contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributi
 def _norm_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
     contrast = contrast_of(spec)
     best = contrast.of_itself * comparison.gold.once(_gold_information)
-    return normalised(_values(comparison, contrast), best)
+    return normalized(_values(comparison, contrast), best)
 
 
 _GOLD = {"1": "a", "2": "a", "3": "b", "4": "b"}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.distinct import distinct
-from scoring.metrics.icm import CONTRAST_OPTIONS, Contrast, contrast_of, normalise, normalised
+from scoring.metrics.icm import CONTRAST_OPTIONS, Contrast, contrast_of, normalize, normalized
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import SOFT, Contributions, Example, Mean, Metric, Numbers
 from scoring.metrics.normal import upper_tail
@@ -106,13 +106,13 @@ def _icm_soft_norm(comparison: MatrixComparison, spec: MetricSpec) -> float | No
     if not len(comparison.gold):
         return None
     best = contrast_of(spec).of_itself * float(comparison.gold.once(_gold_sums).mean())
-    return normalise(_icm_soft.compute(comparison, spec), best)
+    return normalize(_icm_soft.compute(comparison, spec), best)
 
 
 def _norm_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
     contrast = contrast_of(spec)
     best = contrast.of_itself * comparison.gold.once(_gold_sums)
-    return normalised(comparison.once(_values, contrast), best)
+    return normalized(comparison.once(_values, contrast), best)
 
 
 _GOLD = {"1": "a 1, b 0", "2": "a 0.5, b 0.5", "3": "a 0.5, b 0.5", "4": "a 0, b 1"}

@@ -37,7 +37,10 @@ class RecognisedRun:
 
 
 def entry_of(paths: Mapping[str, str]) -> str:
-    """Return the entry of a run with several files: each file's path in the archive, by value. No path begins with `/`."""
+    """Return the entry of a run with several files: each file's path in the archive, by value.
+
+    No path begins with `/`.
+    """
     return "/" + json.dumps(paths, ensure_ascii=False, separators=(",", ":"))
 
 

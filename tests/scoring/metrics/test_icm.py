@@ -58,7 +58,7 @@ def test_several_labels_an_item_share_their_ancestors() -> None:
     assert value("icm", gold, run, HIERARCHY) == pytest.approx(((2 * 2 + 2 * 1 - 3 * 2) + 1) / 2)
 
 
-def test_the_normalised_value_stops_at_zero() -> None:
+def test_the_normalized_value_stops_at_zero() -> None:
     assert value("icm_norm", GOLD, labels(dict.fromkeys("1234", "JUDGEMENTAL NO")), HIERARCHY) == 0
 
 
