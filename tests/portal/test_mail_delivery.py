@@ -131,7 +131,7 @@ def test_what_may_pass_is_tried_again(row, smtp, command, answer, error):
         ("DATA", "554 not wanted here", "SMTPDataError 554"),
     ],
 )
-def test_what_is_rejected_for_good_is_given_up_at_once(row, smtp, command, answer, error):
+def test_what_is_rejected_permanently_is_given_up_immediately(row, smtp, command, answer, error):
     smtp.answers[command] = answer
     deliver()
     assert state(row) == ("failed", 1, error)
