@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         _print(portal, task, track, options)
     except AgonError as error:
-        if error.code == "not_found":  # to list the existing slugs
+        if error.code == "not_found":  # report the existing slugs
             known("track", track, (one.slug for one in portal.task(task).tracks))
             known("phase", options.phase, (one.slug for one in portal.phases(task)))
         raise

@@ -71,7 +71,7 @@ def find(portal: Portal, task: str, given: str) -> Run:
         return found[0]
     if found:
         raise WrongUsage(f"{len(found)} of your runs match {given}. Use the id of one run:\n\n{runs_table(found)}")
-    raise WrongUsage(f"None of your runs is {given}. “agon runs list -t {task}” lists them.")
+    raise WrongUsage(f"None of your runs has the name or id {given}. “agon runs list -t {task}” lists them.")
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="a run, a zip of several runs, or a folder; the naming rules are those of agon check",
+        help="a run, a zip of several runs, or a folder; the naming rules are the same as for agon check",
     )
     task_option(parser)
     parser.add_argument(

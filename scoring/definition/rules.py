@@ -84,7 +84,7 @@ def _errors_of_baselines(definition: Definition) -> Iterator[Error]:
     known = {"split", "track", *(track.files.name for track in definition.tracks if track.files)}
     for place, baseline in enumerate(definition.baselines):
         for name in sorted(Pattern(baseline.files or "").fields - known):
-            yield ("baselines", place, "files"), f"{{{name}}} is none of {', '.join(sorted(known))}", None
+            yield ("baselines", place, "files"), f"{{{name}}} is not one of {', '.join(sorted(known))}", None
 
 
 def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Error]:

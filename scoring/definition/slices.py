@@ -33,7 +33,7 @@ class Slicing:
         "Merges several values into one slice: `{others: [AR, MX]}`. Other values stay as they are.",
         default={},
     )
-    files: tuple[str, ...] = ()  # where the files of a run are the slices
+    files: tuple[str, ...] = ()  # values of the files of a run, if these are the slices
 
 
 def _finish(value: Value, values: Values) -> None:

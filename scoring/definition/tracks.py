@@ -265,9 +265,7 @@ def _finish_track(value: Value, values: Values) -> None:
         values["slices"] = {"language": of_languages(languages), **values["slices"]}
     files = values["files"]
     if files is not None and files.name in values["slices"]:
-        value.at("slices").error(
-            "definition-rule", found=f"{files.name} are the files of a run: leave these slices out"
-        )
+        value.at("slices").error("definition-rule", found=f"{files.name} are the files of a run: remove these slices")
     if files is not None:
         values["slices"] = {files.name: files.slicing, **values["slices"]}
     values["metrics"] = tuple(one for spec in values["metrics"] for one in (spec, *_columns(spec, files)))

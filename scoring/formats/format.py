@@ -55,4 +55,4 @@ class Format:
     suffix: Callable[[FormatOptions], str]  # file extension
     size: Callable[[FormatSpec], Size] = size_of_columns
     finish: Callable[[Value, Values], None] | None = None
-    leaves_out_empty: bool = False  # items that a gold file leaves out have nothing, which is right for them
+    leaves_out_empty: bool = False  # items missing in a gold file are correctly treated as empty

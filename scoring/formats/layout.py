@@ -71,7 +71,7 @@ LAYOUT_OPTIONS = (
     Key(
         "quotes",
         one_of("csv", "none"),
-        "Whether double quotes enclose cells, as in CSV, or are characters like others, as in most files with tabs.",
+        "Whether double quotes enclose cells, as in CSV, or are ordinary characters, as in most tab-separated files.",
         "csv",
     ),
     Key(

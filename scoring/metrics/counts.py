@@ -15,7 +15,7 @@ Cells = NDArray[Any]  # Boolean or integer
 class ClassCounts(NamedTuple):
     """Counts per class, each with shape (…, classes).
 
-    They count where gold and run agree on the class, where the run has it, and where the gold has it.
+    They count agreements of gold and run on the class, its occurrences in the run, and its occurrences in the gold.
     """
 
     hits: Cells

@@ -17,7 +17,7 @@ from scoring.metrics.metric import SOFT, TABLE, Example, Metric, Numbers, Part, 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points by decreasing threshold. `x[i]` and `y[i]` hold if weights ≥ `thresholds[i]` count as positive."""
+    """Points by decreasing threshold. `x[i]` and `y[i]` belong to weights ≥ `thresholds[i]` counting as positive."""
 
     x: Numbers
     y: Numbers

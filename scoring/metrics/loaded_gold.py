@@ -97,7 +97,7 @@ class LoadedGold(Remembering):
     def texts(self) -> Texts:
         """The answers as texts."""
         if not isinstance(self.answers, Texts):
-            raise TypeError("these answers are no texts")
+            raise TypeError("these answers are not texts")
         return self.answers
 
     def covering(self, items: Sequence[str]) -> "LoadedGold":

@@ -277,7 +277,7 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     if spec.of:
         of = spec.of
         if spec.options["columns"] and (track.files is None or spec.options["slices"] != track.files.name):
-            return f"{spec.key} has columns only for the files of a run: write slices: with their name"
+            return f"{spec.key} can have columns only for the files of a run: set slices: to their name"
         if (name := spec.options["slices"]) is not None:
             if error := _validate_slices(name, track):
                 return error

@@ -9,11 +9,11 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 @contextmanager
 def zipped(folder: Path, folders: int | None = None) -> Iterator[Path]:
-    """A zip of the folder's files with its name, during the context. Hidden files are left out.
+    """Zip the files of a folder under its name for the duration of the context. Hidden files are left out.
 
     Args:
-        folders: how many folders a run's name has. The names in the zip begin with the folder's own name, unless its
-            files are deep enough without it.
+        folders: the number of folders in a run's name. The names in the zip begin with the folder's own name, unless
+            its files are deep enough without it.
     """
     folder = folder.resolve()
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and not _is_hidden(path, folder)]

@@ -98,7 +98,7 @@ def test_the_token_is_not_shown_at_a_terminal(token: str, portal: str) -> None:
     )
     os.close(follower)
     shown = b""
-    while b"not shown" not in shown:
+    while b"hidden" not in shown:
         shown += os.read(leader, 1024)
     os.write(leader, f"{token}\n".encode())
     while b"Signed in" not in shown:
