@@ -157,7 +157,7 @@ def _entities(tags: Path) -> dict[str, float]:
 
 
 def _chrf(texts: Path) -> dict[str, float]:
-    """chrF of the texts in a file of [references, outputs] by sacrebleu itself and by us, in turn."""
+    """Measure chrF of the texts in a file of [references, outputs], by sacrebleu and by us in turn."""
     references, outputs = json.loads(texts.read_bytes())
     ids = list(map(str, range(len(outputs))))
     gold, run = (Texts(ids, [(text,) for text in side]) for side in (references, outputs))

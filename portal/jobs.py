@@ -190,7 +190,10 @@ def build_pack(pack_id: str) -> None:
 
 @app.task(name="portal.check_push", time_limit=PUSH_JOB_SECONDS)
 def check_push(push_id: str) -> None:
-    """Check a pushed folder in a separate process, whose memory is freed when it ends. A second hint starts none."""
+    """Check a pushed folder in a separate process, whose memory is freed when it ends.
+
+    If another hint for the same push arrives, no second process is started.
+    """
     if not TaskPush.objects.unfinished().filter(pk=push_id).exists():
         return
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "check_push", push_id]

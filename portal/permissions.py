@@ -75,7 +75,10 @@ def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
 
 
 class Obstacle(TextChoices):
-    """A reason why a person cannot download a dataset. They are resolved in this order, as their labels explain."""
+    """A reason why a person cannot download a dataset.
+
+    Obstacles are listed in the order in which to remove them. Their labels explain how.
+    """
 
     NOT_RELEASED = "not-released", _("Wait until the file is released.")
     SIGNED_OUT = "signed-out", _("Sign in. Only members of a team can download this file.")

@@ -25,7 +25,7 @@ LEFT_OUT = "...\n"
 
 
 class Replay:
-    """Runs a page's examples one after another in a folder, and finds differences from the page."""
+    """A folder in which a page's examples are run one after another, to find differences from the page."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Actions: each a plain function with one declaration of all that pages, the API and scripts need to know.
+"""Actions: functions with a declaration that pages, the API and scripts read.
 
     @action(who=MEMBERS, says=_("withdrew a run"), errors=[RESULTS_FINAL], repeatable=True)
     def withdraw_run(act: Act, run: Run, *, reason: Annotated[str, Field(min_length=1, max_length=300)]) -> Run: ...
@@ -6,7 +6,8 @@
     withdraw_run(user, run, at, reason="Wrong file")
 
 Every call has this form: user, target, time, and the input by name. The call checks the input, opens the
-transaction, locks the target if declared, checks the role and runs the function, which writes the audit entry.
+transaction, locks the target if the declaration requires it, checks the role, and runs the function, which writes the
+audit entry.
 """
 
 import inspect
@@ -122,11 +123,14 @@ class Action(Generic[T, P, R]):
 class Declaration:
     """The declaration that makes a function an action.
 
-    `who` may call it, and whether that takes a second factor. `says` is its line in the audit log ("withdrew a run"),
-    empty for none. `errors` are all it can raise apart from those of the role and of the input. `repeatable`: a second
-    call with the same input changes nothing. `locks`: the target is read again and locked until the transaction ends.
-    `atomic` False: the function opens its own transactions, and records in one of them. `on_race` is the error when a
-    unique constraint shows that another call came first.
+    Attributes:
+        who: the role that may call the action, and whether it needs a second factor.
+        says: its words in the audit log ("withdrew a run"). Empty if it writes no entry.
+        errors: everything that it can raise, in addition to the errors of the role and the input.
+        repeatable: a second call with the same input changes nothing.
+        locks: the target is read again and locked until the transaction ends.
+        atomic: if False, the function opens its own transactions and writes the audit entry in one of them.
+        on_race: the error to raise if a unique constraint shows that another call came first.
     """
 
     who: Role

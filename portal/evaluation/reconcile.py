@@ -1,4 +1,4 @@
-"""Checks that a shared task's rows, files and evaluations are consistent."""
+"""Consistency checks of a shared task's rows, files and evaluations."""
 
 import random
 from collections import Counter

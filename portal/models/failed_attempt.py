@@ -47,7 +47,7 @@ class FailedAttempt(models.Model):
         ORGANIZER = "organizer"  # an address to make an organizer, without an account or not
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="+")  # None: for no team
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="+")  # None without a team
     kind = models.CharField(max_length=13, choices=Kind)
     at = models.DateTimeField()
 

@@ -1,4 +1,4 @@
-"""Checks whether the database has the tables of this version. A newer database may have more tables."""
+"""Checking that the database has the tables of this version. A newer database may have more tables."""
 
 from functools import cache
 

@@ -73,7 +73,10 @@ class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
 
 
 class SharedTask(models.Model):
-    """A shared task. Its rules are the imported definition. Columns repeat what pages list, sort and join."""
+    """A shared task.
+
+    Its rules are the imported definition. The columns repeat those values that pages list, sort or join by.
+    """
 
     class State(models.TextChoices):
         """The visibility of a task. A draft is opened or deleted once. An open task can be hidden and shown again."""

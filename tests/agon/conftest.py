@@ -93,7 +93,7 @@ def portal(live_server: Any, team: Team, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 class Typed:
-    """Runs commands and keeps their output."""
+    """A terminal that runs commands and keeps their output."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys

@@ -18,7 +18,7 @@ INHERITED = re.compile(r"PIP_.*INDEX.*|UV_.*INDEX.*|.*_PROXY|.*_proxy")
 
 
 class Machine:
-    """Runs commands in the bare Debian, in separate mount and process namespaces.
+    """A bare Debian that runs commands in separate mount and process namespaces.
 
     All processes end with the first one.
     """

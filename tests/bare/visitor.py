@@ -22,7 +22,7 @@ class Visitor:
         self.post("/accounts/login/", login=email, password=password)
 
     def post(self, path: str, **fields: str) -> str:
-        """Send the form on that page with these fields; return the page that follows."""
+        """Send the form on that page with these fields, and return the page that follows."""
         content = urlencode(fields | {"csrfmiddlewaretoken": self._token(path)}).encode()
         return self._open(path, content).read().decode()
 

@@ -131,7 +131,7 @@ def test_a_machine_without_data_and_key_claims_no_work(
 
 
 class Starved:
-    """Lets a process group run only 6 ms out of every 100 ms, like on an overloaded machine."""
+    """A process group that may run only 6 ms out of every 100 ms, like on an overloaded machine."""
 
     def __init__(self, group: int) -> None:
         self._group, self._ends = group, threading.Event()

@@ -116,7 +116,7 @@ def copy_rows(model: type[Submission] | type[Run], count: int) -> None:
 
 
 class Steps:
-    """Counts the work of a database: rows read by PostgreSQL, or steps of SQLite's virtual machine."""
+    """A counter of a database's work: rows read by PostgreSQL, or steps of SQLite's virtual machine."""
 
     total = 0
 

@@ -16,7 +16,7 @@ from portal.worker import probe
 
 
 def elsewhere(settings, tmp_path, which):
-    """Configure a machine whose folder for data or gold is another, empty one."""
+    """Configure a machine that has an empty folder instead of the portal's data or gold."""
     place = {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": tmp_path / "empty"}}
     settings.STORAGES = settings.STORAGES | {which: place}
 

@@ -93,7 +93,7 @@ def test_each_role_meets_what_the_table_says(world: World, role: str) -> None:
 
 
 class Passed:
-    """Records the actions whose role allowed the caller, whatever the result."""
+    """A recorder of the actions whose role allowed the caller, whatever the result."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: set[str] = set()

@@ -54,7 +54,7 @@ def case(rng: random.Random, flat: bool, draw: Callable[[list[str]], Any], drop:
 
 
 def compare(evaluate: Evaluate, cases: list[tuple[Case, Any]], names: Mapping[str, str], read: Any) -> int:
-    """Compare every metric of every case; return the number of compared values."""
+    """Compare every metric of every case, and return the number of compared values."""
     theirs = evaluate([given | {"metrics": list(names)} for given, _ in cases])
     compared = 0
     for (given, (gold, run, hierarchy)), values in zip(cases, theirs, strict=True):
