@@ -160,7 +160,14 @@ tracks:
     format: {kind: conll, classes: [PER, LOC]}
     items: items.txt
     texts: texts.tsv
-    metrics: [entity_f1, entity_f1_partial, entity_f1_macro, {combine: both, of: [entity_f1, entity_f1_type]}]
+    metrics:
+      - {combine: both, of: [entity_f1, entity_f1_type]}
+      - entity_f1
+      - entity_f1_surface
+      - entity_f1_iou
+      - entity_f1_covered
+      - entity_f1_partial
+      - entity_f1_macro
     rank_by: entity_f1
 naming: {run: "{track}_{team}"}
 phases:
@@ -240,7 +247,6 @@ def test_a_check_compares_tokens_with_the_texts(task: Definition) -> None:
 def marked(tmp_path: Path) -> Definition:
     """The same task with entities of characters."""
     text = TASK.replace("{kind: conll, classes: [PER, LOC]}", "{kind: typed-spans, classes: [PER, LOC]}")
-    text = text.replace("[entity_f1,", "[entity_f1, entity_f1_surface, entity_f1_covered,")
     (tmp_path / "task.yaml").write_text(text, encoding="utf-8")
     (tmp_path / "items.txt").write_text("1\n2\n3\n4\n", encoding="utf-8")
     texts = "id\ttext\n1\tAna lives\n2\tin San Jose\n3\tAna\n4\tEva\n"
