@@ -130,7 +130,7 @@ class Declaration:
         repeatable: a second call with the same input changes nothing.
         locks: the target is read again and locked until the transaction ends.
         atomic: if False, the function opens its own transactions and writes the audit entry in one of them.
-        on_race: the error to raise if a unique constraint shows that another call came first.
+        on_race: called instead if a unique constraint shows that another call came first.
     """
 
     who: Role

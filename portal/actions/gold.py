@@ -52,7 +52,7 @@ def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces) -> 
 
 
 def _lost_the_race(_act: Act, _target: GoldUpload, **_input: str) -> GoldStandard:
-    """Return the error: another version was added at the same time."""
+    """Raise STALE: another version was added at the same time."""
     raise STALE()
 
 
