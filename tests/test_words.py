@@ -47,6 +47,16 @@ ALLOWED_PHRASES = (
     r"SQLite, faults|page[_ -]faults?|benchmarks?[/.]faults|tests[/.]faults|/faults\b|fault injection|\bfaults`"
     r"|ConnectionRefused|SMTPRecipientsRefused"  # names of Python's own exceptions
 )
+PAGE_PHRASES = {  # regular expression, of phrases in the texts of templates → what to say instead
+    "at once": "immediately, at the same time",
+    r"any more\b": "no longer, anymore",
+    r"(?<!e)mail(s|ed)?\b": "email, send",
+    "limits? of (runs|uploads)": "run limit, upload limit",
+    "states of runs": "run states",
+    "paper pack": "paper files",
+    r"\bwrong\b": "incorrect, invalid",
+    r"\b(is told|stands|beside)\b": "shown, listed, next to",
+}
 FROZEN = ("/migrations/", "/vendor/", "tests/upgrade/0.", "requirements")  # released, or not ours
 
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # splits names in code into their parts
@@ -76,6 +86,37 @@ def found_words(name: str, text: str) -> list[str]:
                 instead = next(plain for words, plain in WORDS.items() if re.fullmatch(words, word, re.IGNORECASE))
                 found.append(f"{name}:{number}: {word} (say: {instead})")
     return sorted(set(found))
+
+
+_TEXTS = re.compile(
+    r"{% blocktranslate[^%]*%}(.*?){% endblocktranslate %}"
+    r"|{% translate [\"'](.*?)[\"'][^%]*%}"
+    r"|_\(\"(.*?)\"\)",
+    re.DOTALL,
+)
+
+
+def template_texts(template: str) -> list[str]:
+    """The translatable texts of a template, without the tags in them."""
+    texts = ["".join(found) for found in _TEXTS.findall(template)]
+    return [" ".join(re.sub(r"{%.*?%}|{{.*?}}|<[^>]*>", " ", text).split()) for text in texts]
+
+
+def test_no_page_uses_these_phrases() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {text} (say: {instead})"
+        for path in sorted(Path(ROOT, "templates").rglob("*.*"))
+        for text in template_texts(path.read_text(encoding="utf-8"))
+        for phrase, instead in PAGE_PHRASES.items()
+        if re.search(phrase, text, re.IGNORECASE)
+    ]
+    assert "\n".join(found) == ""
+
+
+def test_texts_of_templates_are_found() -> None:
+    template = """{% blocktranslate with n=1 %}Sent <b>at</b> {{ n }} once{% endblocktranslate %}
+        {% translate "Mails" %} {% state "x" _("Not now") %}"""
+    assert template_texts(template) == ["Sent at once", "Mails", "Not now"]
 
 
 def test_no_text_or_name_uses_them() -> None:

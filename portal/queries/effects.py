@@ -54,8 +54,10 @@ def of_hiding_scores(phase: Phase, at: datetime) -> list[str]:
     return [
         _("Scores are immediately removed from all pages, exports and feeds. Only organizers can still see them."),
         ngettext(
-            "%(n)d released leaderboard can’t be opened until then. It returns unchanged with the next release.",
-            "%(n)d released leaderboards can’t be opened until then. They return unchanged with the next release.",
+            "%(n)d released leaderboard can’t be opened until the scores are released again. It then returns "
+            "unchanged.",
+            "%(n)d released leaderboards can’t be opened until the scores are released again. They then return "
+            "unchanged.",
             kept,
         )
         % {"n": kept},

@@ -136,7 +136,7 @@ def _data_password(demo: Demo, slug: str) -> str:
 
     def found() -> list[str]:
         mails = [mail for mail in demo.mails_to(CAPTAIN) if f"/tasks/{slug}/" in mail]
-        return re.findall(r"password for the data:\s+(\S+)", "\n".join(mails))
+        return re.findall(r"data password:\s+(\S+)", "\n".join(mails))
 
     wait_until(found, "the mail with the data password")
     return found()[-1]

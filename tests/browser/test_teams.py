@@ -97,7 +97,7 @@ def test_a_declined_team_learns_why_and_asks_again(page: Page, other: Page, brie
     found = violations(page)
     expect(page.locator("main")).to_contain_text("Please name your university.")
     page.goto(f"{TASK}/submit/")
-    expect(page.locator("main")).to_contain_text("can’t submit runs: declined")
+    expect(page.locator("main")).to_contain_text("can’t submit runs (declined)")
     page.get_by_role("link", name="Your team").click()
     page.get_by_label("Affiliation").fill("University of Bergen")
     page.get_by_role("button", name="Request approval again").click()
@@ -171,7 +171,7 @@ def test_who_leaves_sees_no_runs_any_more_and_gets_no_mails(
     sent = vera.url
     mail_to(brief, "vera@example.org", "was scored")
     vera.goto(f"{TASK}/team/")
-    vera.get_by_text("Leave the team").click()
+    vera.get_by_text("Leave team").click()
     vera.get_by_role("button", name="Leave Zefiro").click()
     expect(vera.get_by_role("heading", level=1)).to_have_text("Create a team")
     found = violations(vera)
