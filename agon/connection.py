@@ -158,7 +158,7 @@ class Connection:
             return AgonError(
                 f"{self.address} redirects to {location or 'nowhere'}, so it is not a portal. Check AGON_URL."
             )
-        return AgonError(f"The portal's address is {portal}. Set AGON_URL to this address.")
+        return AgonError(f"The portal’s address is {portal}. Set AGON_URL to this address.")
 
     def decoded(self, kind: type[Kind], content: bytes) -> Kind:
         """Decode a JSON response as the given type."""

@@ -71,7 +71,7 @@ def test_a_file_that_others_can_read(
 ) -> None:
     place = credentials.keep(portal, os.environ["AGON_TOKEN"])
     monkeypatch.delenv("AGON_TOKEN")
-    assert f"In {place}." in findings()["token"]["detail"]
+    assert f"Stored in {place}." in findings()["token"]["detail"]
     Path(place).chmod(0o644)
     assert f"chmod 600 {place}" in findings(expect=1)["token"]["detail"]
 

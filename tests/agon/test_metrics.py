@@ -76,12 +76,12 @@ def test_several_labels_flags_and_spans() -> None:
     [
         ("accuracy", ["A"], ["A", "B"], "1 predictions for 2 references"),
         ("accuracy", ["A", "B"], ["A", None], "The reference of item 1 is missing"),
-        ("pearson", ["A"], ["A"], "judges"),
-        ("mae", ["A"], [1], "every prediction must be one"),
-        ("cross_entropy", ["A"], [{"A": 1.0}], "every prediction must be one"),
+        ("pearson", ["A"], ["A"], "supports"),
+        ("mae", ["A"], [1], "every prediction must be a "),
+        ("cross_entropy", ["A"], [{"A": 1.0}], "every prediction must be a "),
         ("span_f1", [[(3, 1)]], [[(1, 3)]], "is not a span"),
-        ("f1", ["A"], ["A"], "name it"),
-        ("accuracy", pd.Series(["A", "B"], ["x", "x"]), pd.Series(["A", "B"]), "Item x is there twice"),
+        ("f1", ["A"], ["A"], "needs a class"),
+        ("accuracy", pd.Series(["A", "B"], ["x", "x"]), pd.Series(["A", "B"]), "Item x appears twice"),
         ("accuracy", [object()], [object()], "not object"),
     ],
 )

@@ -95,7 +95,7 @@ def test_all_problems_of_a_folder_are_listed_each_with_its_file(agon: Typed) -> 
 
 def test_what_cannot_be_made_or_checked_says_why(agon: Typed) -> None:
     agon("task", "new", "mine", "--like", "nothing", expect=2)
-    assert "there are exist2024" in agon.err
+    assert "The templates are exist2024" in agon.err
     agon("task", "new", "Not a slug", expect=2)
     Path("full").mkdir()
     Path("full/file").write_text("mine")
@@ -201,7 +201,7 @@ def test_scores_are_released_and_taken_back(agon: Typed, organizer: User, team: 
     agon("task", "release", "tiny", "evaluation", expect=2)  # no one can answer at the terminal
     agon("task", "release", "tiny", "nothing", "--yes", expect=2)
     assert task.phases.get(slug="evaluation").released is None
-    assert agon("task", "release", "tiny", "evaluation", "--yes") == "The scores of evaluation are public.\n"
+    assert agon("task", "release", "tiny", "evaluation", "--yes") == "The scores of evaluation are now public.\n"
     assert task.phases.get(slug="evaluation").released == RELEASE
     assert agon.json("task", "release", "tiny", "evaluation", "--take-back", "--yes")["ok"]
     assert task.phases.get(slug="evaluation").released is None

@@ -46,7 +46,7 @@ def test_a_run_is_submitted_and_waited_for(agon: Typed, run: Path, worker: None)
         (NAME, "scored", "SVM on n-grams")
     ]
     assert "as Meltemi" in agon.err
-    assert "Runs left: one 3 of 3 a phase, two 3 of 3 a phase." in agon.err
+    assert "Runs left: one 3 of 3 per phase, two 3 of 3 per phase." in agon.err
     assert NAME in agon("runs", "view", NAME)
 
 
@@ -271,7 +271,7 @@ def test_names_that_do_not_exist_are_answered_with_those_that_do(agon: Typed, ru
         ("leaderboard", "tiny/one", "--phase"),
     ):
         agon(*words, "evalution", expect=2)
-        assert "There is no phase evalution; there is evaluation, post, without-gold." in agon.err
+        assert "There is no phase evalution. Available: evaluation, post, without-gold." in agon.err
     for words in (("runs", "list", "--track", "none"), ("leaderboard", "tiny/none")):
         agon(*words, expect=2)
         assert "There is no track none. Available: one, two." in agon.err
