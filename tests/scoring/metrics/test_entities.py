@@ -18,7 +18,7 @@ from scoring.check import read_answers
 from scoring.definition import Definition, FormatSpec
 from scoring.formats import FORMATS
 from scoring.formats.reading import Reading
-from scoring.reports.problems import Report
+from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, load_gold, score_answers
 from scoring.significance import intervals, tie_groups
 from tests.scoring.metrics.answers import value
@@ -282,6 +282,17 @@ def test_surface_forms_need_the_texts(marked: Definition, tmp_path: Path) -> Non
         DefinitionError, match="entity_f1_surface needs the texts of the items of test: add their file under texts"
     ):
         load_definition(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("broken", "spanish"),
+    [
+        (GOOD.replace(b"in O", b"in"), "Se esperaba un token, un espacio o tabulador, y su etiqueta"),
+        (GOOD.replace(b"in O", b"in I-LOC"), "I- solo después de B- o I- del mismo tipo"),
+    ],
+)
+def test_the_expected_line_is_in_the_language_of_the_report(task: Definition, broken: bytes, spanish: str) -> None:
+    assert spanish in " ".join(one.message for one in in_language(check(task, "one", broken), "es"))
 
 
 def random_tags(rng: np.random.Generator, scheme: str) -> list[str]:
