@@ -352,3 +352,20 @@ def test_a_combined_score_has_one_tie_group(emotions: Definition, folder: Path) 
     assert values["partial"] == pytest.approx(2 / 3)
     samples = field_of(list(runs.values()), spec).resampled(np.random.default_rng(0), 200)
     assert samples[2] == pytest.approx(2 / 3)  # a missing file is missing in every sample
+
+
+def test_a_missing_file_is_skipped_in_every_sample(folder: Path) -> None:
+    definition = with_missing(folder, "skip")
+    spec, partial = definition.tracks[0].metrics[0], tables(labels(0))
+    del partial["deu.csv"]
+    gold = load_gold(definition, "track-a", definition.gold[0].file)
+    runs = []
+    for run in (partial, tables(flipped(labels(0), 0.2, 1))):
+        answers, _report = run_answers(definition, "track-a", packed(run), gold)
+        assert answers is not None
+        runs.append(compare(gold, answers))
+    field = field_of(runs, spec)
+    assert field.observed.tolist() == pytest.approx([compute(run, spec) for run in runs], abs=1e-12)
+    samples = field.resampled(np.random.default_rng(0), 200)
+    assert samples[0] == pytest.approx(1)
+    assert samples[1].std() > 0.01
