@@ -17,7 +17,7 @@ from scoring.metrics import Comparison, LoadedGold, compare, compute, describe
 from scoring.metrics.comparison import EntityComparison, MatrixComparison
 from scoring.reports.problems import Report
 from scoring.reports.tables import TextTable
-from scoring.score import load_gold
+from scoring.score import load_gold, named_bytes
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 def _read(path: Path, track: Track, gold: LoadedGold) -> Comparison:
     """Return the run compared with the gold standard. Errors are ignored as long as the run can be read."""
     report = Report()
-    answers = read_run(track, path.read_bytes(), report, lenient=True)
+    answers = read_run(track, named_bytes(track.files, path), report, lenient=True)
     if answers is None:
         raise UsageError(f"The run {path} cannot be read.", report)
     return compare(gold, answers, count_outside=track.items_outside_gold == "count")

@@ -10,6 +10,7 @@ from scoring.baselines.registry import BASELINES
 from scoring.check import find_items
 from scoring.commands import INVALID, VALID, UsageError, print_json
 from scoring.definition import Definition, Track
+from scoring.definition.files import each_file
 from scoring.formats import suffix, write_run
 from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.reports.problems import Report
@@ -55,10 +56,11 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     for track in tracks:
         material = _material(track, options, definition)
         for name in options.only or BASELINES:
-            path = out / options.split / track.slug / f"{name}{suffix(track)}"
+            last = Path(name, track.files.field) if track.files else Path(name)
+            path = out / options.split / track.slug / f"{last}{suffix(track)}"
             try:
                 write_run(track, BASELINES[name](material), path)
-                written.append(path)
+                written += [own for _, own in each_file(track.files, path)]
             except UnavailableError as reason:
                 if isinstance(reason, UnsuitedError) and not options.only:
                     continue
@@ -90,12 +92,16 @@ def _material(track: Track, options: argparse.Namespace, definition: Definition)
     return Material(
         track=track,
         ids=items.ids,
-        gold=_answers(gold, track, options, definition) if gold and gold.is_file() else None,
+        gold=_answers(gold, track, options, definition) if gold and _is_there(gold, track) else None,
         train=_answers(train, track, options, definition) if train else None,
         texts=_texts(track, options),
         vectors=options.vectors,
         seed=options.seed,
     )
+
+
+def _is_there(path: Path, track: Track) -> bool:
+    return all(own.is_file() for _, own in each_file(track.files, path))
 
 
 def _answers(path: Path, track: Track, options: argparse.Namespace, definition: Definition) -> Answers:
@@ -110,10 +116,10 @@ def _answers(path: Path, track: Track, options: argparse.Namespace, definition: 
 def _texts(track: Track, options: argparse.Namespace) -> dict[str, str]:
     """Return the texts of the given tables or, without tables, of the track's own table."""
     texts: dict[str, str] = {}
-    own = [track.texts[options.split]] if options.split in track.texts else []
-    for path in [Path(pattern.replace(TRACK, track.slug)) for pattern in options.texts] or filter(Path.is_file, own):
+    own = [path for split, path in track.texts.items() if split == options.split and _is_there(path, track)]
+    for path in [Path(pattern.replace(TRACK, track.slug)) for pattern in options.texts] or own:
         try:
-            texts |= read_texts(path, id_columns(track))
+            texts |= read_texts(path, id_columns(track), files=track.files)
         except TextsError as error:
             raise UsageError(f"The texts cannot be read: {error}.") from None
         except OSError as error:

@@ -5,9 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from scoring import limits
 from scoring.answers import AnswerKind, Answers
 from scoring.definition import FormatSpec, Track
+from scoring.definition.files import each_file
 from scoring.formats.conll import CONLL
 from scoring.formats.format import Format, Size
 from scoring.formats.json_labels import JSON_LABELS
@@ -66,6 +69,12 @@ def size_of(spec: FormatSpec) -> Size:
 
 def write_run(track: Track, answers: Answers, path: Path) -> None:
     """Write `answers` as a run file of the track. Missing folders are created."""
+    if track.files is not None and track.files.field in str(path):
+        for prefix, own in each_file(track.files, path):
+            rows = [row for row, item in enumerate(answers.ids) if item.startswith(prefix)]
+            ids = [answers.ids[row].removeprefix(prefix) for row in rows]
+            write_run(replace(track, files=None), answers.select(np.array(rows, np.intp), ids), own)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     text = FORMATS[track.format.kind].write(answers, track.format)
     path.write_text(text, encoding="utf-8", newline="")

@@ -258,6 +258,21 @@ def test_the_command_line_reads_folders(
     assert [one["code"] for one in json.loads(capsys.readouterr().out)["problems"]] == ["files-missing"]
 
 
+def test_baselines_are_written_file_by_file(
+    emotions: Definition, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["baselines", "--task", str(folder), "--track", "track-a", "--json", "--only", "random"]
+    assert main(command) == 0
+    written = [Path(one) for one in json.loads(capsys.readouterr().out)["written"]]
+    start = folder / "baselines/test/track-a/random"
+    assert written == [start / f"{language}.csv" for language in SIZES]
+    assert score(emotions, "track-a", start, emotions.gold[0].file).report.problems == []
+    gold = str(emotions.gold[0].file)
+    common = ["--task", str(folder), "--track", "track-a", "--gold", gold, "--json"]
+    for name in ("analyze", "significance"):
+        assert main([name, *common, str(start), str(folder / "gold")]) == 0
+
+
 def test_paths_name_their_file() -> None:
     files = load_files()
     names = {"x/eng/a.csv": "eng", "pred_pt-BR.csv": "pt-BR", "engl.csv": None, "deu.csv": "deu", "pt.csv": "pt"}
