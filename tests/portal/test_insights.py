@@ -128,8 +128,8 @@ def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
     assert "one: gold version 1, scorer" in readme
     assert field.definition_sha256 in readme
     assert archive.read("references.bib").startswith(b"@misc{")
-    assert "Scores were released: 2024-05-24" in readme
-    assert "Scores will be released: 2024-05-24" in pack_of(field, EVALUATION).read("README.md").decode()
+    assert "Scores were released on 2024-05-24" in readme
+    assert "Scores will be released on 2024-05-24" in pack_of(field, EVALUATION).read("README.md").decode()
     field.phases.update(released=None)
     assert "Scores have not been released" in pack_of(field).read("README.md").decode()
     field.phases.update(released=RELEASE)

@@ -97,7 +97,7 @@ def test_a_command_sends_again_what_was_given_up(row, smtp, capsys):
         state="failed",
         queued_at=EVALUATION,
     )
-    with pytest.raises(CommandError, match="There are: tiny"):
+    with pytest.raises(CommandError, match="Available tasks: tiny"):
         call_command("resend_mails", "tinny")
     call_command("resend_mails", "tiny")
     assert capsys.readouterr().out == "tiny: emails to resend:  1\n"

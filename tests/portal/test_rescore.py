@@ -100,7 +100,7 @@ def test_the_command_asks_for_one_task_and_keeps_the_reason(run, tiny):
     work_off(EVALUATION)
     assert states() == {"scored"}
     assert run.evaluations.count() == 1  # one per run, gold and scorer
-    with pytest.raises(CommandError, match="There are: tiny"):
+    with pytest.raises(CommandError, match="Available tasks: tiny"):
         call_command("rescore", "tinny")
     with pytest.raises(CommandError, match="Use at most 300"):
         call_command("rescore", "tiny", reason="x" * 301)

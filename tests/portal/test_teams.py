@@ -225,7 +225,7 @@ def test_each_state_says_what_it_allows(pending, organizer):
     assert rights() == [True] * 5
     unsigned = team_view(pending, captain(pending), EVALUATION, has_signed=False).rights
     assert [right.may for right in unsigned] == [True, False, False, False, False]
-    assert unsigned[-1].what.endswith("after you sign the data agreement")
+    assert unsigned[-1].what.endswith("(after you sign the data agreement)")
     decline_team(organizer, pending, EVALUATION, reason="no")
     assert rights() == [True, False, False, False, False]
 

@@ -253,7 +253,7 @@ def test_a_used_number_is_a_conflict(sender: Client) -> None:
     upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
     response = upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
     assert response.status_code == HTTPStatus.CONFLICT
-    assert "Free: 2, 3, 4, 5" in response.content.decode()
+    assert "Available numbers: 2, 3, 4, 5" in response.content.decode()
 
 
 def test_a_closed_phase_and_a_missing_file_are_rejected(sender: Client) -> None:
