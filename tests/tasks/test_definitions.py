@@ -75,7 +75,7 @@ def test_every_phase_has_items_gold_and_baselines(definition: Definition) -> Non
 
 
 def test_rankings_over_tracks_say_that_they_are_the_portals(definition: Definition) -> None:
-    assert all("This ranking is the portal's" in overall.note for overall in definition.overall)
+    assert all("This ranking is an addition of the portal" in overall.note for overall in definition.overall)
 
 
 def test_baselines_are_accepted_and_score(definition: Definition) -> None:
