@@ -100,9 +100,9 @@ def test_a_command_sends_again_what_was_given_up(row, smtp, capsys):
     with pytest.raises(CommandError, match="Available tasks: tiny"):
         call_command("resend_mails", "tinny")
     call_command("resend_mails", "tiny")
-    assert capsys.readouterr().out == "tiny: emails to resend:  1\n"
+    assert capsys.readouterr().out == "tiny: emails to resend: 1\n"
     call_command("resend_mails")
-    assert capsys.readouterr().out == "tiny: emails to resend:  0\naccounts: emails to resend:  1\n"
+    assert capsys.readouterr().out == "tiny: emails to resend: 0\naccounts: emails to resend: 1\n"
     deliver()
     assert [mail["To"] for mail in smtp.mails] == [row.address, "ada@example.org"]
 
