@@ -3,6 +3,7 @@
 import shlex
 import sys
 
+METRIC_MODULES = ("sacrebleu.metrics", "rapidfuzz.distance")  # imported by the metrics that use them
 PACKAGES = {"sklearn": "scikit-learn"}  # module → package, where the names differ
 
 

@@ -21,11 +21,13 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, NoReturn
 
 from portal.evaluation.confined import compare, gold, items, runs  # noqa: F401 - loaded before children need them
 from portal.evaluation.confinement import confine
 from portal.evaluation.errors import HostError, description
+from scoring.extras import METRIC_MODULES
 
 ORDER = struct.Struct("=i")  # FORK, or the id of a child to end
 REPLY = struct.Struct("=iid")  # id of the child, or a negative error number; its exit status and CPU seconds
@@ -50,7 +52,15 @@ def main() -> None:
     # Signals are sent to the whole process group, but the worker decides when this process ends.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    load_libraries_of_metrics()
     serve(socket.socket(fileno=int(sys.argv[1])))
+
+
+def load_libraries_of_metrics() -> None:
+    """Import the optional packages here: some search for a writable folder, which fails in a confined child."""
+    for module in METRIC_MODULES:
+        with suppress(ImportError):  # tasks whose metrics don't use it are scored all the same
+            import_module(module)
 
 
 def serve(worker: socket.socket) -> None:
@@ -117,7 +127,8 @@ def answer(method: Callable[..., Any], *arguments: Any) -> bytes:
         return _line(host_error=str(error))
     except BaseException as error:
         is_storage = isinstance(error, OSError) and error.errno in _STORAGE_ERRORS
-        return _line(**{"host_error" if is_storage else "error": description(error)})
+        is_ours = is_storage or isinstance(error, ImportError)  # a package that a metric needs is missing
+        return _line(**{"host_error" if is_ours else "error": description(error)})
 
 
 def _line(**content: Any) -> bytes:
