@@ -13,6 +13,7 @@ from scoring.definition import FormatSpec, Track
 from scoring.definition.files import each_file
 from scoring.formats.conll import CONLL
 from scoring.formats.format import Format, Size
+from scoring.formats.id_lists import ID_LISTS
 from scoring.formats.json_labels import JSON_LABELS
 from scoring.formats.json_soft import JSON_SOFT
 from scoring.formats.reading import Reading, collector_paused
@@ -39,6 +40,7 @@ FORMATS: dict[str, Format] = {
         CONLL,
         TREC_RUN,
         TREC_QRELS,
+        ID_LISTS,
         TEXT_LINES,
         JSON_TEXTS,
     )

@@ -142,23 +142,25 @@ class RankingComparison(Compared):
 
     Documents with equal scores (in single precision) are in descending order of their names, as in trec_eval.
     `owners[i]` is the gold row of the query. `ranks[i]` counts from 1 within the query. `relevance[i]` is 0 without a
-    judgment.
+    judgment. `judged[i]` says whether there is one.
     """
 
     gold: LoadedGold
     owners: NDArray[np.intp]
     ranks: NDArray[np.int64]
     relevance: NDArray[np.float64]
+    judged: NDArray[np.bool_]
 
     def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
         return frozenset({"rankings"})
 
     def by_chance(self, order: NDArray[np.intp]) -> "RankingComparison":
-        return replace(self, owners=self.owners[:0], ranks=self.ranks[:0], relevance=self.relevance[:0])
+        nothing = {name: getattr(self, name)[:0] for name in ("owners", "ranks", "relevance", "judged")}
+        return replace(self, **nothing)
 
     def select(self, rows: Rows, gold: LoadedGold) -> "RankingComparison":
         at, owners = _entries_of(self, rows)
-        return RankingComparison(gold, owners, self.ranks[at], self.relevance[at])
+        return RankingComparison(gold, owners, self.ranks[at], self.relevance[at], self.judged[at])
 
 
 @dataclass(frozen=True, repr=False)
@@ -245,8 +247,10 @@ def _compare_rankings(gold: LoadedGold, run: Ranking, rows: NDArray[np.intp]) ->
     firsts = np.searchsorted(owners, owners)  # index at which each document's query begins
     relevant = gold.once(_relevance)
     documents = [run.documents[place] for place in order.tolist()]
-    relevance = [relevant.get(judged, 0.0) for judged in zip(owners.tolist(), documents, strict=True)]
-    return RankingComparison(gold, owners, np.arange(len(owners)) - firsts + 1, np.array(relevance, np.float64))
+    known = [relevant.get(pair) for pair in zip(owners.tolist(), documents, strict=True)]
+    relevance = np.array([grade or 0.0 for grade in known], np.float64)
+    judged = np.array([grade is not None for grade in known], np.bool_)
+    return RankingComparison(gold, owners, np.arange(len(owners)) - firsts + 1, relevance, judged)
 
 
 def _compare_texts(gold: LoadedGold, run: Texts, rows: NDArray[np.intp]) -> TextComparison:

@@ -18,9 +18,10 @@ AnswerKinds = frozenset[AnswerKind]
 
 @dataclass(frozen=True, slots=True)
 class AnyNumber:
-    """The values of an option that accepts any finite number from `low`."""
+    """The values of an option that accepts any finite number from `low` to `high`."""
 
     low: float
+    high: float = np.inf
 
 
 Options = Mapping[str, tuple[str, ...] | AnyNumber]

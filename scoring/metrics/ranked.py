@@ -1,9 +1,11 @@
-"""Ranked retrieval: nDCG, mean average precision, mean reciprocal rank, precision and recall at a rank.
+"""Ranked retrieval: nDCG, average precision, reciprocal ranks, bpref, RBP, and measures of the first k documents.
 
 Metrics are averaged over the gold's queries. A query counts as 0 if the run lacks it or if it has no relevant
-documents. Documents without a judgment are not relevant. With a cutoff such as `ndcg:10`, only the first 10 documents
-count.
+documents, unless the option `queries` says otherwise. Documents without a judgment are not relevant. With a cutoff such
+as `ndcg:10`, only the first 10 documents count.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,102 +17,184 @@ from scoring.metrics.metric import (
     RANKINGS,
     AnyNumber,
     Example,
-    Mean,
     Metric,
     Numbers,
     Options,
     Part,
+    Share,
     number,
     per_row,
     ratios,
 )
+
+_HIGHEST_GRADE = 4.0  # in gdeval, the program of TREC's web track
+_PERSISTENCE = 0.8
+_QUERIES: Options = {"queries": ("all", "judged", "run")}
+_GRADED: Options = {**_QUERIES, "relevant": AnyNumber(low=0.0)}
+
+Values = Callable[[RankingComparison, MetricSpec], Numbers]  # of each query
 
 
 def _cutoff(spec: MetricSpec) -> float:
     return float(spec.part) if spec.part else np.inf
 
 
-def _relevant_in_gold(gold: LoadedGold, least: float) -> Numbers:
-    """Return the number of relevant documents per query."""
+def _level(spec: MetricSpec) -> float:
+    """The lowest degree of relevance of relevant documents."""
+    return number(spec, "relevant", 1.0)
+
+
+def _relevant_in_gold(gold: LoadedGold, least: float, most: float = np.inf) -> Numbers:
+    """For each query, the number of documents with a degree of relevance from `least` to less than `most`."""
     owners = np.repeat(np.arange(len(gold)), np.diff(gold.ranking.starts))
-    return per_row(owners, gold.ranking.scores >= least, len(gold))
+    scores = gold.ranking.scores
+    return per_row(owners, (scores >= least) & (scores < most), len(gold))
+
+
+def _relevant(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
+    return comparison.gold.once(_relevant_in_gold, _level(spec))
 
 
 def _found(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
-    """Return 1 for each relevant document within the cutoff, otherwise 0."""
-    relevant = comparison.relevance >= number(spec, "relevant", 1.0)
+    """1 for each relevant document within the cutoff, else 0."""
+    relevant = comparison.relevance >= _level(spec)
     return (relevant & (comparison.ranks <= _cutoff(spec))).astype(np.float64)
 
 
 def _sum(comparison: RankingComparison, values: Numbers) -> Numbers:
-    """Sum over the documents of each query."""
+    """Sums over each query's documents."""
     return per_row(comparison.owners, values, len(comparison.gold))
 
 
-@Mean
+def _before(comparison: RankingComparison, values: Numbers) -> Numbers:
+    """For each document, the sum over the better ones of its query."""
+    so_far = np.cumsum(values) - values
+    before: Numbers = so_far - so_far[np.searchsorted(comparison.owners, comparison.owners)]
+    return before
+
+
 def _precision(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     return _sum(comparison, _found(comparison, spec)) / _cutoff(spec)
 
 
-@Mean
 def _recall(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
-    relevant = comparison.gold.once(_relevant_in_gold, number(spec, "relevant", 1.0))
-    return ratios(_sum(comparison, _found(comparison, spec)), relevant, 0.0)
+    return ratios(_sum(comparison, _found(comparison, spec)), _relevant(comparison, spec), 0.0)
 
 
-@Mean
+def _f1(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
+    return 2 * _sum(comparison, _found(comparison, spec)) / (_cutoff(spec) + _relevant(comparison, spec))
+
+
+def _success(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
+    return (_sum(comparison, _found(comparison, spec)) > 0).astype(np.float64)
+
+
+def _r_precision(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
+    relevant = _relevant(comparison, spec)
+    early = comparison.ranks <= relevant[comparison.owners]
+    return ratios(_sum(comparison, _found(comparison, spec) * early), relevant, 0.0)
+
+
 def _average_precision(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     found = _found(comparison, spec)
-    so_far = np.cumsum(found)
-    # documents found for earlier queries
-    before = (so_far - found)[np.searchsorted(comparison.owners, comparison.owners)]
-    relevant = comparison.gold.once(_relevant_in_gold, number(spec, "relevant", 1.0))
-    return ratios(_sum(comparison, found * (so_far - before) / comparison.ranks), relevant, 0.0)
+    precisions = found * (_before(comparison, found) + 1) / comparison.ranks
+    return ratios(_sum(comparison, precisions), _relevant(comparison, spec), 0.0)
 
 
-@Mean
 def _reciprocal_rank(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     best = np.zeros(len(comparison.gold))
     np.maximum.at(best, comparison.owners, _found(comparison, spec) / comparison.ranks)
     return best
 
 
-def _gains(relevance: Numbers, ranks: NDArray[np.int64], cutoff: float) -> Numbers:
-    return np.where(ranks <= cutoff, np.maximum(relevance, 0.0) / np.log2(ranks + 1), 0.0)
+def _bpref(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
+    level, relevant = _level(spec), _relevant(comparison, spec)
+    irrelevant = comparison.judged & (comparison.relevance >= 0) & (comparison.relevance < level)
+    bound = relevant[comparison.owners]
+    known = np.minimum(bound, comparison.gold.once(_relevant_in_gold, 0.0, level)[comparison.owners])
+    above = np.minimum(bound, _before(comparison, irrelevant.astype(np.float64)))
+    values = _found(comparison, spec) * (1 - ratios(above, known, 0.0))
+    return ratios(_sum(comparison, values), relevant, 0.0)
 
 
-def _best_gain(gold: LoadedGold, cutoff: float) -> Numbers:
-    """Return DCG of the ideal order per query."""
+def _reciprocal_expected(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
+    highest = number(spec, "highest", _HIGHEST_GRADE)
+    grades = np.clip(comparison.relevance, 0.0, highest)
+    stops = (2.0**grades - 1) / 2.0**highest
+    goes_on = np.exp(_before(comparison, np.log1p(-stops)))
+    return _sum(comparison, np.where(comparison.ranks <= _cutoff(spec), stops * goes_on / comparison.ranks, 0.0))
+
+
+def _rank_biased(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
+    persistence = number(spec, "persistence", _PERSISTENCE)
+    weights = (1 - persistence) * persistence ** (comparison.ranks - 1.0)
+    return _sum(comparison, _found(comparison, spec) * weights)
+
+
+def _gains(relevance: Numbers, ranks: NDArray[np.int64], cutoff: float, gain: str) -> Numbers:
+    grades = np.maximum(relevance, 0.0)
+    grades = 2.0**grades - 1 if gain == "exponential" else grades
+    return np.where(ranks <= cutoff, grades / np.log2(ranks + 1), 0.0)
+
+
+def _best_gain(gold: LoadedGold, cutoff: float, gain: str) -> Numbers:
+    """DCG of the ideal order."""
     ranking = gold.ranking
     owners = np.repeat(np.arange(len(gold)), np.diff(ranking.starts))
     order = np.lexsort((-ranking.scores, owners))
     ranks = np.arange(len(owners)) - np.repeat(ranking.starts[:-1], np.diff(ranking.starts)) + 1
-    return per_row(owners, _gains(ranking.scores[order], ranks, cutoff), len(gold))
+    return per_row(owners, _gains(ranking.scores[order], ranks, cutoff, gain), len(gold))
 
 
-@Mean
 def _ndcg(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
-    cutoff = _cutoff(spec)
-    gain = _sum(comparison, _gains(comparison.relevance, comparison.ranks, cutoff))
-    return ratios(gain, comparison.gold.once(_best_gain, cutoff), 0.0)
+    cutoff, gain = _cutoff(spec), str(spec.options.get("gain", "linear"))
+    found = _sum(comparison, _gains(comparison.relevance, comparison.ranks, cutoff, gain))
+    return ratios(found, comparison.gold.once(_best_gain, cutoff, gain), 0.0)
+
+
+def _counted(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
+    """1 for each query that counts, by the option `queries`."""
+    queries = spec.options.get("queries", "all")
+    if queries == "judged":
+        return (_relevant(comparison, spec) > 0).astype(np.float64)
+    if queries == "run":
+        return (np.bincount(comparison.owners, minlength=len(comparison.gold)) > 0).astype(np.float64)
+    return np.ones(len(comparison.gold))
+
+
+def _mean(values: Values) -> Share:
+    def parts(comparison: RankingComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
+        counted = _counted(comparison, spec)
+        return values(comparison, spec) * counted, counted
+
+    return Share(parts)
 
 
 _GOLD = {"q": "d1 2, d2 0, d3 1"}
 _RUN = {"q": "d1 0.9, d2 0.8, d3 0.7"}
-_GRADED: Options = {"relevant": AnyNumber(low=0.0)}
+_TREC = "trec_eval; ir_measures (MacAvaney et al., 2022)"
 
 
 def _metric(
-    name: str, title: str, short: str, formula: str, values: Mean, part: Part, example: Example, options: Options
+    name: str,
+    title: str,
+    short: str,
+    formula: str,
+    values: Values,
+    part: Part,
+    example: Example,
+    options: Options = _GRADED,
+    source: str = _TREC,
 ) -> Metric:
+    mean = _mean(values)
     return Metric(
         name=name,
         title=title,
         short=short,
-        formula=formula,
-        source="trec_eval; ir_measures (MacAvaney et al., 2022)",
-        compute=values.compute,
-        contributions=values.contributions,
+        formula=f"mean over queries of {formula}",
+        source=source,
+        compute=mean.compute,
+        contributions=mean.contributions,
         example=example,
         kinds=RANKINGS,
         part=part,
@@ -123,50 +207,127 @@ METRICS = (
         "ndcg",
         "Normalized discounted cumulative gain",
         "nDCG",
-        "mean over queries of DCG / DCG of the ideal order; DCG = Σ_i max(0, relevance_i) / log2(i + 1)",
+        "DCG / DCG of the ideal order; DCG = Σ_i g_i / log2(i + 1), g_i = max(0, relevance_i) or, with `gain: "
+        "exponential`, 2^relevance_i − 1",
         _ndcg,
         Part.CUTOFF_OR_ALL,
         Example("rankings", _GOLD, _RUN, 2.5 / (2 + 1 / np.log2(3)), "(2/1 + 0 + 1/2) / (2/1 + 1/log2 3)"),
-        {},
+        {**_QUERIES, "gain": ("linear", "exponential")},
+        "Järvelin and Kekäläinen (2002); trec_eval; with exponential gains Burges et al. (2005), gdeval",
     ),
     _metric(
         "map",
         "Mean average precision",
         "MAP",
-        "mean over queries of Σ precision at the ranks of relevant documents / all relevant documents",
+        "Σ precision at the ranks of relevant documents / all relevant documents",
         _average_precision,
         Part.CUTOFF_OR_ALL,
         Example("rankings", _GOLD, _RUN, (1 + 2 / 3) / 2, "relevant at ranks 1 and 3: (1/1 + 2/3) / 2"),
-        _GRADED,
     ),
     _metric(
         "mrr",
         "Mean reciprocal rank",
         "MRR",
-        "mean over queries of 1 / rank of the first relevant document; 0 if there is none",
+        "1 / rank of the first relevant document; 0 if there is none",
         _reciprocal_rank,
         Part.CUTOFF_OR_ALL,
         Example("rankings", _GOLD, {"q": "d2 2, d1 1"}, 0.5, "the first relevant document has rank 2"),
-        _GRADED,
     ),
     _metric(
         "precision_at",
         "Precision",
         "P",
-        "mean over queries of (relevant documents among the first k) / k",
+        "(relevant documents among the first k) / k",
         _precision,
         Part.CUTOFF,
-        Example("rankings", _GOLD, _RUN, 0.5, "one of the first two documents is relevant", part="2"),
-        _GRADED,
+        Example("rankings", _GOLD, _RUN, 0.5, "one of the first two is relevant", part="2"),
     ),
     _metric(
         "recall_at",
         "Recall",
         "R",
-        "mean over queries of (relevant documents among the first k) / (all relevant documents)",
+        "(relevant documents among the first k) / (all relevant documents)",
         _recall,
         Part.CUTOFF,
         Example("rankings", _GOLD, _RUN, 0.5, "one of the two relevant documents is among the first two", part="2"),
-        _GRADED,
+    ),
+    _metric(
+        "f1_at",
+        "F1",
+        "F1",
+        "2 · relevant documents among the first k / (k + all relevant documents)",
+        _f1,
+        Part.CUTOFF,
+        Example("rankings", _GOLD, {"q": "d1 3, d9 2, d8 1"}, 0.4, "one of three is relevant: 2 · 1 / (3 + 2)", "3"),
+        source="harmonic mean of P and R of trec_eval for each query",
+    ),
+    _metric(
+        "success_at",
+        "Success",
+        "Success",
+        "1 if one of the first k documents is relevant, else 0",
+        _success,
+        Part.CUTOFF,
+        Example("rankings", _GOLD, {"q": "d2 2, d3 1"}, 1.0, "d3, the second document, is relevant", part="2"),
+    ),
+    _metric(
+        "r_precision",
+        "R-precision",
+        "R-prec",
+        "relevant documents among the first R / R, R = all relevant documents",
+        _r_precision,
+        Part.NONE,
+        Example("rankings", _GOLD, _RUN, 0.5, "two documents are relevant, one of them is among the first two"),
+    ),
+    _metric(
+        "bpref",
+        "Binary preference",
+        "bpref",
+        "Σ_r (1 − min(n_r, R) / min(N, R)) / R over the relevant documents r that the run has; n_r = documents above "
+        "r that are judged and not relevant, N = all of these, R = all relevant documents; documents without a "
+        "judgment or with a negative one are left out",
+        _bpref,
+        Part.NONE,
+        Example(
+            "rankings", _GOLD, _RUN, 0.5, "d1 has no irrelevant document above it, d3 has the only one: (1 + 0) / 2"
+        ),
+        source="Buckley and Voorhees (2004), Retrieval evaluation with incomplete information; trec_eval",
+    ),
+    _metric(
+        "err",
+        "Expected reciprocal rank",
+        "ERR",
+        "Σ_i R_i / i · Π_{j<i} (1 − R_j), R_i = (2^relevance_i − 1) / 2^highest; the option `highest` is the highest "
+        "degree of relevance, by default 4",
+        _reciprocal_expected,
+        Part.CUTOFF_OR_ALL,
+        Example(
+            "rankings",
+            _GOLD,
+            _RUN,
+            3 / 4 + 1 / 4 * 1 / 4 / 3,
+            "R = 3/4, 0, 1/4: 3/4 + (1/4) · (1/4) / 3",
+            options={"highest": "2"},
+        ),
+        {**_QUERIES, "highest": AnyNumber(1.0)},
+        "Chapelle et al. (2009), Expected reciprocal rank for graded relevance; gdeval",
+    ),
+    _metric(
+        "rbp",
+        "Rank-biased precision",
+        "RBP",
+        "(1 − p) Σ_i p^(i − 1) over the ranks i of relevant documents; p is the option `persistence`, by default 0.8",
+        _rank_biased,
+        Part.CUTOFF_OR_ALL,
+        Example(
+            "rankings",
+            _GOLD,
+            _RUN,
+            0.5 * (1 + 0.25),
+            "relevant at ranks 1 and 3: 0.5 · (1 + 0.5²)",
+            options={"persistence": "0.5"},
+        ),
+        {**_GRADED, "persistence": AnyNumber(0.0, 1.0)},
+        "Moffat and Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness; cwl_eval",
     ),
 )

@@ -400,7 +400,8 @@ def _validate_options(metric: Metric, spec: MetricSpec) -> str | None:
         allowed = metric.options[name]
         if isinstance(allowed, AnyNumber):
             if not _is_number(value, allowed):
-                return f"{name} must be a number of at least {allowed.low:g}, not {value}"
+                most = f" and at most {allowed.high:g}" if math.isfinite(allowed.high) else ""
+                return f"{name} must be a number of at least {allowed.low:g}{most}, not {value}"
         elif value not in allowed:
             return f"{name} must be one of {', '.join(allowed)}, not {value}"
     return None
@@ -411,4 +412,4 @@ def _is_number(value: object, allowed: AnyNumber) -> bool:
         number = float(str(value))
     except ValueError:
         return False
-    return math.isfinite(number) and number >= allowed.low
+    return math.isfinite(number) and allowed.low <= number <= allowed.high

@@ -1,6 +1,7 @@
 """Generate docs/metrics.md: `python -m scoring.metrics.table > docs/metrics.md`."""
 
 from collections.abc import Mapping
+from math import isfinite
 
 from scoring.metrics.metric import AnyNumber, Metric, Part
 from scoring.metrics.registry import METRICS, formats_of
@@ -43,6 +44,10 @@ source. The page is generated from the code. [scoring.md](scoring.md) explains h
   which is not part of the signature, is the number of references in the gold. All other text metrics are from 0 to 1.
   ROUGE uses no stemmer. WER and CER use the closest of several references, while jiwer supports only one. jiwer fails
   on a reference without words, which here only adds errors.
+- Rankings: `queries: all` averages over all gold queries, as `trec_eval -c` does. `judged` leaves out queries without a
+  relevant document. `run` leaves out queries for which the run has no documents, as trec_eval does without `-c`. In
+  lists of ids, documents are in the order of the file. In TREC files, they are ordered by score, and equal scores by
+  name.
 - Repeated ids are always rejected. The HatEval scorer, for example, would rate a run as perfect that repeats two ids as
   often as the gold has items.
 """
@@ -145,7 +150,9 @@ def _range(metric: Metric) -> str:
 
 
 def _allowed(values: tuple[str, ...] | AnyNumber) -> str:
-    return f"a number from {values.low:g}" if isinstance(values, AnyNumber) else " or ".join(values)
+    if not isinstance(values, AnyNumber):
+        return " or ".join(values)
+    return f"a number from {values.low:g}" + (f" to {values.high:g}" if isfinite(values.high) else "")
 
 
 def _answers(side: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ _CODES = {  # (singular, plural) unit → codes; all other codes count places
     ("key", "keys"): "json-unknown-key",
     ("label", "labels"): "label-outside-domain inner-class",
     ("value", "values"): "value-not-a-label value-not-a-list value-not-shares value-outside-domain value-not-a-number "
-    "share-not-a-number share-out-of-range span-not-offsets trec-number tag-out-of-order",
+    "documents-not-a-list share-not-a-number share-out-of-range span-not-offsets trec-number tag-out-of-order",
     ("list", "lists"): "label-twice",
     ("cell", "cells"): "value-missing",
     ("row", "rows"): "ragged-row span-not-pair part-without-whole whole-without-part",

@@ -158,6 +158,7 @@ MESSAGES = {
     # rankings
     "trec-line": "Lines with too many or too few fields: {places}. Expected {expected}.",
     "trec-number": "Fields that are not a valid number: {places}. Expected {expected}.",
+    "documents-not-a-list": "Values that are not lists of document ids: {places}. Expected such as {expected}.",
     "document-twice": "Documents listed twice for a query: {places}. Keep one line for each document.",
     "too-many-documents": "Queries with too many documents: {places}. The limit is {expected}.",
     "rank-against-score": "Queries whose scores increase along the ranks: {places}. Documents are ordered by score, "

@@ -95,6 +95,12 @@ tracks:
     metrics: [entity_f1]
     rank_by: entity_f1
   - {slug: ranking, format: {kind: trec-run, depth: 3}, items: items.txt, metrics: ["ndcg"], rank_by: ndcg}
+  - slug: lists
+    format: {kind: id-lists, file: table, id: post, value: preds, separator: tab, quotes: none, depth: 3}
+    items: items.txt
+    metrics: ["mrr:5"]
+    rank_by: "mrr:5"
+  - {slug: ids, format: {kind: id-lists, depth: 3}, items: items.txt, metrics: [bpref], rank_by: bpref}
   - {slug: outputs, format: {kind: text-lines, ids: first}, items: items.txt, metrics: [wer], rank_by: wer}
   - {slug: records, format: {kind: json-texts, lines: true}, items: items.txt, metrics: [wer], rank_by: wer}
   - slug: typed
@@ -159,6 +165,8 @@ RIGHT = {
             for item, own in {"a": [(3, 5, "P"), (0, 9, "L"), (3, 5, "L")], "b": [], "c": [(0, 1, "P")]}.items()
         ]
     ).encode(),
+    "lists": b'post\tpreds\nb\t[ \'d1\' ,"d\'2"]\na\t[]\nc\t["d3"]\n',
+    "ids": b'[{"id": "b", "value": ["d1", "d\'2"]}, {"id": "a", "value": []}, {"id": "c", "value": ["d3"]}]',
     "ranking": b"a Q0 d1 1 9.5 me\nb Q0 d1 1 2 me\na Q0 d2 2 -1e2 me\nc Q0 d3 1 0 me\n",
 }
 COLUMNS = {"map": ("hate", "target"), "numbers": ("mood",), "kinds": ("stars", "price")}
@@ -213,6 +221,10 @@ def test_right_files_mean_what_they_say(task: Definition, track: str, mark: byte
         assert (answers.starts.tolist(), answers.lengths.tolist()) == ([0, 1, 1, 3], [3, 1, 2])
     elif isinstance(answers, Texts):
         assert answers == Texts(["a", "c", "b"], [('One "x".',), ("",), ("ñu\ttoo",)])
+    elif track in ("lists", "ids"):
+        assert isinstance(answers, Ranking)
+        assert (answers.ids, answers.documents) == (["b", "a", "c"], ["d1", "d'2", "d3"])
+        assert (answers.starts.tolist(), answers.scores.tolist()) == ([0, 2, 2, 3], [0, -1, 0])
     else:
         assert isinstance(answers, Ranking)
         assert answers.starts.tolist() == [0, 2, 3, 4]
@@ -242,6 +254,12 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("lines", b'"Y"', b'"Z"', "label-outside-domain", None),
         ("lines", b'"id": "b"', b'"id": "a"', "duplicate-ids", None),
         ("outputs", b"c\t", b"c", "text-line", 2),
+        ("lists", b"[]", b"d1, d2", "documents-not-a-list", 3),
+        ("lists", b"[]", b"['d1', d2]", "documents-not-a-list", 3),
+        ("lists", b'"d\'2"', b"'d1'", "document-twice", None),
+        ("lists", b"[]", b"['1', '2', '3', '4']", "too-many-documents", None),
+        ("ids", b"[]", b'"d1"', "documents-not-a-list", None),
+        ("ids", b"[]", b'["1", "2", "3", "4"]', "too-many-documents", None),
         ("outputs", b"One", b"One" * 2000, "text-too-long", None),
         ("records", b'""', b"[]", "text-not-a-text", None),
         ("records", b'"a"', b'"b"', "duplicate-ids", None),

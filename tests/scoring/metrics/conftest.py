@@ -37,6 +37,12 @@ def text_peers(root: Path, pytestconfig: pytest.Config) -> Evaluate:
     return _evaluate(_make(root, pytestconfig, "text-peers"), HERE / "text_peers_driver.py")
 
 
+@pytest.fixture(scope="session")
+def retrieval_peers(root: Path, pytestconfig: pytest.Config) -> Callable[[Sequence[Mapping[str, Any]]], Any]:
+    """Each query's values (see `retrieval_peers_driver`) by ir_measures."""
+    return _evaluate(_make(root, pytestconfig, "retrieval-peers"), HERE / "retrieval_peers_driver.py")
+
+
 def _evaluate(python: Path, driver: Path) -> Evaluate:
     def evaluate(batch: Sequence[Mapping[str, Any]]) -> list[dict[str, float | None]]:
         run = subprocess.run([python, driver], input=json.dumps(batch), capture_output=True, text=True, timeout=600)

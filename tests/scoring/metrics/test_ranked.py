@@ -1,5 +1,8 @@
 """Rankings compared with ir_measures (trec_eval) and with values computed by hand."""
 
+from collections.abc import Callable
+from typing import Any
+
 import ir_measures
 import numpy as np
 import pytest
@@ -54,6 +57,77 @@ def test_as_trec_eval(seed: int, queries: int, levels: int) -> None:
     theirs = ir_measures.pytrec_eval.calc_aggregate(list(MEASURES.values()), grades, run)
     for key, measure in MEASURES.items():
         assert score(key, gold, run) == pytest.approx(theirs[measure], abs=1e-9), key
+
+
+def expected_reciprocal_rank(grades: list[float], highest: int) -> float:
+    """Algorithm 2 of Chapelle et al. (2009)."""
+    stays, value = 1.0, 0.0
+    for rank, grade in enumerate(grades, 1):
+        stops = (2**grade - 1) / 2**highest
+        value += stays * stops / rank
+        stays *= 1 - stops
+    return value
+
+
+def drawn(seed: int) -> dict[str, Documents]:
+    """Queries with judged documents, some without relevant ones, and a run that lacks some queries."""
+    rng, names = np.random.default_rng(seed), [f"d{number}" for number in range(30)]
+    qrels, run = dict[str, dict[str, float]](), dict[str, dict[str, float]]()
+    for number in range(rng.integers(2, 8)):
+        judged = rng.choice(names, rng.integers(1, 15), replace=False)
+        qrels[f"{number + 1}"] = {str(name): int(rng.integers(0, rng.choice([1, 5]))) for name in judged}
+        if number == 0 or rng.random() < 0.8:
+            found = rng.permutation(names)[: rng.integers(1, 25)]
+            run[f"{number + 1}"] = {str(name): float(len(found) - rank) for rank, name in enumerate(found)}
+    return {"qrels": qrels, "run": run}
+
+
+def test_peers_query_by_query(
+    retrieval_peers: Callable[[list[Any]], list[Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch = [drawn(seed) for seed in range(25)]
+    largest: dict[str, float] = {}
+    for case, theirs in zip(batch, retrieval_peers(batch), strict=True):
+        for key, values in theirs.items():
+            name, *options = key.split()
+            chosen = dict(option.split("=") for option in options)
+            level = float(chosen.get("relevant", 1))
+            counted = {
+                "all": list(case["qrels"]),
+                "judged": [query for query, own in case["qrels"].items() if max(own.values()) >= level],
+                "run": list(case["run"]),
+            }
+            for queries, names in counted.items():
+                own = score(name, case["qrels"], case["run"], queries=queries, **chosen)
+                if not names:
+                    assert own is None
+                    continue
+                expected = np.mean([values[query] for query in names])
+                # gdeval prints five decimals
+                assert own == pytest.approx(expected, rel=0, abs=1e-5 if name == "err:10" else 1e-9), (key, queries)
+                assert own is not None
+                largest[key] = max(largest.get(key, 0.0), abs(own - float(expected)))
+    with capsys.disabled():
+        print("\nlargest differences:", ", ".join(f"{key} {most:.1e}" for key, most in largest.items()))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_expected_reciprocal_rank_is_the_authors_algorithm(seed: int) -> None:
+    given = drawn(seed)
+    for highest in (4, 5):
+        values = [
+            expected_reciprocal_rank([own.get(name, 0) for name in given["run"].get(query, {})], highest)
+            for query, own in given["qrels"].items()
+        ]
+        found = score("err", given["qrels"], given["run"], highest=str(highest))
+        assert found == pytest.approx(np.mean(values), abs=1e-12)
+
+
+def test_no_query_counts() -> None:
+    gold, run = {"q": {"d1": 0.0}}, {"q": {"d1": 1.0}}
+    assert score("map", gold, run) == 0
+    assert score("map", gold, run, queries="judged") is None
+    assert score("map", {"q": {"d1": 1.0}}, {"x": {"d1": 1.0}}, queries="run") is None
 
 
 @pytest.mark.parametrize(
