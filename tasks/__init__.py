@@ -15,6 +15,7 @@ from .generation import generate as generation
 from .hateval2019 import generate as hateval2019
 from .multilingual import generate as multilingual
 from .regression import generate as regression
+from .retrieval import generate as retrieval
 from .ssa2023 import generate as ssa2023
 from .toxicspans2021 import generate as toxicspans2021
 
@@ -29,6 +30,7 @@ TEMPLATES: dict[str, Callable[..., None]] = {
     **GENERATORS,
     "regression": regression.generate,
     "generation": generation.generate,
+    "retrieval": retrieval.generate,
     "entities": entities.generate,
     "multilingual": multilingual.generate,
 }

@@ -44,6 +44,7 @@ TEMPLATES = (
     "hateval2019",
     "regression",
     "generation",
+    "retrieval",
     "entities",
     "multilingual",
 )

@@ -87,4 +87,5 @@ NAMES = {
     "regression": "EI-reg_en_anger_pred.txt",
     "generation": "rdf2text_en_Lak.txt",
     "multilingual": "runs.zip",
+    "retrieval": "predictions.tsv",
 }
