@@ -16,6 +16,7 @@ from scoring.formats import FORMATS, answer_kind
 from scoring.formats.table import values_of
 from scoring.metrics import (
     accuracy,
+    annotators,
     correlation,
     cross_entropy,
     curves,
@@ -39,6 +40,7 @@ from scoring.metrics import (
     text_match,
     translation,
     unintended_bias,
+    verification,
 )
 from scoring.metrics.combination import NAMES, Combination, joined
 from scoring.metrics.comparison import Comparison, MatrixComparison
@@ -59,6 +61,8 @@ FAMILIES = (
     errors,
     correlation,
     ordinal,
+    annotators,
+    verification,
     curves,
     unintended_bias,
     multilabel,

@@ -153,7 +153,7 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("sacrebleu.metrics", "rapidfuzz.distance"):
         monkeypatch.setitem(sys.modules, name, None)
     for key, package in (("chrf", "sacrebleu"), ("wer", "rapidfuzz")):
-        with pytest.raises(ImportError, match=f"a package: .* -m pip install {package}"):
+        with pytest.raises(ImportError, match=f"-m pip install {package}"):
             value(key, texts([["a"]]), texts(["a"]))
 
 

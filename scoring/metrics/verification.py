@@ -1,0 +1,197 @@
+"""Yes or no with a probability, as in PAN's authorship verification: c@1, F0.5u, Fβ, Brier score, calibration error.
+
+A column has numbers from 0 to 1; above 0.5 means yes, below no, and exactly 0.5 leaves the item open, as does no
+answer. In the gold, numbers above 0.5 are yes.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from scoring.definition import MetricSpec
+from scoring.metrics.comparison import MatrixComparison
+from scoring.metrics.correlation import judged_items
+from scoring.metrics.metric import (
+    TABLE,
+    AnyNumber,
+    Contributions,
+    Example,
+    Metric,
+    Numbers,
+    Options,
+    Part,
+    number,
+    ratios,
+)
+
+_OPEN = 0.5
+_BINS = 10.0
+
+Combine = Callable[[Numbers, MetricSpec], Numbers]  # of sums (…, counts): (…)
+
+
+def _sides(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Numbers, Numbers]:
+    """Of each item: 1 if the gold judges it, 1 if it says yes, the run's number."""
+    at = comparison.position(column or comparison.gold.matrix.columns[0])
+    judged = judged_items(comparison, column)
+    yes = np.zeros(len(judged))
+    yes[judged] = comparison.gold.values[judged, at] > _OPEN
+    given = np.where(comparison.absent[:, at], _OPEN, comparison.run[:, at].astype(np.float64))
+    return judged.astype(np.float64), yes, given
+
+
+def _decisions(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
+    """Of each item 1 if it is judged, a true yes, a false yes, a false no, a true no, open: (items, 6)."""
+    judged, yes, given = _sides(comparison, spec.part)
+    says_yes, says_no = judged * (given > _OPEN), judged * (given < _OPEN)
+    open_ = judged - says_yes - says_no
+    no = 1 - yes
+    return np.column_stack([judged, says_yes * yes, says_yes * no, says_no * yes, says_no * no, open_])
+
+
+def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
+    judged, yes, given = _sides(comparison, spec.part)
+    return np.column_stack([judged, judged * (given - yes) ** 2])
+
+
+def _bins(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
+    """1 if an item is judged, then in the column of the run's number yes − this number."""
+    judged, yes, given = _sides(comparison, spec.part)
+    count = int(number(spec, "bins", _BINS))
+    bins = np.clip((given * count).astype(np.int64), 0, count - 1)
+    off = np.zeros((len(judged), count))
+    off[np.arange(len(judged)), bins] = judged * (yes - given)
+    return np.column_stack([judged, off])
+
+
+def _c_at_1(sums: Numbers, spec: MetricSpec) -> Numbers:
+    items, right, left_open = sums[..., 0], sums[..., 1] + sums[..., 4], sums[..., 5]
+    return ratios(right + left_open * ratios(right, items, 0.0), items)
+
+
+def _f_05_u(sums: Numbers, spec: MetricSpec) -> Numbers:
+    hits = 1.25 * sums[..., 1]
+    return ratios(hits, hits + 0.25 * (sums[..., 3] + sums[..., 5]) + sums[..., 2])
+
+
+def _f_beta(sums: Numbers, spec: MetricSpec) -> Numbers:
+    weight = number(spec, "beta", 1.0) ** 2
+    hits = (1 + weight) * sums[..., 1]
+    return ratios(hits, hits + weight * sums[..., 3] + sums[..., 2])
+
+
+def _brier_complement(sums: Numbers, spec: MetricSpec) -> Numbers:
+    return 1 - ratios(sums[..., 1], sums[..., 0])
+
+
+def _calibration_error(sums: Numbers, spec: MetricSpec) -> Numbers:
+    return ratios(np.abs(sums[..., 1:]).sum(axis=-1), sums[..., 0])
+
+
+_GOLD = {"1": "same 1", "2": "same 1", "3": "same 0", "4": "same 0"}
+_RUN = {"1": "same 0.9", "2": "same 0.5", "3": "same 0.2", "4": "same 0.6"}
+
+
+def _metric(
+    name: str,
+    title: str,
+    short: str,
+    formula: str,
+    source: str,
+    counts: Callable[[MatrixComparison, MetricSpec], Numbers],
+    combine: Combine,
+    value: float,
+    why: str,
+    options: Options | None = None,
+    example_options: Mapping[str, str] | None = None,
+    higher_is_better: bool = True,
+) -> Metric:
+    def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
+        found = float(combine(comparison.once(counts, spec).sum(axis=0), spec))
+        return None if np.isnan(found) else found
+
+    def contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
+        return Contributions(comparison.once(counts, spec), lambda sums: combine(sums, spec))
+
+    return Metric(
+        name=name,
+        title=title,
+        short=short,
+        formula=formula,
+        source=source,
+        compute=compute,
+        contributions=contributions,
+        example=Example("table", _GOLD, _RUN, value, why, options=example_options or {}),
+        kinds=TABLE,
+        numbers=True,
+        part=Part.COLUMN,
+        options=options or {},
+        higher_is_better=higher_is_better,
+    )
+
+
+METRICS = (
+    _metric(
+        "c_at_1",
+        "c@1",
+        "c@1",
+        "(r + u · r / n) / n; r right items, u open ones (exactly 0.5, or without an answer), n all",
+        "Peñas and Rodrigo (2011), A simple measure to assess non-response; PAN's verification evaluator",
+        _decisions,
+        _c_at_1,
+        (2 + 2 / 4) / 4,
+        "items 1 and 3 are right, item 2 is open: (2 + 1 · 2/4) / 4",
+    ),
+    _metric(
+        "f_05_u",
+        "F0.5u",
+        "F0.5u",
+        "1.25 tp / (1.25 tp + 0.25 (fn + u) + fp); u open items, of either class; undefined where all is 0",
+        "Bevendorff et al. (2019), Generalizing unmasking for short texts; PAN's verification evaluator",
+        _decisions,
+        _f_05_u,
+        1.25 / (1.25 + 0.25 + 1),
+        "tp = 1, fn = 0, u = 1, fp = 1: 1.25 / (1.25 + 0.25 + 1)",
+    ),
+    _metric(
+        "f_beta_decided",
+        "Fβ of decided items",
+        "Fβ",
+        "(1 + β²) tp / ((1 + β²) tp + β² fn + fp) over the items that are not open; β is the option `beta`, by default "
+        "1; undefined where all is 0",
+        "van Rijsbergen (1979); scikit-learn, fbeta_score; PAN's verification evaluator for β = 1",
+        _decisions,
+        _f_beta,
+        1.25 / (1.25 + 1),
+        "tp = 1, fn = 0, fp = 1: 1.25 / (1.25 + 0 + 1)",
+        {"beta": AnyNumber(0.0)},
+        {"beta": "0.5"},
+    ),
+    _metric(
+        "brier_complement",
+        "Complement of the Brier score",
+        "1 − Brier",
+        "1 − mean of (g − a)², g being 1 for yes and 0 for no; an item without an answer counts as 0.5",
+        "Brier (1950); scikit-learn, 1 − brier_score_loss; PAN's verification evaluator",
+        _squares,
+        _brier_complement,
+        1 - (0.01 + 0.25 + 0.04 + 0.36) / 4,
+        "1 − (0.1² + 0.5² + 0.2² + 0.6²) / 4",
+    ),
+    _metric(
+        "calibration_error",
+        "Expected calibration error",
+        "ECE",
+        "Σ_b |Σ g − Σ a| / n over bins b of equal width of the run's numbers; the option `bins` is their number, by "
+        "default 10; a bin includes its lower end, the last one both",
+        "Naeini et al. (2015), Obtaining well calibrated probabilities using Bayesian binning; scikit-learn, "
+        "calibration_curve",
+        _bins,
+        _calibration_error,
+        (0.2 + abs(2 - 2.0)) / 4,
+        "with 2 bins, item 3 is off by 0.2, and items 1, 2 and 4 have 2 yes and 0.9 + 0.5 + 0.6 = 2: (0.2 + 0) / 4",
+        {"bins": AnyNumber(1.0, 1000.0)},
+        {"bins": "2"},
+        higher_is_better=False,
+    ),
+)
