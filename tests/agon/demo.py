@@ -7,9 +7,12 @@ import os
 import pty
 import re
 import select
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +54,14 @@ class Demo:
         assert process.poll() is None, self._log.read_text()
         return "Agon is ready" in self._log.read_text()
 
+    def let_deadline_pass(self, task: str) -> None:
+        """Let all phases of the task close now, as if time had passed: organizers must give an hour's notice."""
+        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        of_task = "shared_task_id = (SELECT id FROM portal_sharedtask WHERE slug = ?)"
+        with closing(sqlite3.connect(self._state / "agon.sqlite3", timeout=PATIENCE)) as database, database:
+            changed = database.execute(f"UPDATE portal_phase SET closes = ? WHERE {of_task}", (now, task))
+            assert changed.rowcount
+
     def mails_to(self, address: str) -> list[str]:
         """Return the texts of the emails to that address, oldest first."""
         files = sorted((self._state / "mail").glob(f"*_{address}_*.eml"))
@@ -67,8 +78,8 @@ class Person:
         self.browser.sign_in(email, PASSWORD)
         self.browser.post("/accounts/reauthenticate/", password=PASSWORD)  # needed before a login can be allowed
         own = {"HOME": folder, "XDG_CONFIG_HOME": folder / ".config", "XDG_CACHE_HOME": folder / ".cache"}
-        self._environment = clean_environment() | {name: str(value) for name, value in own.items()}
-        self._environment |= {"PYTHONPATH": str(ROOT), "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
+        self.environment = clean_environment() | {name: str(value) for name, value in own.items()}
+        self.environment |= {"PYTHONPATH": str(ROOT), "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
         self.err = ""
 
     def agon(self, *words: object, expect: int = 0, typed: str = "") -> str:
@@ -76,7 +87,7 @@ class Person:
         done = subprocess.run(
             self._command(*words),
             cwd=self.folder,
-            env=self._environment,
+            env=self.environment,
             input=typed,
             capture_output=True,
             text=True,
@@ -96,7 +107,7 @@ class Person:
         leader, follower = pty.openpty()
         terminal = {"stdin": follower, "stdout": follower, "stderr": follower}
         command = self._command("login", self._demo.address, "--no-browser", *words)
-        program = subprocess.Popen(command, cwd=self.folder, env=self._environment, start_new_session=True, **terminal)
+        program = subprocess.Popen(command, cwd=self.folder, env=self.environment, start_new_session=True, **terminal)
         os.close(follower)
         try:
             found = _read_until(leader, rb"in your browser: (\S+)\s")
