@@ -1,0 +1,91 @@
+"""A task's folder goes through the queue and a bucket: pushed, checked by a real worker, changed and applied."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as portal_settings
+
+from agon.task_folder import packed_folder
+from portal.actions.pushes import apply_push, push_new_task, push_task
+from portal.models import SharedTask, TaskPush, User
+from portal.models.clock import database_now
+from portal.objects.interface import data_objects, gold_objects
+from portal.sealing import seal
+from portal.storage import open_gold
+from tasks import build
+from tests.faults.conftest import Worker
+from tests.portal.conftest import s3 as s3
+from tests.portal.world import person, set_up_second_factor
+from tests.services import S3, Broker, wait_until
+
+
+@pytest.fixture
+def buckets(s3: S3, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Two new buckets, for data and for gold, of this process and of the programs that it starts."""
+    data, gold = s3.new_bucket(), s3.new_bucket()
+    names = {"endpoint": "ENDPOINT", "region": "REGION", "key": "KEY", "secret": "SECRET", "name": "BUCKET"}
+    for name, variable in names.items():
+        monkeypatch.setenv(f"AGON_S3_{variable}", data[name])
+    for name in ("key", "secret", "name"):
+        monkeypatch.setenv(f"AGON_S3_GOLD_{names[name]}", gold[name])
+    backend = "portal.objects.bucket.Bucket"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "data": {"BACKEND": backend, "OPTIONS": {**data, "scratch": tmp_path / "data"}},
+        "gold": {"BACKEND": backend, "OPTIONS": {**gold, "scratch": tmp_path / "gold"}},
+    }
+
+
+@pytest.fixture
+def creator(transactional_db: None) -> User:
+    user = person("Olga")
+    user.may_create_tasks = True
+    user.save()
+    set_up_second_factor(user)
+    return user
+
+
+def packed(folder: Path, archive: Path) -> bytes:
+    packed_folder(folder, archive)
+    return archive.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_push_through_the_queue_and_a_bucket(
+    broker: Broker, buckets: None, creator: User, worker: Worker, tmp_path: Path
+) -> None:
+    folder = build("ssa2023", tmp_path / "mine")
+    worker.start()
+
+    def checked(task: SharedTask | None) -> TaskPush:
+        sealed, at = seal([packed(folder, tmp_path / "task.zip")]), database_now()
+        push = (
+            push_task(creator, task, at, sealed=sealed) if task else push_new_task(creator, creator, at, sealed=sealed)
+        )
+
+        def is_finished() -> bool:
+            push.refresh_from_db()
+            return push.is_finished
+
+        wait_until(is_finished, "a worker has checked the push")
+        return push
+
+    push = checked(None)
+    assert (push.state, push.problems) == ("applied", [])
+    task = SharedTask.objects.get(slug="ssa2023")
+    assert (task.state, list(task.organizers.all())) == ("draft", [creator])
+    for track in task.tracks.all():
+        (gold,) = track.gold_standards.all()
+        (file,) = [one.file for one in task.definition.gold if one.track == track.slug]
+        assert open_gold(gold.sealed_sha256) == (folder / "gold" / file.name).read_bytes()
+    assert task.definition_sha256 in " ".join(data_objects().names())
+    wait_until(lambda: len(list(gold_objects().names())) == task.tracks.count(), "the sealed zip is deleted")
+    assert not [path for path in Path(portal_settings.GOLD_ROOT).rglob("*") if path.is_file()]
+    page = folder / "pages/overview.md"
+    page.write_text(page.read_text() + "\nMore.\n")
+    push = checked(task)
+    assert (push.state, push.changes[-1]) == ("ready", "pages/overview.md: changed")
+    apply_push(creator, push, database_now(), is_sure=True)
+    applied = SharedTask.objects.get(slug="ssa2023")
+    assert applied.definition.pages["overview"].read_text().endswith("More.\n")
