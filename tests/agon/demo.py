@@ -114,7 +114,7 @@ class Person:
             link = found[1].decode().removeprefix(self._demo.address)
             page = self.browser.get(link)
             (code,) = re.findall(r'name="code" value="([^"]+)"', page)
-            assert "Allowed." in self.browser.post(link, code=code, allow="")
+            assert "Access allowed." in self.browser.post(link, code=code, allow="")
             _read_until(leader, rb"Signed in to (\S+) as")
             assert program.wait(PATIENCE) == 0
         finally:
