@@ -4,6 +4,7 @@ An organizer and a captain use only the command `agon`. Their browsers allow the
 """
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -279,7 +280,8 @@ def _export(organizer: Person, slug: str) -> None:
     assert CAPTAIN in (exports / f"{slug}_teams.csv").read_text()
     with zipfile.ZipFile(exports / f"{slug}_runs.zip") as packed:
         listed = json.loads(packed.read("manifest.json"))["runs"]
-        assert {one["path"].rpartition("/")[2] for one in listed} >= {NAME.format(number) for number in (1, 3, 4)}
+        assert {one["run"] for one in listed} >= {NAME.format(number) for number in (1, 3, 4)}
+        assert all(hashlib.sha256(packed.read(one["path"])).hexdigest() == one["sha256"] for one in listed)
     verbs = {entry["verb"] for entry in json.loads((exports / f"{slug}_audit.json").read_text())}
     assert {"create_draft", "open_task", "apply_push", "upload_gold", "release_scores", "approve_team"} <= verbs
     assert captain_rows(exports / f"{slug}_downloads.csv")
