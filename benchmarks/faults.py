@@ -146,7 +146,7 @@ OUTAGES: dict[str, Fault] = {"an outage of a minute": stop_all}
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A number of uploads within a time, and the faults injected meanwhile, one after another."""
+    """A stage: `uploads` uploads in `seconds` seconds, and one of `faults` in turn every `every` seconds."""
 
     uploads: int
     seconds: float

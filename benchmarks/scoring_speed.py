@@ -1,4 +1,7 @@
-"""Run the scoring benchmark: Agon and PyEvALL in turn in one process each, growth, whole processes, and tie groups.
+"""Run the scoring benchmark.
+
+It measures Agon and PyEvALL in turn, each in one long-running process; whole processes with their start; how the time
+grows with the number of items; and the computation of tie groups.
 
 PyEvALL runs with the interpreter in AGON_PYEVALL_PYTHON, or in an environment that is created once in the folder
 `.agon-bench`.

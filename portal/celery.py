@@ -42,7 +42,10 @@ app.autodiscover_tasks(["portal"], related_name="worker")
 
 
 class Beat(PersistentScheduler):
-    """A scheduler that skips a job when a few of its messages are still waiting. One sweep finds everything."""
+    """A scheduler that skips a job while several regular messages wait in its lane.
+
+    More messages would be useless, because a single sweep finds all waiting work.
+    """
 
     def apply_async(self, entry: ScheduleEntry, producer: Producer, advance: bool = True, **options: Any) -> Any:
         lane = self.app.amqp.router.route(entry.options, entry.task, entry.args, entry.kwargs)["queue"].name

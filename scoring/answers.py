@@ -134,7 +134,7 @@ class Entities:
         return f"Entities({len(self.ids)} items, {len(self.begins)} entities)"
 
     def select(self, rows: Rows, ids: list[str]) -> "Entities":
-        """Return the entities in `rows` with other ids."""
+        """Return the entities of the items in `rows`, with the items renamed to `ids`."""
         at, starts = gathered(self.starts, rows)
         return Entities(
             ids,

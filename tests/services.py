@@ -165,7 +165,7 @@ class Program:
             self.process.wait()
 
     def stop(self) -> None:
-        """End the program as for a restart. Running work may finish."""
+        """Stop the program as a restart does: it has 20 seconds to finish its work before it is killed."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             with suppress(subprocess.TimeoutExpired):

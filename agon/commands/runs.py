@@ -53,7 +53,11 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
             own.add_argument("-o", "--overwrite", action="store_true", help="overwrite an existing file")
         if action == "withdraw":
             own.add_argument(
-                "-m", "--reason", required=True, metavar="REASON", help="reason, which the organizers can read"
+                "-m",
+                "--reason",
+                required=True,
+                metavar="REASON",
+                help="reason for the withdrawal, visible to the organizers",
             )
             own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         declare(own, globals()[f"_{action}"])

@@ -21,7 +21,8 @@ from portal.models.failed_attempt import AN_HOUR, FIRST_GUESSES, GUESSES
 from portal.permissions import Obstacle, data_access
 
 WRONG_PASSWORD = NotAllowed.declare(
-    "wrong_password", _("This is not your team’s password. The captain’s latest password email contains it.")
+    "wrong_password",
+    _("Incorrect password. Your team’s current password is in the latest password email to the captain."),
 )
 LAST_GUESS_WRONG = LimitReached.declare(WRONG_PASSWORD.code, WRONG_PASSWORD.sentence)
 TOO_MANY_GUESSES = LimitReached.declare(

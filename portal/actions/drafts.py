@@ -50,7 +50,7 @@ def hide_task(act: Act, shared_task: SharedTask) -> SharedTask:
     return _set(act, shared_task, State.HIDDEN)
 
 
-@action(who=ORGANIZERS, says=_("showed the task again"), errors=[NOT_HIDDEN], locks=True)
+@action(who=ORGANIZERS, says=_("made the task public again"), errors=[NOT_HIDDEN], locks=True)
 def show_task(act: Act, shared_task: SharedTask) -> SharedTask:
     """Make a hidden task public again, in its current state."""
     if shared_task.state != State.HIDDEN:

@@ -165,6 +165,6 @@ def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) 
 
 
 def _highest_number(submission: Submission, track: Track) -> int:
-    """Return the highest number of the team's runs, or 0, if file names contain no numbers."""
+    """Return the highest number among the team's earlier runs, or 0 if there are none."""
     earlier = Run.objects.filter(team=submission.team, phase=submission.phase, track=track)
     return earlier.aggregate(highest=Max("number"))["highest"] or 0

@@ -34,7 +34,7 @@ OPENED = Invalid.declare(
 )
 NO_CLOSING = Invalid.declare("no_closing", _("Enter the closing time."))
 NO_DEADLINE = Invalid.declare("no_closing", _("%(phase)s has no deadline, so it needs no extra time."))
-CLOSES_FIRST = Invalid.declare("closes_first", _("The phase must close after it opens."))
+CLOSES_FIRST = Invalid.declare("closes_first", _("The closing time must be later than the opening time."))
 PAST = Invalid.declare("past", _("The new deadline is in the past. Choose a future time."))
 DEADLINE_TOO_NEAR = Invalid.declare(
     "too_near",

@@ -109,9 +109,9 @@ def base_of(shared_task: SharedTask) -> str:
 
 
 def check_push(push_id: UUID, at: datetime) -> None:
-    """Claim and check the push and record the result. A worker that lost its claim writes nothing.
+    """Claim and check the push, and record the result. A worker that has lost its claim writes nothing.
 
-    After an error of ours the push waits.
+    After an internal error, the push waits for the next attempt.
     """
     now = running_from(at)
     waiting = TaskPush.objects.unfinished().filter(pk=push_id)

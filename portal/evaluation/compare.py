@@ -102,7 +102,7 @@ def board_rules(board: Board) -> BoardRules:
 
 
 def board_run(evaluation: Evaluation, file: Path) -> BoardRun:
-    """Describe a board's run for a child, which reads it from its file."""
+    """Return what a child process needs to read the run of this evaluation from `file`."""
     run = evaluation.run
     return BoardRun(
         str(evaluation.pk), file, run.entry, run.kind == Run.Kind.BASELINE, is_teams=run.kind == Run.Kind.TEAM

@@ -47,7 +47,7 @@ class TaskPush(Leased):
     shared_task = models.ForeignKey(SharedTask, on_delete=models.SET_NULL, null=True, related_name="pushes")
     is_first = models.BooleanField()  # whether it creates a task
     sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    size = models.PositiveBigIntegerField()  # bytes of the sealed zip, and of a valid zip's files
+    size = models.PositiveBigIntegerField()  # bytes of the sealed zip; of a valid one also its unpacked files
     sealed_sha256 = models.CharField(max_length=64, blank=True)  # of the sealed zip; empty after its deletion
     state = models.CharField(max_length=8, choices=State, default=State.RECEIVED)
     problems = models.JSONField(default=list)  # each from `Problem.as_dict`, without content of gold files

@@ -92,7 +92,7 @@ def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
     public = [phase for phase in phases if phase.scores_are_public(at)]
     if public:
         effects.append(
-            _("After that, the public leaderboard of %(phases)s changes and shows your reason to everyone.")
+            _("When rescoring finishes, the public leaderboard of %(phases)s is updated and shows your reason.")
             % {"phases": _titles(public)}
         )
     return [*effects, _("To undo this, use an earlier version again. Every version is kept.")]

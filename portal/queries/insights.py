@@ -36,7 +36,7 @@ class LeadLine:
 
 @dataclass(frozen=True, slots=True)
 class SliceScores:
-    """Ranking scores of the best FIELD runs of teams, by the slices of one column."""
+    """Ranking scores of the best team runs (at most FIELD) on each slice of one column."""
 
     name: str
     title: str

@@ -115,7 +115,7 @@ def _board(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Board | 
 
 
 def _has_rows(board: Board, viewer: Viewer, at: datetime) -> bool:
-    """Return whether the viewer may see any row. A hidden board needs no further query."""
+    """Return whether the viewer may see any row. If not, the caller can skip all other queries."""
     return Evaluation.objects.visible_at_all(viewer, at).filter(gold=board.gold, phase=board.phase).exists()
 
 

@@ -135,7 +135,11 @@ def labels(answers: Matrix) -> LabelFrequencies:
 
 
 def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[np.bool_], ...]:
-    """Return gold classes and run classes of the judged items (items, classes), and which items the run answers."""
+    """Return three arrays for the items with gold.
+
+    Returns:
+        The gold classes and the run's classes, both of shape (items, classes), and whether the run answers each item.
+    """
     gold = comparison.gold
     if gold.values.dtype.kind == "f":
         raise ValueError("weights are not classes")

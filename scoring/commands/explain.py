@@ -36,9 +36,9 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _explained(name: str, options: argparse.Namespace, definition: Definition, held: Held) -> dict[str, Any]:
-    """Return the meaning of a name.
+    """Print and return the meaning of a name.
 
-    Runs of other given names, and names suggested for them, are not suggested again.
+    It suggests no name that was also given on the command line or already suggested for another name.
     """
     is_archive = name.casefold().endswith(".zip")
     named = (naming.explain_archive if is_archive else naming.explain)(definition, name, options.team)

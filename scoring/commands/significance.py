@@ -25,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method", choices=get_args(Method), default="bootstrap", help="statistical test to use (default: bootstrap)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed for random choices (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--rounds", type=int, default=ROUNDS, metavar="N", help=f"number of samples (default: {ROUNDS})"
     )

@@ -30,7 +30,7 @@ class Files:
     of: tuple[str, ...] = declare(
         many(VALUE, each_once=True), f"Values of the field, one for each file: {FEWEST} to {MOST} values."
     )
-    title: str = declare(limited(TEXT, 60), "Name on pages. By default, the name of the field.", default="")
+    title: str = declare(limited(TEXT, 60), "Display name. Defaults to the name of the field.", default="")
     missing: Literal["reject", "accept"] = declare(
         one_of("reject", "accept"),
         "Whether a run with a missing file is rejected, or its metrics for this file are undefined. The option "

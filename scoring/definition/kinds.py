@@ -94,7 +94,7 @@ def number(above: float | None = None, example: str = "") -> Kind[float]:
     schema: Schema = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
     if above is None:
         return Kind(read, schema, "number")
-    return Kind(read, {**schema, "exclusiveMinimum": above}, f"number greater than {above:g}")
+    return Kind(read, {**schema, "exclusiveMinimum": above}, f"number, greater than {above:g}")
 
 
 WHOLE = whole()
@@ -134,10 +134,11 @@ def many(kind: Kind[T], *, least: int = 0, each_once: bool = False) -> Kind[tupl
             value.error("definition-rule", found="the list needs at least one entry")
         return entries
 
+    noun, comma, limits = kind.name.partition(",")
     schema: Schema = {"type": "array", "items": kind.schema}
     schema |= {"minItems": least} if least else {}
     schema |= {"uniqueItems": True} if each_once else {}
-    return Kind(read, schema, f"list of {kind.name}s", kind.keys)
+    return Kind(read, schema, f"list of {noun}s{comma}{limits}", kind.keys)
 
 
 TEXTS = many(TEXT, each_once=True)

@@ -17,14 +17,14 @@ NAME = re.compile("[A-Za-z0-9_-]{1,40}")
 class Slicing:
     """One way to split items. Each value of a column is a slice. Items with empty cells are in no slice."""
 
-    column: str = declare(WORD, "Column whose values are the slices. By default, the name of the slices.", default="")
+    column: str = declare(WORD, "Column whose values are the slices. Defaults to this entry's key.", default="")
     items: Mapping[str, Path] = declare(
         FILES_BY_SPLIT,
         "Table with the id columns and this column. Without it, the column is in the gold file: one of its "
         "`columns`, its `group` or one of its `attributes`.",
         default={},
     )
-    title: str = declare(limited(TEXT, 60), "Name on pages. By default, the name of the slices.", default="")
+    title: str = declare(limited(TEXT, 60), "Display name. Defaults to this entry's key.", default="")
     at_least: float | None = declare(
         NUMBER, "Splits a column of numbers into two slices: with 20, the slices are `<20` and `>=20`.", default=None
     )

@@ -47,7 +47,7 @@ class Naming:
     )
     archive: str | None = declare(
         TEXT,
-        "Pattern of an archive's file name, with `{team}`. `.zip` is added. Without it, any name is allowed.",
+        "Pattern for archive file names, with `{team}`. Agon adds `.zip`. If omitted, any name is allowed.",
         default=None,
     )
     track: str = declare(

@@ -72,4 +72,4 @@ class Agreement:
         limited(WORD, 40),
         "Version of the text. If the text changes, set a new version, which everyone must sign again.",
     )
-    file: Path = declare(FILE, "Path of the text, in Markdown.")
+    file: Path = declare(FILE, "Path to the agreement's text, a Markdown file.")

@@ -218,9 +218,9 @@ class Track:
     )
     slices: Mapping[str, Slicing] = declare(
         SLICES,
-        "Columns that split the items. Boards can then be ranked by a single slice, the results analysis compares "
-        "slices, and metrics can use one slice: `f1:YES@language=es`. `@right=HS` selects the items for which a run "
-        "has the correct value in the column or class HS.",
+        "Columns that divide the items into slices. Leaderboards can be ranked by a single slice, the results analysis "
+        "compares slices, and a metric can be limited to one slice, for example `f1:YES@language=es`. `@right=HS` "
+        "limits a metric to the items for which a run has the correct value in the column or class HS.",
         default={},
     )
     missing: Literal["reject", "default"] = declare(

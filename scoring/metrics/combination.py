@@ -71,9 +71,9 @@ class Combination:
         return self._end(lows, min), self._end(highs, max)
 
     def _end(self, ends: Sequence[float | None], extreme: Callable[[Iterable[float]], float]) -> float | None:
-        """Return the score of parts at their ends.
+        """Return the score if every part is at the given end of its range; None if an end is unbounded.
 
-        If parts can be skipped, this is the most extreme score of the other parts.
+        If undefined parts are skipped, any of the parts may remain, so this is the most extreme of their scores.
         """
         known = [end for end in ends if end is not None]
         if len(known) < len(ends):

@@ -22,7 +22,7 @@ def judged_items(comparison: MatrixComparison, column: str | None) -> NDArray[np
 
 
 def pairs(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Numbers]:
-    """Return the numbers of gold and run for the items judged by the gold."""
+    """Return the gold values and the run's values of the items that have a gold value."""
     judged = judged_items(comparison, column)
     at = comparison.position(column or comparison.gold.matrix.columns[0])
     if not judged.any():

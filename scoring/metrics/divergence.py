@@ -59,14 +59,14 @@ def _divergence_by_item(comparison: MatrixComparison) -> Numbers:
 
 @Share
 def _divergences(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return the divergence of each item, and 1 for items with any gold weight."""
+    """Return two arrays: each item's divergence, and 1 for an item with any gold weight, otherwise 0."""
     scale = log(2) / log_unit(spec, "2")
     return scale * comparison.once(_divergence_by_item), comparison.once(_judged)
 
 
 @Share
 def _distances(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return the square root of each item's divergence, and 1 for items with any gold weight."""
+    """Return two arrays: the square root of each item's divergence, and 1 for an item with gold weight, otherwise 0."""
     divergences, judged = _divergences.parts(comparison, spec)
     return np.sqrt(divergences), judged
 

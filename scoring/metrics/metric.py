@@ -115,7 +115,7 @@ class Share:
 
 
 class Part(Enum):
-    """The meaning of the part of a key such as `f1:YES`."""
+    """What the text after the colon of a metric key refers to, such as `YES` in `f1:YES`."""
 
     NONE = "nothing"
     CLASS = "a class"

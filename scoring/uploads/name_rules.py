@@ -100,7 +100,10 @@ class RunRule:
     def right_names(
         self, track: Track | None, number: int | None, team: str | None, value: str | None = None
     ) -> Iterator[str]:
-        """Yield valid unused names, for this or any track, with this or any number, and for this or any file."""
+        """Yield valid, unused names for the given track, number and file.
+
+        A missing track, and a number or file that the rules do not allow, stand for all of them.
+        """
         naming = self.definition.naming
         chosen = self.team or _valid_team(self.definition, team)
         if "team" in self.pattern.fields and chosen is None:

@@ -56,7 +56,10 @@ def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
 
 @pytest.fixture
 def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
-    """Replace the item lists by pipes without a writer, so that checks and scoring wait. False undoes it."""
+    """Return a function that replaces the item lists with pipes without a writer, so that checks and scoring wait.
+
+    Called with False, it restores the lists.
+    """
     paths = {track.items["test"] for track in shared_task.definition.tracks}
 
     def be_slow(slow: bool) -> None:

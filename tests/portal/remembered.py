@@ -1,9 +1,10 @@
-"""Fixtures that are built once per process. Their rows are restored when a test begins in the same state.
+"""Fixtures that are built once per process and restored in tests that begin in the same state.
 
 Importing a task, uploading and scoring cost more than most tests that need them. So `@remembered` replaces
-`@pytest.fixture` for fixtures that create rows and files only from the fixtures that they name. They are built again if
-anything differs: a row of the database before, a folder, where files are stored, or a stored file. Tests with a broker
-build everything themselves, because restoring rows sends no messages.
+`@pytest.fixture` for fixtures that create rows and files only from the fixtures that they name. A fixture is
+built again if anything it depends on has changed: earlier database rows, the folders passed to it, the storage
+location, or a file that it stored. Tests with a broker build everything themselves, because restoring rows sends no
+messages.
 """
 
 import inspect

@@ -172,7 +172,7 @@ def _store_scores(slug: str) -> None:
 
 
 def _store_preview(slug: str, here: QuerySet[Evaluation]) -> None:
-    """Store the same scores as the preview of a gold correction."""
+    """Also store the scores of the phase in the preview of a gold correction."""
     for upload in GoldUpload.objects.filter(track__shared_task__slug="gated"):
         board = Board.objects.get(track=upload.track, phase__slug=slug)
         evaluations = here.filter(run__track=upload.track)

@@ -62,7 +62,7 @@ TABLE = "id,label\na,1\nb,0\nc,1\nd,1\n"
 
 
 def used() -> float:
-    """Return CPU seconds including children, which do not depend on how busy this machine is."""
+    """Return the CPU seconds of this process and its children. They do not depend on the machine's load."""
     return sum(os.times()[:4])
 
 

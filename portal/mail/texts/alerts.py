@@ -17,7 +17,10 @@ def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
         subject=_("%(task)s: a problem needs your attention") % names,
         blocks=[
             text(
-                _("Agon could not resolve this problem automatically (%(count)s in total, see the log for details):")
+                _(
+                    "Agon found problems that it could not resolve automatically. Their number is %(count)s. For "
+                    "details, see the log."
+                )
                 % names
             ),
             points([("", line) for line in mail.details.get("lines", [])]),
