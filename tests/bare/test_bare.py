@@ -59,7 +59,7 @@ def test_from_the_readme_to_a_scored_run(machine: Machine) -> None:
     again = Demo(machine, port)
     assert "Meltemi" in teams_on(visitor)
     again.press_ctrl_c()
-    for once in ("Making the environment", "Installing the packages"):
+    for once in ("Creating the environment", "Installing the packages"):
         assert once in demo.log
         assert once not in again.log
 

@@ -92,7 +92,7 @@ def test_the_right_settings_start_and_secrets_come_from_files(
         ({"SECRET_KEY_FILE": "", "SECRET_KEY": "0123456789" * 4}, "SECRET_KEY is missing or too easy to guess"),
         ({"SECRET_KEY_FILE": "/nowhere"}, "SECRET_KEY_FILE names /nowhere, which cannot be read: No such file"),
         ({"AGON_RECEIPT_KEY_FILE": ""}, "AGON_RECEIPT_KEY is missing"),
-        ({"AGON_GOLD_PUBLIC_KEY": ""}, "AGON_GOLD_PUBLIC_KEY is missing (on a worker AGON_GOLD_PRIVATE_KEY)"),
+        ({"AGON_GOLD_PUBLIC_KEY": ""}, "AGON_GOLD_PUBLIC_KEY is missing (on a worker, AGON_GOLD_PRIVATE_KEY)"),
         (
             {"AGON_GOLD_PRIVATE_KEY": "0123"},
             "AGON_GOLD_PRIVATE_KEY has an invalid value. Use a key that manage.py gold_keys",

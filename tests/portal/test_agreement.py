@@ -63,7 +63,7 @@ def test_only_the_text_that_was_read_is_signed(gated, tiny):
 
 def test_no_run_without_a_signature(team):
     name, body = "one_Bora_1.json", run_file(GOOD)
-    with pytest.raises(NotAllowed, match="Sign the data agreement") as raised:
+    with pytest.raises(NotAllowed, match="Sign this task’s data agreement") as raised:
         send(team, name, body, EVALUATION)
     assert (raised.value.code, raised.value.http_status) == ("unsigned", 403)
     assert not Submission.objects.exists()
@@ -79,7 +79,7 @@ def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
     task = new_version(gated_folder)
     assert not has_signed(user, task)
     team.shared_task = task
-    with pytest.raises(NotAllowed, match="Sign the data agreement"):
+    with pytest.raises(NotAllowed, match="Sign this task’s data agreement"):
         send(team, "one_Bora_1.json", run_file(GOOD), EVALUATION)
     sign(user, task)
     assert send(team, "one_Bora_1.json", run_file(GOOD), EVALUATION)
@@ -90,7 +90,7 @@ def test_a_signed_text_is_not_changed_under_its_version(gated, gated_folder):
     (gated_folder / "pages/terms.md").write_text("# Terms\n\nA typo fixed.\n")
     task = import_shared_task(None, gated_folder, EVALUATION).shared_task  # no one has signed it yet
     sign(person("Cleo"), task)
-    with pytest.raises(Conflict, match="give this text a new version"):
+    with pytest.raises(Conflict, match="Give this text a new version"):
         new_version(gated_folder, version="1")
     assert SharedTask.objects.get().definition_sha256 == task.definition_sha256
 

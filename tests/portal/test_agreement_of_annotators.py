@@ -31,11 +31,11 @@ def voted(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
 @pytest.mark.slow
 def test_it_is_shown_with_the_scores(voted: SharedTask) -> None:
     text = Client().get(ADDRESS).content.decode()
-    assert "Agreement of the annotators" in text
+    assert "Annotator agreement" in text
     assert "0.7500" in text
     assert r"YES & 4 & 0.7500" in pack_of(voted).read("tables/one-agreement.tex").decode()
     Phase.objects.filter(slug="evaluation").update(released=None)
-    assert "Agreement of the annotators" not in Client().get(ADDRESS).content.decode()
+    assert "Annotator agreement" not in Client().get(ADDRESS).content.decode()
 
 
 def test_a_folder_without_the_votes_changes_nothing(voted: SharedTask, tiny_folder: Path) -> None:
