@@ -104,7 +104,7 @@ def test_the_first_ten_of_many_problems_are_mailed(meltemi, smtp):
     deliver()
     text, _html = parts(smtp.mails[0])
     assert len(re.findall(r"^- ", text, re.MULTILINE)) == 10
-    assert "And 4 more problems." in text
+    assert "There are 4 more problems." in text
 
 
 def mail_after(smtp, team, values, number, at, phase="evaluation"):
@@ -154,7 +154,7 @@ def test_what_failed_on_our_side_is_owned_up_to_once(meltemi, smtp):
     quarantine(Submission.objects.filter(pk=submission.pk), EVALUATION)
     deliver()
     (mail,) = smtp.mails
-    assert mail["Subject"] == "Tiny: tiny_Meltemi.zip failed on our side"
+    assert mail["Subject"] == "Tiny: evaluation of tiny_Meltemi.zip failed on our side"
     for part in parts(mail):
         assert "on our side, not in your run" in " ".join(part.split())
     assert not Quota.objects.filter(used__gt=0).exists()

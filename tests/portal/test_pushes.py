@@ -174,7 +174,7 @@ def test_what_touches_runs_must_be_confirmed(tiny: SharedTask, organizer: User, 
     shutil.copy(tiny_folder / "gold/two.json", tiny_folder / "gold/one.json")
     push = pushed(organizer, packed(tiny_folder), tiny)
     assert push.changes == ["gold one test: version 2, 4 of 4 items have gold"]
-    assert push.effects == ["1 run is scored again."]
+    assert push.effects == ["1 run is rescored."]
     assert not Run.objects.filter(state="received", kind="team").exists()
     with pytest.raises(ActionError, match="push_unsure"):
         apply_push(organizer, push, EVALUATION)
@@ -196,7 +196,7 @@ def test_runs_that_came_after_the_check_must_be_confirmed_too(
     work_off(EVALUATION)
     with pytest.raises(ActionError, match="push_unsure") as unsure:
         apply_push(organizer, push, EVALUATION)
-    assert "1 run is scored again." in unsure.value.message
+    assert "1 run is rescored." in unsure.value.message
     assert not Run.objects.filter(state="received", kind="team").exists()
     client.force_login(organizer)
     address = reverse("push", args=[push.pk])
@@ -255,7 +255,7 @@ def test_a_deadline_that_moves_is_shown_and_recorded_by_name(
     edit(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', 'closes: "2024-05-17 00:00 UTC"')
     push = pushed(organizer, packed(tiny_folder), tiny)
     assert push.touches_runs
-    assert any("Evaluation: Wed 1 May, 00:00 UTC" in effect for effect in push.effects), push.effects
+    assert any("Evaluation changes from Wed 1 May, 00:00 UTC" in effect for effect in push.effects), push.effects
     assert not PhaseChange.objects.exists()
     apply_push(organizer, push, EVALUATION, is_sure=True)
     assert PhaseChange.objects.get().by == organizer

@@ -21,7 +21,7 @@ def test_an_address_with_nul_is_a_bad_request(anybody, sender, meltemi):
         for client in (anybody, sender):
             response = client.get(address)
             assert response.status_code == 400, address
-            assert b"NUL character" in response.content
+            assert b"null character" in response.content
 
 
 def test_a_member_number_of_any_length_is_not_found(sender, meltemi):
