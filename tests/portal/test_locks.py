@@ -159,7 +159,7 @@ def test_a_phase_that_moves_at_every_attempt_reserves_nothing(moves, meltemi, ov
         if moves == 1:
             send_run(meltemi, GOOD, 1, EVALUATION)
         else:
-            with pytest.raises(Conflict, match="upload the file again") as raised:
+            with pytest.raises(Conflict, match="Upload the file again") as raised:
                 send_run(meltemi, GOOD, 1, EVALUATION)
             assert raised.value.code == "phase_moves"
     assert Run.objects.filter(team=meltemi).count() == (1 if moves == 1 else 0)
