@@ -118,7 +118,8 @@ def test_a_machine_without_data_and_key_claims_no_work(
     log = tmp_path / "elsewhere.log"
     wait_until(lambda: log.exists() and "accepts no work yet" in log.read_text(), "it says that it lacks something")
     lacks = WorkerHost.objects.get(lane=Lane.SCORING).missing
-    assert [sentence.partition(":")[0] for sentence in lacks] == ["The data are missing", "The gold files are missing"]
+    found = [sentence.partition(" because")[0] for sentence in lacks]
+    assert found == ["The data are missing", "The gold files are missing"]
     assert queue.llen(message_list(Lane.SCORING, HINT_PRIORITY)) == hinted
     submission.refresh_from_db()
     assert (submission.state, submission.token, submission.postponed) == (Submission.State.RECEIVED, None, 0)

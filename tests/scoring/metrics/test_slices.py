@@ -50,7 +50,7 @@ def test_worked_out_by_hand() -> None:
     assert compute(run, over_slices("f1:y", "mean")) == pytest.approx(2 / 3)  # the slice es has no y
     assert compute(run, over_slices("f1:y", "mean", "zero")) == pytest.approx(1 / 3)
     assert compute(run, over_slices("f1:y", "gap")) is None
-    with pytest.raises(ValueError, match="there are no slices topic; there are group"):
+    with pytest.raises(ValueError, match="there are no slices topic; existing slices: group"):
         compute(run, of("accuracy@topic=x"))
 
 
@@ -61,7 +61,7 @@ def test_only_where_another_column_is_right() -> None:
     wrong = compare(gold, table("HS TR", {"1": "01", "2": "01", "3": "10"}))
     assert compute(wrong, of("accuracy:TR@right=HS")) is None
     info = describe(of("accuracy:TR@right=HS"))
-    assert (info.key, info.title) == ("accuracy:TR@right=HS", "Accuracy: TR where HS is right")
+    assert (info.key, info.title) == ("accuracy:TR@right=HS", "Accuracy: TR where HS is correct")
 
 
 def test_values_are_merged_and_numbers_halved() -> None:
