@@ -61,7 +61,7 @@ def test_no_token_a_revoked_one_and_one_that_ends_soon(
     AccessToken.objects.update(expires_at=datetime.now(UTC) + timedelta(days=6))
     assert "Renew it with “agon login”" in findings(expect=1)["token"]["detail"]
     AccessToken.objects.update(revoked_at=datetime.now(UTC) - timedelta(days=9999))
-    assert "not valid" in findings(expect=1)["token"]["detail"]
+    assert "is invalid, expired or revoked" in findings(expect=1)["token"]["detail"]
     monkeypatch.delenv("AGON_TOKEN")
     assert "Sign in with “agon login”" in findings(expect=1)["token"]["detail"]
 
@@ -106,7 +106,7 @@ def test_an_old_client(findings: Any, token: AccessToken, monkeypatch: pytest.Mo
     assert "/client/" in findings(expect=1)["portal"]["detail"]
 
 
-@pytest.mark.parametrize(("token_name", "said"), [("teamless", "Create or join a team"), ("unsigned", "Sign the")])
+@pytest.mark.parametrize(("token_name", "said"), [("teamless", "Create a team or join one"), ("unsigned", "Sign the")])
 def test_no_team_and_no_signature(
     findings: Any, task: SharedTask, monkeypatch: pytest.MonkeyPatch, token_name: str, said: str
 ) -> None:
