@@ -79,7 +79,7 @@ def test_a_token_is_kept_for_its_owner_alone(
 def test_a_token_that_is_not_valid_is_not_kept(agon: Typed, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     type_in(monkeypatch, "agon_nonsense\n")
     agon("login", expect=4)
-    assert "not valid" in agon.err
+    assert "is invalid, expired or revoked" in agon.err
     assert not credentials.config_folder().exists()
 
 
