@@ -293,8 +293,8 @@ def load_files() -> Files:
     ("before", "after", "word"),
     [
         ("of: [eng, deu, pt-BR]", "of: [eng]", "2 to 50"),
-        ("of: [eng, deu, pt-BR]", "of: [eng, ENG]", "upper and lower case"),
-        ("name: language", "name: team", "another meaning"),
+        ("of: [eng, deu, pt-BR]", "of: [eng, ENG]", "differ only in case"),
+        ("name: language", "name: team", "reserved name"),
         ("items: items/{language}.txt", "items: items/eng.txt", "needs {language}"),
         ("gold/{language}/labels.csv", "gold/labels.csv", "needs {language}"),
         ("pred_{language}.csv", "pred.csv", "names need {language}"),
