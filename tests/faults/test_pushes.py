@@ -56,6 +56,8 @@ def test_a_push_through_the_queue_and_a_bucket(
     broker: Broker, buckets: None, creator: User, worker: Worker, tmp_path: Path
 ) -> None:
     folder = build("ssa2023", tmp_path / "mine")
+    local = Path(portal_settings.GOLD_ROOT)
+    before = set(local.rglob("*"))
     worker.start()
 
     def checked(task: SharedTask | None) -> TaskPush:
@@ -81,7 +83,7 @@ def test_a_push_through_the_queue_and_a_bucket(
         assert open_gold(gold.sealed_sha256) == (folder / "gold" / file.name).read_bytes()
     assert task.definition_sha256 in " ".join(data_objects().names())
     wait_until(lambda: len(list(gold_objects().names())) == task.tracks.count(), "the sealed zip is deleted")
-    assert not [path for path in Path(portal_settings.GOLD_ROOT).rglob("*") if path.is_file()]
+    assert set(local.rglob("*")) == before
     page = folder / "pages/overview.md"
     page.write_text(page.read_text() + "\nMore.\n")
     push = checked(task)
@@ -89,3 +91,4 @@ def test_a_push_through_the_queue_and_a_bucket(
     apply_push(creator, push, database_now(), is_sure=True)
     applied = SharedTask.objects.get(slug="ssa2023")
     assert applied.definition.pages["overview"].read_text().endswith("More.\n")
+    worker.stop()  # it finishes its work, so that no temporary file is left behind
