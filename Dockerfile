@@ -1,9 +1,17 @@
 # One image for web, workers and beat. docker-compose.yml sets the command of each service.
 FROM python:3.13.9-slim AS build
 WORKDIR /agon
-COPY run requirements.txt requirements-uv.txt ./
+RUN apt-get update && apt-get install --yes --no-install-recommends binutils
+COPY run requirements-production.txt requirements-uv.txt requirements-parquet.txt deploy/prune_packages.sh ./
 COPY scoring scoring
-RUN ./run setup && .venv/bin/python -m pip uninstall --yes uv
+# Parts that make the image larger than 400 MB. Set a part's argument to 1 to include it.
+ARG AGON_FIGURES
+ARG AGON_PARQUET
+RUN ./run setup --production && \
+    if [ -n "$AGON_PARQUET" ]; then ./run setup --parquet; fi && \
+    if [ -z "$AGON_FIGURES" ]; then .venv/bin/python -m pip uninstall --yes fonttools vl-convert-python; fi && \
+    .venv/bin/python -m pip uninstall --yes uv pip && \
+    ./prune_packages.sh .venv
 
 FROM python:3.13.9-slim
 WORKDIR /agon

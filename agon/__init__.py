@@ -1,8 +1,8 @@
 """Agon for Python, for participants and organizers. It uses the scoring engine but not the portal's code.
 
-`agon.load`, `agon.submit` and `agon.leaderboard` use the portal that `agon login` signed in to. `agon.Portal` has all
-functions of a portal. `agon.compute` and `agon.score_many` do not need a portal. Each function is imported on first
-use.
+`agon.load`, `agon.submit` and `agon.leaderboard` use the portal that `agon login` signed in to. `agon.Portal` offers
+everything that a participant can do on a portal. `agon.compute` and `agon.score_many` do not need a portal. Each
+function is imported on first use.
 """
 
 from importlib import import_module

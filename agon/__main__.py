@@ -1,7 +1,7 @@
-"""The command `agon`: everything in `python -m scoring`, and commands that use a portal.
+"""The `agon` command: everything in `python -m scoring`, and commands that use a portal.
 
 Exit codes of the portal commands: 0 success, 1 failure, 2 usage error, 3 invalid run, 4 not signed in, 5 not allowed
-(phase closed, limit reached), 6 timeout.
+(phase closed, limit reached, team or signature missing), 6 timeout.
 """
 
 import sys
@@ -14,7 +14,7 @@ from scoring.__main__ import main as scoring_main
 COMMANDS = {
     "login": "sign in to a portal with your browser",
     "logout": "delete the access token from this computer",
-    "doctor": "find problems that keep you from submitting, and how to fix them",
+    "doctor": "check whether you can submit runs, and show how to fix problems",
     "completion": "print the shell completion script",
     "whoami": "show the account you are signed in with, and your teams",
     "tasks": "list the shared tasks with open phases and next deadlines",
@@ -25,7 +25,8 @@ COMMANDS = {
     "submit": "submit a run or a zip of several runs",
     "runs": "list, view, download, select or withdraw your runs",
     "leaderboard": "print a leaderboard",
-    "task": "for organizers: create, check, push, open, hide and release a task, and manage its gold and exports",
+    "task": "for organizers: create, check, push, open, hide and release a task, and manage its gold standards and "
+    "exports",
     "teams": "for organizers: list, approve or decline a task's teams",
     "organizers": "for organizers: list, add or remove a task's organizers",
 }
@@ -35,7 +36,7 @@ _MODULES = (
     | dict.fromkeys(["tasks", "files", "download"], "data")
     | {"sign": "team"}
 )
-_WITHOUT_VALUE = ("--json", "--wait")  # their value can only be given with `=`
+_WITHOUT_VALUE = ("--json", "--wait")  # options whose value can only be given with `=`
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

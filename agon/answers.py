@@ -1,4 +1,7 @@
-"""The types of a portal's responses. Unknown fields from newer portals are ignored, as docs/api.md requires."""
+"""The types of a portal's responses.
+
+Unknown fields, which a newer portal may send, are ignored, as docs/api.md requires.
+"""
 
 from datetime import datetime
 from importlib import import_module
@@ -16,13 +19,13 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A response, parsed from JSON. `as_dict` converts it back."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return the response as JSON values."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
 
 class Token(Answer, frozen=True, kw_only=True):
-    """The token in use. `task` is the task that the token is limited to, if any."""
+    """The token in use. If it is limited to one task, `task` is that task."""
 
     name: str
     scope: str
@@ -81,7 +84,7 @@ class Track(Answer, frozen=True, kw_only=True):
 
 
 class Question(Answer, frozen=True, kw_only=True):
-    """A question of the organizers to new teams."""
+    """A question from the organizers to new teams."""
 
     key: str
     label: str
@@ -89,11 +92,25 @@ class Question(Answer, frozen=True, kw_only=True):
     choices: list[str]
 
 
+class RunFieldLabel(Answer, frozen=True, kw_only=True):
+    """A run field as a column of a leaderboard."""
+
+    key: str
+    label: str
+
+
+class RunField(RunFieldLabel, frozen=True, kw_only=True):
+    """A short text that describes a run, such as its model."""
+
+    required: bool
+
+
 class Task(TaskSummary, frozen=True, kw_only=True):
     """A shared task. `current_phase` is the open phase that closes first."""
 
     tracks: list[Track]
     questions: list[Question]
+    run_fields: list[RunField] = []
     current_phase: str | None
     has_agreement: bool
     your_team: str | None
@@ -116,7 +133,7 @@ class Member(Answer, frozen=True, kw_only=True):
 
 
 class Team(Answer, frozen=True, kw_only=True):
-    """A team as its members see it; `reason` says why it was declined."""
+    """A team as seen by its members. `reason` says why it was declined."""
 
     name: str
     state: str
@@ -139,19 +156,33 @@ class Limit(Answer, frozen=True, kw_only=True):
     whose: str
 
 
+class Upload(Answer, frozen=True, kw_only=True):
+    """An earlier upload of your team."""
+
+    id: str
+    file_name: str
+    received_at: datetime
+
+
 class Phase(Answer, frozen=True, kw_only=True):
-    """A phase. `limits` is empty if you are not in a participating team."""
+    """A phase. `limits` is empty if you are not in a participating team.
+
+    `replaces` is your team's upload that a new one replaces, if `submissions` is 1.
+    """
 
     slug: str
     title: str
     opens: datetime
     closes_for_you: datetime | None
     is_open: bool
+    round_days: int | None = None  # None also if the portal is older and has no rounds
     limits: list[Limit]
+    submissions: int | None = None
+    replaces: Upload | None = None
 
 
 class Obstacle(Answer, frozen=True, kw_only=True):
-    """A reason why you cannot download a file, and how to remove it."""
+    """Something that keeps you from downloading a file, and how to resolve it."""
 
     code: str
     detail: str
@@ -173,7 +204,7 @@ class Dataset(Answer, frozen=True, kw_only=True):
 
 
 class Run(Answer, frozen=True, kw_only=True):
-    """A run with its state and, when you may see them, its scores by metric."""
+    """A run with its state and, if you may see them, its scores by metric."""
 
     id: str
     name: str
@@ -190,11 +221,13 @@ class Run(Answer, frozen=True, kw_only=True):
     is_official: bool
     is_chosen: bool
     is_withdrawn: bool
+    is_replaced: bool = False
     withdrawal_reason: str
     method: str
     description: str
     link: str
     system_type: str
+    fields: dict[str, str] = {}
     received_at: datetime
     finished_at: datetime | None
     problems: Problems
@@ -206,8 +239,8 @@ class Run(Answer, frozen=True, kw_only=True):
 class Submission(Answer, frozen=True, kw_only=True):
     """An upload and its runs. `problems` are about the upload as a whole.
 
-    `not_described` is set by `Portal.submit` instead of the portal. It is the reason why the message was not saved as a
-    description.
+    `not_described` does not come from the portal. `Portal.submit` sets it to the reason why the message was not saved
+    as a description.
     """
 
     id: str
@@ -229,7 +262,10 @@ class Submission(Answer, frozen=True, kw_only=True):
 
 
 class Rejection(Answer, frozen=True, kw_only=True):
-    """The error that submitting a valid file would cause now, because of limits, run numbers or the phase's dates."""
+    """Why submitting this valid file would fail now.
+
+    For example, a limit is reached, a run number is taken, or the phase is not open.
+    """
 
     code: str
     detail: str
@@ -276,6 +312,7 @@ class BoardRow(Answer, frozen=True, kw_only=True):
     method: str
     system_type: str
     slot: str | None
+    fields: dict[str, str] = {}
     scores: dict[str, float | None]
     interval: list[float] | None
     tie_group: str
@@ -285,7 +322,7 @@ class BoardRow(Answer, frozen=True, kw_only=True):
 
 
 class Leaderboard(Answer, frozen=True, kw_only=True):
-    """A track's whole leaderboard in a phase. Before the release it has no rows, and `hidden_reason` explains why."""
+    """A track's whole leaderboard in a phase. Before the release, it has no rows, and `hidden_reason` explains why."""
 
     shared_task: str
     track: str
@@ -293,6 +330,7 @@ class Leaderboard(Answer, frozen=True, kw_only=True):
     rank_by: str
     gold_version: int | None
     scorer: str
+    run_fields: list[RunFieldLabel] = []
     metrics: list[Metric]
     rows: list[BoardRow]
     hidden_reason: str = ""
@@ -303,7 +341,7 @@ class Leaderboard(Answer, frozen=True, kw_only=True):
 
 
 class OrganizedTeam(Answer, frozen=True, kw_only=True):
-    """A team as the task's organizers see it."""
+    """A team as seen by the task's organizers."""
 
     id: int
     name: str
@@ -324,7 +362,7 @@ class Organizer(Answer, frozen=True, kw_only=True):
 
 
 class Push(Answer, frozen=True, kw_only=True):
-    """A pushed folder, with its `changes` compared with the portal, and their further `effects`."""
+    """A pushed folder: its `changes` relative to the portal, and the `effects` of applying it."""
 
     id: str
     task: str | None
@@ -359,14 +397,14 @@ class Gold(Answer, frozen=True, kw_only=True):
 
 
 class GoldChange(Answer, frozen=True, kw_only=True):
-    """The number of items that a correction changes, adds or removes, and the first of their ids."""
+    """The number of items that a correction changes, adds or removes, and the ids of the first few."""
 
     count: int
     items: list[str]
 
 
 class GoldPlace(Answer, frozen=True, kw_only=True):
-    """A run on a leaderboard. A run without scores cannot be scored."""
+    """A run on a leaderboard before or after a correction. `scores` is None if the run cannot be scored."""
 
     scores: dict[str, float | None] | None
     rank: int | None
@@ -396,7 +434,7 @@ class GoldBoard(Answer, frozen=True, kw_only=True):
 
 
 class GoldUpload(Answer, frozen=True, kw_only=True):
-    """An uploaded gold file. In the state `ready`, it has a preview of the changes."""
+    """An uploaded gold file. Once it is `ready`, `changes` and `boards` show what applying it would do."""
 
     id: str
     track: str

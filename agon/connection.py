@@ -1,6 +1,7 @@
 """HTTP connection to a portal's API: token, retries, paginated lists, and conversion of problems to errors."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import IO, Any, TypeVar
@@ -11,9 +12,10 @@ import msgspec
 from urllib3 import BaseHTTPResponse, PoolManager, ProxyManager, Retry, Timeout
 from urllib3.exceptions import HTTPError, MaxRetryError
 
-from agon.answers import Problems
-from agon.errors import AgonError, NotAllowed, NotSignedIn, RunInvalid
+from agon.answers import Problems, TaskSummary
+from agon.errors import AgonError, NotAllowed, NotFound, NotSignedIn, RunInvalid
 from agon.version import HEADER, version, warn_if_old
+from scoring.reports.nearest import nearest
 
 Kind = TypeVar("Kind")
 Body = bytes | IO[bytes] | None
@@ -22,14 +24,16 @@ _BASE = "/api/v1"
 _BESIDE_THE_API = ("/.well-known/", "/device/")
 _SECRET = ("Authorization", "X-Data-Password")  # headers that are never sent to another host
 ATTEMPTS = 5  # attempts per request
-_NO_LONGER_THAN = 30  # maximum wait before a retry that a server may request, in seconds
-_ERRORS = {401: NotSignedIn, 403: NotAllowed, 429: NotAllowed}
+_NO_LONGER_THAN = 30  # maximum wait in seconds that a server may request before a retry
+_ERRORS = {401: NotSignedIn, 403: NotAllowed, 404: NotFound, 429: NotAllowed}
+_NOT_FOUND = "not_found"
+_TASK = re.compile(r"(/tasks/([^/]+))(/.+)?")
 
 
 class _Retries(Retry):
-    """Retry policy that returns 429 responses.
+    """Retry policy that returns 429 responses to the caller.
 
-    Action limits last longer than a user would want to wait without being asked.
+    Rate limits take longer to reset than users would be willing to wait without being asked.
     """
 
     RETRY_AFTER_STATUS_CODES = frozenset({503})
@@ -38,8 +42,8 @@ class _Retries(Retry):
 class Connection:
     """A connection to one portal, with or without a token.
 
-    Requests without a response, or with a 502, 503 or 504 response, are repeated. This is safe for all requests of this
-    client, because uploads have an `Idempotency-Key`.
+    Requests that get no response, or a 502, 503 or 504, are repeated. This is safe for all requests of this client,
+    because uploads have an `Idempotency-Key`.
     """
 
     def __init__(self, address: str, token: str | None) -> None:
@@ -67,13 +71,13 @@ class Connection:
         self._pool = ProxyManager(proxy, **options) if proxy else PoolManager(**options)
 
     def read(self, kind: type[Kind], path: str, **query: Any) -> Kind:
-        """Return the response to GET for a path below `/api/v1`."""
+        """GET a path below `/api/v1` and return the decoded response."""
         return self.decoded(kind, self.ask("GET", path, query=query).data)
 
     def send(
         self, kind: type[Kind], path: str, content: Mapping[str, Any] | Body = None, query: Any = (), **headers: str
     ) -> Kind:
-        """Return the response to a POST of JSON or of a file's bytes."""
+        """POST JSON or a file's bytes and return the decoded response."""
         if content is None or isinstance(content, Mapping):
             headers["Content-Type"] = "application/json"
             content = None if content is None else json.dumps(dict(content)).encode()
@@ -89,7 +93,7 @@ class Connection:
             if not page.get("next"):
                 return
             following = self.converted(str, page["next"])
-            # without the host, because the token is only for this host
+            # keep only the query, because the token must not be sent to any other host
             query = dict(parse_qsl(following.partition("?")[2]))
             if query in asked:
                 raise self._surprising(ValueError(f"the page after {path} is {following}"))
@@ -116,12 +120,12 @@ class Connection:
             redirect: follow the redirect of a GET to the file storage.
 
         Raises:
-            AgonError: there was another response or none. The subclass shows which.
+            AgonError: the status is 300 or higher, or there was no response. The subclass depends on the status.
         """
         base = "" if path.startswith(_BESIDE_THE_API) else _BASE
         wanted = {name: value for name, value in (query or {}).items() if value not in ("", None)}
         place = f"{base}{quote(path)}"
-        address = f"{self.address}{place}{'?' if wanted else ''}{urlencode(wanted)}"
+        address = f"{self.address}{place}{'?' if wanted else ''}{urlencode(wanted, doseq=True)}"
         try:
             answer = self._pool.request(
                 method,
@@ -135,20 +139,40 @@ class Connection:
             if 300 <= answer.status < 400:
                 raise self._moved(address, answer.headers.get("Location", ""), place)
             if answer.status >= 400:
-                raise _error(answer)
+                raise self._explained(_error(answer), path)
         except HTTPError as error:
             reason = error.reason if isinstance(error, MaxRetryError) else error
             raise AgonError(f"{self.address} is not responding: {reason}") from None
         return answer
 
+    def _explained(self, error: AgonError, path: str) -> AgonError:
+        """Return the error, or a clearer one if the task in the path does not exist."""
+        asked = _TASK.fullmatch(path)
+        if error.code != _NOT_FOUND or asked is None:
+            return error
+        place, task, part = asked.groups()
+        try:
+            if part:
+                self.ask("GET", place)
+                return error
+            known = [one.slug for one in self.items(TaskSummary, "/tasks")]
+        except NotFound as missing:
+            return missing
+        except AgonError:
+            return error
+        return error if task in known else _no_task(task, known)
+
     def _compare(self, portal: str | None) -> None:
-        """Compare versions once, with the portal's first response."""
+        """Compare the client's version with the portal's, once per connection."""
         if portal and not self._is_compared:
             self._is_compared = True
             warn_if_old(portal, self.address)
 
     def _moved(self, asked: str, location: str, place: str) -> AgonError:
-        """Return the error for a redirect. The portal's address is the location up to `place`, the requested path."""
+        """Return the error for a redirect.
+
+        The portal's real address is the part of `location` before the requested path, `place`.
+        """
         try:
             found = urljoin(asked, location).partition("?")[0]
         except ValueError:
@@ -158,17 +182,17 @@ class Connection:
             return AgonError(
                 f"{self.address} redirects to {location or 'nowhere'}, so it is not a portal. Check AGON_URL."
             )
-        return AgonError(f"The portal’s address is {portal}. Set AGON_URL to this address.")
+        return AgonError(f"The portal’s URL is {portal}. Set AGON_URL to this URL.")
 
     def decoded(self, kind: type[Kind], content: bytes) -> Kind:
-        """Decode a JSON response as the given type."""
+        """Decode a JSON response to the given type."""
         try:
             return msgspec.json.decode(content, type=kind)
         except msgspec.DecodeError as error:
             raise self._surprising(error) from None
 
     def converted(self, kind: type[Kind], content: Any) -> Kind:
-        """Convert plain response values to the given type."""
+        """Convert values of a response to the given type."""
         try:
             return msgspec.convert(content, kind)
         except msgspec.ValidationError as error:
@@ -181,8 +205,14 @@ class Connection:
         )
 
 
+def _no_task(task: str, known: list[str]) -> NotFound:
+    meant = nearest(task, known)
+    hint = f"Did you mean {meant}?" if meant else "“agon tasks” lists all tasks."
+    return NotFound(f"There is no task {task}, or you don’t have access to it. {hint}", _NOT_FOUND)
+
+
 def _error(answer: BaseHTTPResponse) -> AgonError:
-    """Return the error for a problem response, or a general error for any other response."""
+    """Convert an error response to an exception. If the body is not a problem document, the message is general."""
     problem = _problem(answer.data) or _Problem(f"The portal responded with status {answer.status}.")
     lines = [f"{one.field}: {one.detail}" for one in problem.errors]
     hint = " Use “agon login”." if problem.code == "signed_out" else ""

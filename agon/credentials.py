@@ -29,10 +29,10 @@ def config_folder() -> Path:
 
 
 def portal_address(given: str | None = None) -> str:
-    """Return the portal's address: the given one, `AGON_URL`, or the one last signed in to.
+    """Return the portal's URL: the given URL, `AGON_URL`, or the portal of the most recent sign-in.
 
     Raises:
-        WrongUsage: no address is set, or it is not an https address.
+        WrongUsage: no URL is set, or it is not an https URL.
     """
     address = (given or os.environ.get("AGON_URL") or _read().get("portal") or "").rstrip("/")
     if not address:
@@ -40,13 +40,11 @@ def portal_address(given: str | None = None) -> str:
     try:
         scheme, host, _ = _origin(address)
     except ValueError:
-        raise WrongUsage(f"{address} is not a URL. The portal’s address looks like https://YOUR-PORTAL.") from None
+        raise WrongUsage(f"{address} is not a URL. The portal’s URL looks like https://YOUR-PORTAL.") from None
     if scheme != "https" and not (scheme == "http" and host in _LOCAL):
-        raise WrongUsage(
-            f"{address}: the portal’s address must begin with https://, so that no one can read your token."
-        )
+        raise WrongUsage(f"{address}: the portal’s URL must begin with https://, so that no one can read your token.")
     if not host or any(character in "?#@" or character.isspace() for character in address):
-        raise WrongUsage(f"{address}: use only the portal’s address, such as https://YOUR-PORTAL.")
+        raise WrongUsage(f"{address}: use only the portal’s URL, such as https://YOUR-PORTAL.")
     return address
 
 
@@ -64,7 +62,7 @@ class Token:
 
 
 def token_for(address: str) -> str | None:
-    """Return the text of `kept_token`."""
+    """Return the token for a portal as text, or None if there is none."""
     found = kept_token(address)
     return found.text if found else None
 
@@ -72,7 +70,7 @@ def token_for(address: str) -> str | None:
 def kept_token(address: str) -> Token | None:
     """Return the token for a portal: `AGON_TOKEN` or the stored token.
 
-    If `AGON_URL` is set, `AGON_TOKEN` is only for it.
+    If `AGON_URL` is set, `AGON_TOKEN` is valid only for that portal.
     """
     given, its_portal = os.environ.get("AGON_TOKEN"), os.environ.get("AGON_URL")
     if given and (not its_portal or _origin(portal_address(its_portal)) == _origin(address)):
@@ -97,7 +95,7 @@ def _origin(address: str) -> tuple[str, str | None, int]:
 
 
 def keep(address: str, token: str) -> str:
-    """Store a token for a portal, which becomes the default portal. Return where the token is stored."""
+    """Store a token for a portal and make that portal the default. Return where the token is stored."""
     kept = forget(address)
     kept["portal"] = address
     if keyring is not None:
@@ -111,7 +109,7 @@ def keep(address: str, token: str) -> str:
 
 
 def forget(address: str) -> dict[str, Any]:
-    """Delete the token for a portal. Return what is still stored."""
+    """Delete the token for a portal. Return the settings that are still stored."""
     if keyring is not None:
         with suppress(KeyringError):
             keyring.delete_password(_SERVICE, address)
@@ -140,7 +138,7 @@ def _read() -> dict[str, Any]:
 
 
 def _write(content: dict[str, Any]) -> None:
-    """Write to a new file and rename it, so that the file is always complete and only readable by its owner."""
+    """Write to a new file and rename it, so that the file is always complete and readable only by its owner."""
     file = _file()
     draft = file.with_suffix(".draft")
     try:

@@ -1,4 +1,4 @@
-"""Signing in with a browser by device authorization (RFC 8628)."""
+"""Sign-in through a browser with the device authorization flow (RFC 8628)."""
 
 import platform
 import time
@@ -19,7 +19,7 @@ _GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _FORM = "application/x-www-form-urlencoded"
 _FINAL = ("access_denied", "expired_token", "invalid_grant")
 _SLOWER = 5  # seconds added after `slow_down`, as in RFC 8628
-_LONGEST_NAME = 80  # maximum length in characters
+_LONGEST_NAME = 80  # maximum length of a token's name in characters
 
 
 class Codes(msgspec.Struct, frozen=True):
@@ -45,9 +45,9 @@ def sign_in(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
-    """Wait until a person allows the login in a browser, and return a new access token. `show` gets the codes first.
+    """Wait until a person approves the login in a browser, and return a new access token.
 
-    With a `task`, the token is for that one only.
+    `show` is first called with the codes. If `task` is given, the token is valid only for that task.
 
     Raises:
         NotSignedIn: the login was denied, or the code has expired.
@@ -69,7 +69,7 @@ def sign_in(
                 raise NotSignedIn(str(error), error.code) from None
             elif error.code != "authorization_pending":
                 raise
-    raise NotSignedIn("No one allowed the login in time. Run “agon login” again.", "expired_token")
+    raise NotSignedIn("The login wasn't approved in time. Run “agon login” again.", "expired_token")
 
 
 def _post(connection: Connection, kind: type[Kind], path: str, **fields: str) -> Kind:

@@ -1,4 +1,4 @@
-"""File downloads. Interrupted downloads are resumed, and the result is compared with its SHA-256."""
+"""File downloads that resume after interruptions and are verified against a SHA-256."""
 
 import hashlib
 import re
@@ -12,10 +12,10 @@ from agon.connection import Connection
 from agon.errors import AgonError
 
 Progress = Callable[[int, int | None], None]
-"""Called with the number of bytes received and, if known, the total number."""
+"""Called with the number of bytes received so far and, if known, the total number."""
 
 _PIECE = 256 * 1024  # bytes
-_BREAKS = 5  # interruptions in a row without a new byte
+_BREAKS = 5  # a download fails after this many interruptions in a row without any new bytes
 
 
 def sha256_of(path: Path) -> str:
@@ -34,12 +34,12 @@ def fetch(
     headers: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Save the response for `path` as `target`, which exists only when it is complete.
+    """Save the response for `path` as `target`. The file appears only when it is complete.
 
-    With a `sha256`, a download that was interrupted, now or earlier, is resumed.
+    If `sha256` is given, interrupted downloads are resumed, including those of earlier calls.
 
     Raises:
-        AgonError: the portal reported a problem, or the file has another checksum.
+        AgonError: the portal reported a problem, or the file has a different checksum.
     """
     part = target.with_name(f".{target.name}.{sha256[:12] or 'new'}.part")
     try:
@@ -79,7 +79,7 @@ def _fill(
             answer.close()
         before, here = here, part.stat().st_size
         if here > (size or here):
-            return  # the file differs from its description, which its checksum will show
+            return  # larger than announced, so the checksum will not match
         breaks = 0 if here > before else breaks + 1
         if size is None or breaks == _BREAKS:
             raise AgonError(f"The download was interrupted: {reason}. Start it again.")
@@ -91,7 +91,7 @@ def _write(answer: BaseHTTPResponse, part: Path, size: int | None, progress: Pro
         if first:
             file.seek(int(first[1]))
             file.truncate()
-        while piece := answer.read1(_PIECE):  # read1 loses no received bytes when the connection breaks
+        while piece := answer.read1(_PIECE):  # unlike read, read1 loses no received bytes when the connection breaks
             file.write(piece)
             if progress:
                 progress(file.tell(), size)

@@ -1,4 +1,4 @@
-"""Errors of a portal or of the connection to it. Each has an exit code for the command line."""
+"""Errors from a portal or the connection to it. Each has an exit code for the command line."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 class AgonError(Exception):
     """An error with a message for the user.
 
-    `code` is the portal's error code, or empty if there was no response. `problems` are the problems of an uploaded
-    file, as in `agon check --json`. `retry_after` is the number of seconds until a limit ends, if the portal reports
-    it.
+    `code` is the portal's error code, or empty if there was no response. `problems` are the problems in an uploaded
+    file, as in `agon check --json`. `retry_after` is the number of seconds until a limit is reset, if the portal
+    reports it.
     """
 
     exit_code = 1
@@ -31,13 +31,17 @@ class WrongUsage(AgonError):
 
 
 class FileExists(AgonError):
-    """A file with that name exists and differs from the portal's file, or cannot be compared with it."""
+    """A file with this name exists and differs from the portal's file, or cannot be compared with it."""
 
 
 class RunInvalid(AgonError):
     """The file has errors, which `problems` lists."""
 
     exit_code = 3
+
+
+class NotFound(AgonError):
+    """The portal has no such task, file or other resource, or you don't have access to it."""
 
 
 class NotSignedIn(AgonError):
@@ -47,13 +51,16 @@ class NotSignedIn(AgonError):
 
 
 class NotAllowed(AgonError):
-    """The action is not allowed (now): a phase is closed, a limit is reached, or the token's scope is too small."""
+    """The action is not allowed now.
+
+    A phase is closed, a limit is reached, a team or a signature is missing, or the token's scope is too narrow.
+    """
 
     exit_code = 5
 
 
 class WaitTimedOut(AgonError):
-    """The result was not ready in time. It is still being computed.
+    """The result was not ready in time. The portal is still computing it.
 
     `submission` is the upload in the state that the portal last reported.
     """

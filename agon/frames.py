@@ -1,4 +1,4 @@
-"""Boards, scores, answers and votes as pandas DataFrames, and DataFrames as CSV, Parquet and Excel files."""
+"""Boards, scores, answers and votes as pandas DataFrames, and DataFrames saved as CSV, Parquet and Excel files."""
 
 import json
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from scoring.analysis.field import summary, summary_table
 from scoring.analysis.item_answers import item_answers
 from scoring.definition import Track
 from scoring.extras import install_command
-from scoring.gold.agreement import agreement_by_class, agreement_table
-from scoring.gold.track_votes import rules_of
+from scoring.gold.agreement import agreement_table
+from scoring.gold.track_votes import agreement_on_classes, columns_of, rules_of
 from scoring.gold.votes_file import read_votes
 from scoring.reports.tables import TextTable
 from scoring.score import Result
@@ -19,28 +19,28 @@ from scoring.score import Result
 try:
     import pandas as pd
 except ImportError as missing:
-    raise ImportError(f"agon.frames needs pandas: {install_command(missing)}") from None
+    raise ImportError(f"agon.frames requires pandas: {install_command(missing)}") from None
 
 _BEFORE = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at"]
 _AFTER = ["low", "high", "tie_group", "flags", "run_id"]
-_FORMULA = tuple("=+-@\t\r")  # characters with which a spreadsheet treats text as a formula
+_FORMULA = tuple("=+-@\t\r")  # characters that make a spreadsheet treat text as a formula
 _PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 
 
 class TaskData(pd.DataFrame):  # type: ignore[misc]
-    """A data file of a task as a DataFrame. Slices of it are plain DataFrames."""
+    """A data file of a task as a DataFrame. Slicing it returns plain DataFrames."""
 
     def to_datasets(self) -> Any:
         """Convert to a Hugging Face `datasets.Dataset`.
 
         Raises:
-            ImportError: the package `datasets` is missing. The message explains how to install it.
+            ImportError: the `datasets` package is missing. The message explains how to install it.
         """
         try:
             datasets = import_module("datasets")
         except ImportError as missing:
             raise ImportError(
-                f"to_datasets needs the package datasets. Install it with: {install_command(missing)}"
+                f"to_datasets requires the package datasets. Install it with: {install_command(missing)}"
             ) from None
         return datasets.Dataset.from_pandas(pd.DataFrame(self), preserve_index=not self.index.equals(_numbered(self)))
 
@@ -50,10 +50,10 @@ def _numbered(frame: pd.DataFrame) -> pd.RangeIndex:
 
 
 def board(source: str | Path | bytes) -> pd.DataFrame:
-    """Read a leaderboard from the JSON that its page exports, with a row per run and a column per metric.
+    """Read a leaderboard from the JSON that its page exports, with a row per run.
 
-    Undefined scores are NaN, and `received_at` is in UTC. `attrs` has everything else: track, phase, metrics, and
-    versions of gold and scorer.
+    Each metric and each run field of the task is a column. Undefined scores are NaN, and `received_at` is in UTC.
+    `attrs` has everything else: track, phase, metrics, and versions of gold and scorer.
 
     Raises:
         ValueError: the source is not JSON, or not a leaderboard.
@@ -61,7 +61,8 @@ def board(source: str | Path | bytes) -> pd.DataFrame:
     try:
         made = json.loads(source if isinstance(source, bytes) else Path(source).read_bytes())
         rows, metrics = made.pop("rows"), [metric["key"] for metric in made["metrics"]]
-        frame = pd.DataFrame(map(_board_row, rows), columns=[*_BEFORE, *metrics, *_AFTER])
+        fields = [f"field_{field['key']}" for field in made.get("run_fields", ())]  # older exports have none
+        frame = pd.DataFrame(map(_board_row, rows), columns=[*_BEFORE, *fields, *metrics, *_AFTER])
     except (ValueError, KeyError, TypeError, AttributeError):
         name = "This" if isinstance(source, bytes) else source
         raise ValueError(
@@ -75,7 +76,8 @@ def board(source: str | Path | bytes) -> pd.DataFrame:
 
 def _board_row(row: dict[str, Any]) -> dict[str, Any]:
     low, high = row["interval"] or (None, None)
-    return {**row, **row["scores"], "low": low, "high": high, "flags": " ".join(row["flags"])}
+    fields = {f"field_{key}": text for key, text in row.get("fields", {}).items()}
+    return {**row, **fields, **row["scores"], "low": low, "high": high, "flags": " ".join(row["flags"])}
 
 
 def scores(results: Mapping[str, Result]) -> pd.DataFrame:
@@ -87,7 +89,7 @@ def scores(results: Mapping[str, Result]) -> pd.DataFrame:
 def items(result: Result) -> pd.DataFrame:
     """Return the gold answer and the run's answer to each item as text, and how similar they are.
 
-    The last column is `right` (1 or 0), `overlap` for weights, or `f1` for spans. It is NaN where nothing is judged.
+    The last column is `right` (1 or 0), `overlap` for weights, or `f1` for spans. It is NaN if the gold has no answer.
 
     Raises:
         ValueError: the run has errors, or the track is a ranking.
@@ -103,7 +105,7 @@ def items(result: Result) -> pd.DataFrame:
 def votes(path: str | Path, field: str | None = None) -> pd.DataFrame:
     """Return annotators' votes with a row per label. Annotators are numbered by their index in the lists of votes.
 
-    In a table, annotators are numbered in the order of their names. A missing label is not a vote.
+    In a table, annotators are numbered in the order of their names. A missing label means that there is no vote.
 
     Raises:
         VotesError: the file cannot be read. The message explains why.
@@ -124,7 +126,8 @@ def agreement(path: str | Path, track: Track, field: str | None = None) -> pd.Da
         VotesError: the file cannot be read. The message explains why.
         ValueError: a vote is for a class that the track does not have.
     """
-    return of_table(agreement_table(agreement_by_class(read_votes(Path(path), field), rules_of(track))))
+    votes = read_votes(Path(path), field, columns=columns_of(track))
+    return of_table(agreement_table(agreement_on_classes(votes, rules_of(track))))
 
 
 def statistics(scores: pd.DataFrame) -> pd.DataFrame:
@@ -135,7 +138,7 @@ def statistics(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_table(table: TextTable) -> pd.DataFrame:
-    """Convert a table of the engine to a DataFrame whose index is the table's first column."""
+    """Convert one of the engine's tables to a DataFrame whose index is the table's first column."""
     name, *columns = table.head
     frame = pd.DataFrame([row[1:] for row in table.rows], pd.Index([row[0] for row in table.rows], name=name), columns)
     frame.attrs = {"title": table.title}
@@ -159,17 +162,17 @@ def read(path: Path) -> TaskData:
             content = json.loads(path.read_text(encoding="utf-8-sig"))
             rows = pd.DataFrame.from_dict(content, "index") if isinstance(content, dict) else pd.DataFrame(content)
             return TaskData(rows)
-    raise ValueError(f"{path} is neither CSV, TSV nor JSON: open it as described on its page.")
+    raise ValueError(f"{path} is not a CSV, TSV or JSON file. Its page describes how to open it.")
 
 
 def write(frame: pd.DataFrame, path: str | Path) -> None:
-    """Write a file with the extension `.csv`, `.parquet` (needs pyarrow) or `.xlsx` (needs openpyxl).
+    """Write a DataFrame to a `.csv`, `.parquet` (needs pyarrow) or `.xlsx` (needs openpyxl) file.
 
     In CSV and Excel files, an apostrophe is put in front of text that a spreadsheet would treat as a formula. Times in
     Excel files are in UTC.
 
     Raises:
-        ValueError: the name has another extension.
+        ValueError: the file name has any other extension.
         ImportError: a package is missing. The message explains how to install it.
     """
     path = Path(path)
@@ -187,7 +190,7 @@ def write(frame: pd.DataFrame, path: str | Path) -> None:
     except ImportError:
         package = ImportError(name=_PACKAGES[suffix])
         raise ImportError(
-            f"Writing {suffix} files needs another package. Install it with: {install_command(package)}"
+            f"Writing {suffix} files requires an additional package. Install it with: {install_command(package)}"
         ) from None
 
 

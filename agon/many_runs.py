@@ -45,7 +45,9 @@ def score_many(
     split: str = "test",
     lenient: bool = False,
 ) -> Scores:
-    """Score several run files, as `agon score` does for one. They are named by file name, or by the keys of a mapping.
+    """Score several run files, as `agon score` does for one.
+
+    Each run is named after its file or, if `runs` is a mapping, by its key.
 
     `task` is the folder with the task's rules, or the result of `scoring.load_definition`.
 

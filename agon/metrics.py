@@ -1,13 +1,14 @@
 """Metrics for answers in memory: lists, arrays, Series, DataFrames or dictionaries."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Matrix, Spans, Texts
+from scoring.answers import Answers, Entities, Matrix, Spans, Texts, Tuples
 from scoring.definition import MetricSpec
 from scoring.metrics import LoadedGold, compare, get
 from scoring.metrics import compute as compute_metric
@@ -30,6 +31,7 @@ def compute(
     predictions: Values,
     references: Values,
     hierarchy: Mapping[str, Sequence[str]] | None = None,
+    texts: "Values | None" = None,
     **options: str,
 ) -> float | None: ...
 @overload
@@ -39,6 +41,7 @@ def compute(
     predictions: Values,
     references: Values,
     hierarchy: Mapping[str, Sequence[str]] | None = None,
+    texts: "Values | None" = None,
     **options: str,
 ) -> dict[str, float | None]: ...
 def compute(
@@ -47,18 +50,21 @@ def compute(
     predictions: Values,
     references: Values,
     hierarchy: Mapping[str, Sequence[str]] | None = None,
+    texts: "Values | None" = None,
     **options: str,
 ) -> float | dict[str, float | None] | None:
-    """Compute a metric by its leaderboard key, such as `f1:YES`, or several metrics.
+    """Compute the metric with this leaderboard key, such as `f1:YES`, or several metrics.
 
     An answer is a label, a list of labels, a mapping of labels to weights, a number, a list of spans as pairs (begin,
-    end), or a text. A reference may be a list of texts. Two dictionaries, Series or DataFrames are aligned by id: items
-    that are missing in `predictions` count as incorrect, and further items are left out. All other values are aligned
-    by position. The value of an undefined metric is None.
+    end), a list of entities as triples (begin, end, type), a list of tuples (whose columns are 1, 2, …, or the keys of
+    mappings), or a text. A reference may be a list of texts. Two dictionaries, Series or DataFrames are aligned by id:
+    items missing from `predictions` count as incorrect, and extra items are ignored. All other values are
+    aligned by position. The value of an undefined metric is None.
 
     Args:
         hierarchy: the children of each class, for metrics that use them.
-        options: options of the metric, as in task.yaml.
+        texts: the texts of the items, aligned with the references, for metrics that compare surface forms.
+        options: the metric's options, as in task.yaml.
 
     Raises:
         ValueError: the answers do not match each other or the metric.
@@ -66,7 +72,9 @@ def compute(
     """
     if not isinstance(metric, str):
         return {
-            name: compute(name, predictions=predictions, references=references, hierarchy=hierarchy, **options)
+            name: compute(
+                name, predictions=predictions, references=references, hierarchy=hierarchy, texts=texts, **options
+            )
             for name in metric
         }
     name, _, part = metric.partition(":")
@@ -78,8 +86,14 @@ def compute(
         run.ids[:] = gold.ids
     if missing := [item for item, value in zip(gold.ids, gold.values, strict=True) if value is None]:
         raise ValueError(f"The reference of item {missing[0]} is missing.")
-    read = _texts if "texts" in kinds else _reader(gold.values, "labels" in kinds)
-    standard = LoadedGold(read(gold), hierarchy)
+    read = next((own for kind, own in _READERS.items() if kind in kinds), None)
+    read = read or _reader(gold.values, "labels" in kinds)
+    answers = read(gold)
+    if texts is not None and isinstance(answers, Entities):
+        answers = replace(answers, texts=_texts_of(gold, _items(texts)))
+    if isinstance(answers, Tuples):
+        read = partial(_tuples, columns=answers.columns)
+    standard = LoadedGold(answers, hierarchy)
     return compute_metric(compare(standard, read(_answered(run))), MetricSpec(name, part or None, options))
 
 
@@ -112,20 +126,20 @@ def _items(given: Any) -> _Items:
 
 
 def _plain(value: Any) -> Any:
-    """Convert to Python's own types, with None for missing values."""
+    """Convert to built-in Python types, with None for missing values."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     return None if isinstance(value, float) and np.isnan(value) else value
 
 
 def _answered(run: _Items) -> _Items:
-    """Return the items with an answer."""
+    """Return only the items that have an answer."""
     kept = [number for number, value in enumerate(run.values) if value is not None]
     return _Items([run.ids[number] for number in kept], [run.values[number] for number in kept], run.has_ids)
 
 
 def _reader(values: list[Any], takes_labels: bool) -> Any:
-    """Return the function that reads such answers, which depends on the references."""
+    """Return the function that reads this kind of answers. `values` are the references."""
     first = next(iter(values), "")
     if isinstance(first, Mapping):
         return _weights
@@ -142,8 +156,53 @@ def _reader(values: list[Any], takes_labels: bool) -> Any:
 def _texts(items: _Items) -> Answers:
     rows = [(value,) if isinstance(value, str) else tuple(value) for value in items.values]
     if bad := [row for row in rows if not row or not all(isinstance(text, str) for text in row)]:
-        raise ValueError(f"An answer is a text, or a list of references, not {list(bad[0])}.")
+        raise ValueError(f"An answer must be a string or a list of references, not {list(bad[0])}.")
     return Texts(items.ids, rows)
+
+
+def _texts_of(gold: _Items, texts: _Items) -> dict[str, str]:
+    """Return the text of each gold item. `texts` is aligned in the same way as the predictions."""
+    if not (gold.has_ids and texts.has_ids) and len(texts.ids) != len(gold.ids):
+        raise ValueError(f"There are {len(texts.ids)} texts for {len(gold.ids)} references.")
+    ids = texts.ids if gold.has_ids and texts.has_ids else gold.ids
+    return {item: str(text) for item, text in zip(ids, texts.values, strict=True)}
+
+
+def _entities(items: _Items) -> Answers:
+    rows = [sorted({_entity(one) for one in value}) for value in items.values]
+    types = tuple(sorted({kind for row in rows for _, _, kind in row}))
+    begins, ends = _positions([one[:2] for row in rows for one in row])
+    kinds = np.array([types.index(kind) for row in rows for _, _, kind in row], np.intp)
+    return Entities(items.ids, types, kinds, begins, ends, _starts(rows), lengths=None)
+
+
+def _entity(given: Any) -> tuple[int, int, str]:
+    if len(given) != 3 or not isinstance(given[2], str):
+        raise ValueError(f"An entity is a triple of start, end and type, not {given}.")
+    return int(given[0]), int(given[1]), given[2]
+
+
+def _tuples(items: _Items, columns: tuple[str, ...] = ()) -> Answers:
+    """Return sets of tuples with these columns.
+
+    By default, use all keys, or as many columns as the longest tuple has.
+    """
+    every = [one for value in items.values for one in value]
+    if not columns:
+        keys = dict.fromkeys(str(name) for one in every if isinstance(one, Mapping) for name in one)
+        width = max((len(one) for one in every if not isinstance(one, Mapping)), default=0)
+        columns = tuple(keys) or tuple(str(number) for number in range(1, width + 1))
+    sets = {item: [_cells(one, columns) for one in own] for item, own in zip(items.ids, items.values, strict=True)}
+    return Tuples.of_sets(columns, sets)
+
+
+def _cells(given: Any, columns: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(given, Mapping) and (unknown := [name for name in given if str(name) not in columns]):
+        raise ValueError(f"{given} has the column {unknown[0]}; the columns are {', '.join(columns)}.")
+    values = [given.get(name, "") for name in columns] if isinstance(given, Mapping) else list(given)
+    if len(values) != len(columns) or isinstance(given, str):
+        raise ValueError(f"{given} is not a tuple of {len(columns)} values.")
+    return tuple(str(value) for value in values)
 
 
 def _labels(items: _Items) -> Answers:
@@ -187,10 +246,22 @@ def _number_array(rows: list[list[Any]], width: int) -> NDArray[Any]:
 
 def _spans(items: _Items) -> Answers:
     rows = [sorted({(int(begin), int(end)) for begin, end in value}) for value in items.values]
-    if bad := [pair for row in rows for pair in row if not 0 <= pair[0] < pair[1]]:
+    return Spans(items.ids, *_positions([pair for row in rows for pair in row]), _starts(rows))
+
+
+def _positions(pairs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the start and end offsets of spans."""
+    if bad := [pair for pair in pairs if not 0 <= pair[0] < pair[1]]:
         raise ValueError(
-            f"{bad[0]} is not a span: its start must be 0 or more, and its end (exclusive) larger than its start."
+            f"{bad[0]} is not a span. Its start must be at least 0, and its end (exclusive) must be greater than "
+            "its start."
         )
-    pairs = np.array([pair for row in rows for pair in row], np.int64).reshape(-1, 2)
-    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
-    return Spans(items.ids, pairs[:, 0], pairs[:, 1], starts)
+    begins, ends = np.array(pairs, np.int64).reshape(-1, 2).T
+    return begins, ends
+
+
+def _starts(rows: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
+    return np.append(0, np.cumsum([len(row) for row in rows])).astype(np.int64)
+
+
+_READERS: dict[str, Callable[[_Items], Answers]] = {"texts": _texts, "entities": _entities, "tuples": _tuples}

@@ -1,4 +1,4 @@
-"""A portal for organizers: all functions for their tasks, with typed responses."""
+"""A portal for organizers: everything they can do with their tasks, with typed responses."""
 
 from datetime import datetime
 from pathlib import Path
@@ -15,12 +15,13 @@ Sent = TypeVar("Sent", Push, GoldUpload)
 
 
 class OrganizersPortal(Portal):
-    """A `Portal` for a token with the scope `organize`."""
+    """A `Portal` for a token with the `organize` scope."""
 
     def push(self, archive: str | Path, task: str | None, *, wait: float = WAIT) -> Push:
         """Upload the zip of a task's folder. `task` is the task to change, or None for a new task.
 
-        The draft of a new task exists when this method returns. A change takes effect with `apply_push`.
+        When this method returns, the draft of a new task exists. Changes to an existing task take effect only with
+        `apply_push`.
         """
         sent = self._send_file(Push, f"/tasks/{task}/organize/pushes" if task else "/pushes", archive)
         return self._until_finished(lambda: self._connection.read(Push, f"/pushes/{sent.id}"), wait)
@@ -52,22 +53,26 @@ class OrganizersPortal(Portal):
     def upload_gold(self, task: str, track: str, split: str, file: str | Path, *, wait: float = WAIT) -> GoldUpload:
         """Upload a gold standard.
 
-        The first gold standard is used immediately. A correction is previewed and takes effect with `apply_gold`.
+        The first gold standard is used immediately. A correction is only previewed. Call `apply_gold` to put it
+        into effect.
         """
         sent = self._send_file(GoldUpload, f"/tasks/{task}/organize/gold/{track}/{split}", file)
         return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
 
     def gold_upload(self, task: str, upload: str) -> GoldUpload:
-        """Return an uploaded gold file with its state and its changes."""
+        """Return an uploaded gold file with its state and the changes it makes."""
         return self._connection.read(GoldUpload, f"/tasks/{task}/organize/gold-uploads/{upload}")
 
     def apply_gold(self, task: str, upload: str, note: str) -> GoldVersion:
-        """Use a previewed gold standard. Public leaderboards show `note` with the new scores."""
+        """Put a previewed gold standard into use. Public leaderboards show `note` with the new scores."""
         where = f"/tasks/{task}/organize/gold-uploads/{upload}/apply"
         return self._connection.send(GoldVersion, where, {"note": note})
 
     def preview_former_gold(self, task: str, gold: int, *, wait: float = WAIT) -> GoldUpload:
-        """Request a preview of an earlier version, which `apply_gold` then uses again. `gold` is its id."""
+        """Request a preview of an earlier version (id `gold`).
+
+        To go back to it, pass the returned upload's id to `apply_gold`.
+        """
         sent = self._connection.send(GoldUpload, f"/tasks/{task}/organize/gold/{gold}/preview")
         return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
 
@@ -90,11 +95,11 @@ class OrganizersPortal(Portal):
         return target
 
     def teams(self, task: str) -> list[OrganizedTeam]:
-        """Return all teams, starting with those that wait for approval."""
+        """Return all teams, starting with those that are waiting for approval."""
         return self._connection.read(list[OrganizedTeam], f"/tasks/{task}/organize/teams")
 
     def teams_csv(self, task: str) -> bytes:
-        """Return one row per member with the email address and the team's answers."""
+        """Return a CSV with a row per member, including the email address and the team's answers."""
         return self._connection.ask("GET", f"/tasks/{task}/organize/teams.csv").data
 
     def approve_team(self, task: str, team: int) -> None:
@@ -110,15 +115,15 @@ class OrganizersPortal(Portal):
         return self._connection.read(list[Organizer], f"/tasks/{task}/organize/organizers")
 
     def add_organizer(self, task: str, address: str) -> None:
-        """Add the account with that email address to the task's organizers."""
+        """Add the account with this email address to the task's organizers."""
         self._change(f"/tasks/{task}/organize/organizers", {"address": address})
 
     def remove_organizer(self, task: str, address: str) -> None:
-        """Remove the account with that email address from the task's organizers."""
+        """Remove the account with this email address from the task's organizers."""
         self._change(f"/tasks/{task}/organize/organizers/remove", {"address": address})
 
     def is_organizer(self, task: str) -> bool:
-        """Whether the task exists and you organize it.
+        """Return whether the task exists and you organize it.
 
         Raises:
             NotAllowed: someone else organizes the task.

@@ -1,4 +1,4 @@
-"""A portal for scripts: all functions for participants, with typed responses and complete lists."""
+"""A portal for scripts: everything a participant can do, with typed responses and complete lists."""
 
 import hashlib
 import io
@@ -31,11 +31,11 @@ from agon.answers import (
 )
 from agon.connection import Connection
 from agon.downloads import Progress, fetch, sha256_of
-from agon.errors import AgonError, FileExists, NotAllowed, WaitTimedOut, WrongUsage
+from agon.errors import AgonError, FileExists, NotAllowed, NotFound, WaitTimedOut, WrongUsage
 
-LONGEST_MESSAGE = 1000  # characters; the limit of a run's description in docs/actions.md
+LONGEST_MESSAGE = 1000  # characters; the same limit as for a run's description in docs/actions.md
 WAIT = 600.0  # seconds to wait for a result by default
-_SHORTEST, _LONGEST = 0.5, 5.0  # seconds between two requests while waiting
+_SHORTEST, _LONGEST = 0.5, 5.0  # seconds between requests while waiting for a result
 
 Kind = TypeVar("Kind")
 Unfinished = TypeVar("Unfinished", Submission, Validation, Push, GoldUpload)
@@ -45,7 +45,7 @@ class Portal:
     """A portal as seen by one account.
 
     By default, it is the portal that `agon login` signed in to, or the portal in `AGON_URL` with the token in
-    `AGON_TOKEN`. Functions that need no account work without a token. Every method raises `AgonError`.
+    `AGON_TOKEN`. Methods that need no account work without a token. Any method can raise `AgonError`.
     """
 
     def __init__(self, address: str | None = None, token: str | None = None) -> None:
@@ -57,7 +57,7 @@ class Portal:
         return self._connection.read(Me, "/me")
 
     def tasks(self) -> Iterator[TaskSummary]:
-        """Return all shared tasks, ordered from the newest year."""
+        """Return all shared tasks, newest year first."""
         return self._connection.items(TaskSummary, "/tasks")
 
     def task(self, task: str) -> Task:
@@ -69,8 +69,21 @@ class Portal:
         return self._connection.read(list[Phase], f"/tasks/{task}/phases")
 
     def team(self, task: str) -> Team:
-        """Return your team in the task."""
-        return self._connection.read(Team, f"/tasks/{task}/team")
+        """Return your team in the task.
+
+        Raises:
+            NotFound: you have no team in the task.
+        """
+        try:
+            return self._connection.read(Team, f"/tasks/{task}/team")
+        except NotFound as error:
+            if self.task(task).your_team is not None:
+                raise
+            raise NotFound(
+                f"You have no team in {task}. Create a team with “agon team create NAME -t {task}”, or join one with "
+                f"“agon team join CODE -t {task}”.",
+                error.code,
+            ) from None
 
     def create_team(
         self, task: str, name: str, *, affiliation: str = "", answers: Mapping[str, str] | None = None
@@ -80,11 +93,11 @@ class Portal:
         return self._connection.send(Team, f"/tasks/{task}/team", given)
 
     def join_team(self, task: str, code: str) -> Team:
-        """Join the team with that invitation code."""
+        """Join the team with this invitation code."""
         return self._connection.send(Team, f"/tasks/{task}/team/join", {"code": code})
 
     def invite(self, task: str, address: str) -> None:
-        """Send an invitation to your team to an email address."""
+        """Send an invitation to join your team to an email address."""
         self._change(f"/tasks/{task}/team/invite", {"address": address})
 
     def leave_team(self, task: str) -> None:
@@ -92,8 +105,17 @@ class Portal:
         self._change(f"/tasks/{task}/team/leave")
 
     def agreement(self, task: str) -> Agreement:
-        """Return the task's data agreement, and whether you have signed its current version."""
-        return self._connection.read(Agreement, f"/tasks/{task}/agreement")
+        """Return the task's data agreement, and whether you have signed its current version.
+
+        Raises:
+            NotFound: the task has no data agreement.
+        """
+        try:
+            return self._connection.read(Agreement, f"/tasks/{task}/agreement")
+        except NotFound as error:
+            if self.task(task).has_agreement:
+                raise
+            raise NotFound(f"{task} has no data agreement, so there is nothing to sign.", error.code) from None
 
     def sign_agreement(self, task: str, agreement: Agreement, name: str) -> None:
         """Sign the given text of the agreement with your full name."""
@@ -104,8 +126,16 @@ class Portal:
         return self._connection.read(list[Dataset], f"/tasks/{task}/datasets")
 
     def dataset(self, task: str, dataset: str) -> Dataset:
-        """Return one data file of the task."""
-        return self._connection.read(Dataset, f"/tasks/{task}/datasets/{dataset}")
+        """Return one data file of the task.
+
+        Raises:
+            NotFound: the task has no such file. The message lists the files that it has.
+        """
+        try:
+            return self._connection.read(Dataset, f"/tasks/{task}/datasets/{dataset}")
+        except NotFound as error:
+            known = ", ".join(one.slug for one in self.datasets(task)) or "none"
+            raise NotFound(f"{task} has no file {dataset}. Available files: {known}.", error.code) from None
 
     def download(
         self,
@@ -119,8 +149,11 @@ class Portal:
     ) -> Path:
         """Save a data file of the task under its own name and return its path.
 
-        An existing file is kept if it is identical. Otherwise, `force` overwrites it. `password` is your team's data
-        password, if the file needs it.
+        A file that already exists is kept if it is identical, and overwritten with `force`. `password` is your team's
+        data password, if the file needs it.
+
+        Raises:
+            FileExists: the file exists and is different, or cannot be compared, and `force` is not set.
         """
         wanted = self.dataset(task, dataset) if isinstance(dataset, str) else dataset
         target = Path(folder) / Path(wanted.file_name).name
@@ -142,7 +175,7 @@ class Portal:
         return target
 
     def download_rules(self, task: str, folder: str | Path = ".", *, force: bool = False) -> Path:
-        """Unpack the task's rules and item ids, which `agon check` needs, in `folder`. Return the path of the rules."""
+        """Unpack the rules and item ids that `agon check` needs into `folder`. Return the path to the task's folder."""
         content = self._connection.ask("GET", f"/tasks/{task}/folder.zip").data
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as packed:
@@ -161,6 +194,7 @@ class Portal:
         phase: str = "",
         slot: str = "",
         message: str = "",
+        fields: Mapping[str, str] | None = None,
         wait: bool | float = False,
         progress: Progress | None = None,
     ) -> Submission:
@@ -169,31 +203,32 @@ class Portal:
         Args:
             phase: by default, the open phase that closes first.
             slot: `primary` or `contrastive`, in phases with slots.
-            message: describes the runs. If it could not be saved, the result's `not_described` is the reason.
-            wait: True waits for `WAIT` seconds until the runs are scored, a number for that many seconds.
+            fields: texts of the task's run fields, by key, for all runs in the file.
+            message: describes the runs. If it could not be saved, the result's `not_described` gives the reason.
+            wait: maximum time to wait until the runs are scored: a number of seconds, or True for `WAIT` seconds.
 
         Raises:
             WrongUsage: the message is too long. Nothing is submitted.
             RunInvalid: the name or structure of the file is invalid.
             NotAllowed: the phase is closed, or a limit is reached.
-            WaitTimedOut: the file is submitted, but its result is not ready yet.
+            WaitTimedOut: the file was submitted, but its result is not ready yet.
         """
         if len(message) > LONGEST_MESSAGE:
             raise WrongUsage(
-                f"The message has {len(message):,} characters; at most {LONGEST_MESSAGE:,} are allowed. "
+                f"The description has {len(message):,} characters; at most {LONGEST_MESSAGE:,} are allowed. "
                 "Nothing was submitted."
             )
         phase = phase or self.open_phase(task)
-        sent = self._upload(Submission, f"/tasks/{task}/phases/{phase}/submissions", path, slot, progress)
+        sent = self._upload(Submission, f"/tasks/{task}/phases/{phase}/submissions", path, slot, progress, fields)
         problem = self._describe_all(task, sent, message)
         if wait is not False:
             sent = self.wait(task, sent.id, WAIT if wait is True else wait)
         return msgspec.structs.replace(sent, not_described=problem)
 
     def _describe_all(self, task: str, sent: Submission, message: str) -> str:
-        """Describe the runs.
+        """Save the message as the description of each run, and return an empty string.
 
-        Return the reason if that failed, otherwise an empty text. The upload counts in both cases.
+        If that fails, return the reason instead of raising an error, because the upload has already been accepted.
         """
         try:
             for run in sent.runs if message else []:
@@ -227,8 +262,17 @@ class Portal:
         body = None if content is None else json.dumps(content).encode()
         self._connection.ask("POST", path, body=body, headers=headers)
 
-    def _upload(self, kind: type[Kind], address: str, path: str | Path, slot: str, progress: Progress | None) -> Kind:
+    def _upload(
+        self,
+        kind: type[Kind],
+        address: str,
+        path: str | Path,
+        slot: str,
+        progress: Progress | None,
+        fields: Mapping[str, str] | None = None,
+    ) -> Kind:
         path = Path(path)
+        described = [f"{key}={text}" for key, text in (fields or {}).items()]
         try:
             with path.open("rb") as file:
                 size = path.stat().st_size
@@ -237,7 +281,7 @@ class Portal:
                     kind,
                     address,
                     body,
-                    {"file_name": path.name, "slot": slot},
+                    {"file_name": path.name, "slot": slot, "field": described},
                     **{
                         "Content-Type": "application/octet-stream",
                         "Content-Length": str(size),
@@ -248,14 +292,14 @@ class Portal:
             raise WrongUsage(f"{error.filename}: {error.strerror}.") from None
 
     def submission(self, task: str, submission: str) -> Submission:
-        """Return an upload of your team."""
+        """Return one of your team's uploads."""
         return self._connection.read(Submission, f"/tasks/{task}/submissions/{submission}")
 
     def wait(self, task: str, submission: str, seconds: float = WAIT) -> Submission:
-        """Return the upload when its processing has finished.
+        """Wait until the upload has been processed, and return it.
 
         Raises:
-            WaitTimedOut: processing takes longer.
+            WaitTimedOut: processing takes longer than `seconds`.
         """
         return self._until_finished(lambda: self.submission(task, submission), seconds)
 
@@ -286,7 +330,7 @@ class Portal:
         return self._connection.ask("GET", "/.well-known/agon-receipt-key").data
 
     def runs(self, task: str, *, phase: str = "", track: str = "") -> Iterator[Run]:
-        """Return the runs of your team, newest first."""
+        """Return your team's runs, newest first."""
         return self._connection.items(Run, f"/tasks/{task}/runs", phase=phase, track=track)
 
     def run(self, task: str, run: str) -> Run:
@@ -300,7 +344,8 @@ class Portal:
         if target.exists() and not force:
             raise FileExists(f"{target} already exists.")
         content = self._connection.ask("GET", f"/tasks/{task}/runs/{wanted.id}/file").data
-        if wanted.sha256 and hashlib.sha256(content).hexdigest() != wanted.sha256:  # known after the run was checked
+        # empty until the run has been checked
+        if wanted.sha256 and hashlib.sha256(content).hexdigest() != wanted.sha256:
             raise AgonError(f"{target.name} does not have the SHA-256 that the portal reports. Download it again.")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
@@ -314,9 +359,13 @@ class Portal:
         """Remove a run from the leaderboard permanently. It still uses quota."""
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/withdraw", {"reason": reason})
 
-    def describe(self, task: str, run: str, **description: str) -> Run:
-        """Describe the system behind a run: `method`, `description`, `link`, `system_type`."""
-        return self._connection.send(Run, f"/tasks/{task}/runs/{run}/describe", description)
+    def describe(self, task: str, run: str, *, fields: Mapping[str, str] | None = None, **description: str) -> Run:
+        """Describe the system behind a run: `method`, `description`, `link`, `system_type`.
+
+        `fields` changes only the run fields that it contains.
+        """
+        given = description | ({"fields": dict(fields)} if fields else {})
+        return self._connection.send(Run, f"/tasks/{task}/runs/{run}/describe", given)
 
     def leaderboard(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> Leaderboard:
         """Return a track's leaderboard as you may see it, with each team's official run or with all runs."""
@@ -333,10 +382,10 @@ class Portal:
 
 
 def _keep_others(packed: zipfile.ZipFile, folder: Path) -> None:
-    """Check that unpacking an archive overwrites no other file.
+    """Check that unpacking an archive would not overwrite any different file.
 
     Raises:
-        FileExists: a file with other content exists.
+        FileExists: a file with different content exists.
     """
     for name in packed.namelist():
         target = folder / name

@@ -1,4 +1,4 @@
-"""The three most common functions of a portal, for use in notebooks."""
+"""Functions for the three most common uses of a portal, for notebooks."""
 
 import os
 from importlib import import_module
@@ -22,14 +22,14 @@ def cache_folder() -> Path:
 
 
 def load(task: str, dataset: str, *, password: str = "", portal: Portal | None = None) -> "TaskData":
-    """Load a data file of a task as a DataFrame with `to_datasets()`: CSV, TSV, JSON or JSON lines.
+    """Load a task's data file (CSV, TSV, JSON or JSON lines) as a DataFrame that also has `to_datasets()`.
 
     The file is downloaded once and verified by its SHA-256. `password` is your team's data password, if the file needs
     it.
 
     Raises:
         AgonError: you may not download the file, or it is encrypted.
-        ValueError: the file is of another kind.
+        ValueError: the file has an unsupported format.
     """
     portal = portal or Portal()
     wanted = portal.dataset(task, dataset)
@@ -44,10 +44,10 @@ def load(task: str, dataset: str, *, password: str = "", portal: Portal | None =
 def submit(
     path: str | Path, task: str = "", *, wait: bool | float = False, portal: Portal | None = None, **options: Any
 ) -> Submission:
-    """Call `Portal.submit` for the task, or for `AGON_TASK`."""
+    """Call `Portal.submit` for `task` or, if it is empty, for the task in `AGON_TASK`."""
     task = task or os.environ.get("AGON_TASK", "")
     if not task:
-        raise WrongUsage("No shared task is given. Pass its slug, or set AGON_TASK.")
+        raise WrongUsage("No task given. Pass a task's slug or set AGON_TASK.")
     return (portal or Portal()).submit(path, task, wait=wait, **options)
 
 

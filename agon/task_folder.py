@@ -21,7 +21,7 @@ _MOST = 64 * 1024 * 1024  # maximum size in bytes of an archive that a portal ac
 
 
 def templates() -> Any:
-    """Return the package with the templates, which is in the wheel or, in a checkout, next to this package."""
+    """Return the package with the templates. It is in the wheel or, in a checkout, next to this package."""
     try:
         return import_module("agon.templates")
     except ModuleNotFoundError as error:
@@ -39,10 +39,10 @@ def new_folder(folder: Path, template: str, slug: str) -> Path:
     package = templates()
     known: Mapping[str, Any] = package.TEMPLATES
     if template not in known:
-        raise WrongUsage(f"There is no template {template}. The templates are {', '.join(known)}.")
+        raise WrongUsage(f"Template {template} not found. Available templates: {', '.join(known)}.")
     if not _SLUG.fullmatch(slug):
         raise WrongUsage(
-            f"{slug} is not a valid slug. Use lower-case letters, digits and hyphens: --slug my-task-2027."
+            f"{slug} is not a valid slug. Use lowercase letters, digits and hyphens, for example: --slug my-task-2027"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise WrongUsage(f"{folder} already exists and is not an empty folder. Use another folder.")
@@ -70,7 +70,7 @@ def read_folder(folder: Path) -> Definition:
 
 
 def checked_folder(folder: Path) -> Definition:
-    """Read task.yaml and check all files that it uses. `problems` contain the file of each problem."""
+    """Read task.yaml and check all files that it uses. If there are errors, each of the `problems` names its file."""
     definition = read_folder(folder)
     if problems := problems_of_folder(definition):
         raise _invalid(folder, problems)
@@ -96,7 +96,8 @@ def packed_folder(folder: Path, archive: Path) -> int:
             packed.write(path, path.relative_to(folder).as_posix())
     if (size := archive.stat().st_size) > _MOST:
         raise AgonError(
-            f"{folder} has {size:,} bytes as a zip; portals accept {_MOST:,}. Remove files that the task does not need."
+            f"The zip of {folder} has {size:,} bytes; portals accept at most {_MOST:,}. "
+            "Remove files that the task doesn't need."
         )
     return len(files)
 

@@ -1,8 +1,8 @@
 """Compare the web server's CPU time for a submission through the API and through the upload page.
 
-Both ways are measured in turn, with the same files from the same person, on a server with one web process, so that
-neither has another's caches. Through the page, an upload is the form and the page that it leads to, since together they
-show what the API answers.
+Both ways are measured in turn, with similar files from the same person, on a server with a single web process, so that
+they share its caches. An upload through the page consists of posting the form and loading the page that it leads to,
+because together they show what the API returns.
 
     python benchmarks/api_upload.py [--uploads 240] [--json]
 """
@@ -17,13 +17,14 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks.installation import PHASE, TRACK, Installation, Sender, bodies, installation, machine, prepare  # noqa: E402
+from benchmarks.engine import TRACK  # noqa: E402
+from benchmarks.installation import PHASE, Installation, Sender, Shape, bodies, installation, machine, prepare  # noqa: E402
 from benchmarks.uploading import Receipt, send  # noqa: E402
 from portal.management.valkey import HOST  # noqa: E402
 
 WAYS = ("page", "form alone", "API")
-TURN = 20  # number of uploads one way, before switching to the other way
-RATIO = 1.0  # maximum of CPU by API / CPU by page
+TURN = 20  # number of uploads in one way before switching to the next
+RATIO = 1.0  # maximum CPU time through the API, divided by the CPU time through the page
 
 
 def main() -> None:
@@ -33,7 +34,7 @@ def main() -> None:
     given = parser.parse_args()
     print(machine())
     turns = given.uploads // TURN
-    with installation(web_workers=1) as own:
+    with installation(Shape(web_workers=1)) as own:
         (sender,) = prepare(own, 1)
         token = _token(sender)
         own.start_web()
@@ -57,15 +58,15 @@ def _token(sender: Sender) -> str:
     from portal.models.clock import database_now
 
     user = User.objects.get(name=sender.team)
-    issued = {"name": "benchmark", "scope": "submit", "task": None, "days": 1}
-    _token, text = AccessToken.objects.issue(user, "0" * 30, database_now(), **issued)
+    at, secret = database_now(), "0" * 30
+    _token, text = AccessToken.objects.issue(user, secret, at, name="benchmark", scope="submit", task=None, days=1)
     return text
 
 
 def _spent(own: Installation, sender: Sender, token: str, way: str, content: list[bytes], turn: int) -> float:
     """Return the web server's CPU seconds for these uploads.
 
-    They are then marked as done, so that no work is waiting.
+    The uploads are then marked as done, so that no work is left waiting.
     """
     from portal.models import Submission
 
@@ -85,7 +86,7 @@ def _spent(own: Installation, sender: Sender, token: str, way: str, content: lis
 
 
 def _look(own: Installation, sender: Sender, receipt: Receipt) -> int:
-    """Open an upload's page."""
+    """Request an upload's page and return the response's status."""
     connection = http.client.HTTPConnection(HOST, own.port, timeout=30)
     try:
         address = f"/tasks/exist2024/submissions/{receipt.submission}/"
@@ -98,7 +99,7 @@ def _look(own: Installation, sender: Sender, receipt: Receipt) -> int:
 
 
 def _send(own: Installation, sender: Sender, token: str, body: bytes, key: str) -> int:
-    """Upload over a new connection, like the page."""
+    """Upload through the API and return the response's status. The connection is new, as it is for the page."""
     name = "_".join([*TRACK.split("-"), sender.team, "1"]) + ".json"
     connection = http.client.HTTPConnection(HOST, own.port, timeout=30)
     headers = {

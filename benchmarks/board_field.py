@@ -1,6 +1,6 @@
 """Write any number of teams with scored runs in one track directly to the database.
 
-It runs in a separate process, because Django reads its settings only once: `python -m benchmarks.board_field FOLDER
+This runs in a separate process, because Django reads its settings only once: `python -m benchmarks.board_field FOLDER
 RUNS TRACK PHASE TEAMS`.
 """
 
@@ -33,7 +33,7 @@ _SCORE = "round((random() * 2 - 1)::numeric, 6)"
 
 
 def main() -> None:
-    """Create the shared task if it does not exist, and add its teams' missing runs."""
+    """Create the shared task if it does not exist, and add runs to its teams until they have enough."""
     folder, runs, track, phase, teams = sys.argv[1:]
     there = _first_runs(Path(folder), track, phase, int(teams))
     _more(int(runs) // int(teams) - there)
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> int:
-    """Create a scored run for each team, which is copied later, and return the number of runs per team."""
+    """Create a scored run for each team, to be copied later, and return the number of runs per team."""
     if Run.objects.filter(kind="team").exists():
         return Run.objects.filter(team=Team.objects.first()).count()
     at = database_now()
@@ -77,9 +77,9 @@ def _first_runs(folder: Path, track_slug: str, phase_slug: str, teams: int) -> i
 
 
 def _more(runs: int) -> None:
-    """Add this number of runs to each team.
+    """Add this many runs to each team.
 
-    Each is received a second after the previous one and has different scores.
+    Each is received one second after the previous one and has different scores.
     """
     if runs < 1:
         return
@@ -109,7 +109,7 @@ def _more(runs: int) -> None:
 
 
 def _copy(model: Any, changed: dict[str, str], leave_out: str = "") -> str:
-    """Return an INSERT … SELECT of every column from the row `first`, except those that change."""
+    """Return an INSERT … SELECT that copies the rows `first`, with different values in the columns of `changed`."""
     columns = [field.column for field in model._meta.concrete_fields if field.column != leave_out]
     values = [changed.get(column, f"first.{column}") for column in columns]
     table = model._meta.db_table

@@ -1,4 +1,4 @@
-"""Data for the scoring benchmark: synthetic EXIST 2024 with noisy runs on its 2,076 test tweets, and for growth."""
+"""Data for the scoring benchmark: synthetic EXIST 2024 with noisy runs on its 2,076 test tweets, and larger data."""
 
 import json
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from tasks import build
 
 TRACKS = ("task1-hard", "task1-soft", "task2-hard", "task2-soft", "task3-hard", "task3-soft")
 METRICS = {"hard": ("ICM", "ICMNorm", "FMeasure"), "soft": ("ICMSoft", "ICMSoftNorm", "CrossEntropy")}
-_WRONG = 0.3  # share of items with random labels
-_DIGITS = 6  # decimals of a soft label, as models print them, so that nearly all weights differ
+_WRONG = 0.3  # probability that an item gets random labels
+_DIGITS = 6  # decimals of a soft label, as models print them; with so many, nearly all weights are different
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Variant:
     metrics: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON for a measured process."""
+        """Return the variant as JSON values, for the process that is measured."""
         return {
             "track": self.track,
             "run": str(self.run),
@@ -66,7 +66,7 @@ def _variant(definition: Definition, slug: str, seed: int) -> Variant:
 
 
 def _hard(right: Any, classes: list[str], multi: bool, rng: np.random.Generator) -> Any:
-    """Return the gold's labels or different ones. Items without gold get different ones."""
+    """Return an item's gold labels or, with probability `_WRONG` or if it has no gold, random labels."""
     if right is not None and rng.random() > _WRONG:
         return right
     if not multi:
@@ -77,13 +77,13 @@ def _hard(right: Any, classes: list[str], multi: bool, rng: np.random.Generator)
 
 
 def _soft(right: dict[str, float], classes: list[str], sums_to_one: bool, rng: np.random.Generator) -> dict[str, float]:
-    """Return weights halfway between the gold's and random ones."""
+    """Return weights halfway between the gold's weights and random weights."""
     noise = rng.dirichlet(np.ones(len(classes))) if sums_to_one else rng.random(len(classes))
     weights = 0.5 * np.array([right[name] for name in classes]) + 0.5 * noise
     return dict(zip(classes, weights.round(_DIGITS).tolist(), strict=True))
 
 
 def write_run(path: Path, ids: list[str], values: list[Any]) -> None:
-    """Write a run file in the format of EXIST."""
+    """Write a run file in EXIST's format."""
     entries = [{"test_case": "EXIST2024", "id": item, "value": value} for item, value in zip(ids, values, strict=True)]
     path.write_text(json.dumps(entries), encoding="utf-8")

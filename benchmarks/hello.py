@@ -1,4 +1,4 @@
-"""An empty page on the same server. Its speed is the upper bound for all pages."""
+"""An almost empty page, for the portal's kind of server. Its speed is the upper bound for all pages."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,6 +1,7 @@
-"""Uploads that are made to be expensive, and their shared task, for `worst_case.py` and its test.
+"""Uploads designed to be expensive, and their shared task, for `worst_case.py` and its test.
 
-They are deterministic. `size` is the size of a large upload in bytes; `names` is the number of files in an archive.
+They do not change between runs. `size` is the size of a large upload in bytes, and `names` is the number of files in an
+archive.
 """
 
 import io
@@ -9,6 +10,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from scoring import Definition, limits, load_definition
@@ -34,6 +36,16 @@ TRACKS = {  # slug → format and one metric
     "task6-pairs": ("{kind: spans, file: table, separator: tab, id: id, spans: pairs}", "span_f1"),
     "task6-rows": ("{kind: spans, file: table, id: id, spans: rows}", "span_f1"),
     "task6-json": ("{kind: spans, file: json, spans: pairs, value: spans}", "span_f1"),
+    "task6-sets": (
+        f"{{kind: tuples, columns: [who, what, kind], values: {{kind: {json.dumps(KINDS)}}}}}",
+        "{name: tuple_f1_partial, credit: overlap}",
+    ),
+    "task6-tuples": (
+        "{kind: tuples, columns: [who, what], optional: [who], file: table, id: id, separator: tab}",
+        "tuple_f1_partial",
+    ),
+    "task6-brat": ("{kind: brat, classes: [PER, LOC], fragments: split}", "entity_f1_partial"),
+    "task6-relations": ("{kind: brat-relations, classes: [PER], relations: [near]}", "tuple_f1_partial"),
     "task7-trec": ("{kind: trec-run}", "ndcg"),
     "task8-many": ("{kind: spans}", "span_f1"),
 }
@@ -59,7 +71,7 @@ TRACK = """  - slug: {slug}
     format: {format}
     items: {{test: {items}, dev: dev.txt}}
     metrics: [{metric}]
-    rank_by: {metric}
+    rank_by: {rank_by}
 """
 
 Build = Callable[[], bytes]
@@ -74,11 +86,20 @@ class Hostile:
     build: Build
 
 
+def _key(metric: str) -> str:
+    return metric.partition("name: ")[2].partition(",")[0] or metric
+
+
 def hostile_task(folder: Path) -> Definition:
-    """Create the shared task. Most tracks have 2,000 items, because the limits on runs grow with them."""
+    """Create the shared task.
+
+    Most tracks have 2,000 items, because the limits on runs grow with the number of items.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     tracks = "".join(
-        TRACK.format(slug=slug, format=form, metric=metric, items=ITEM_FILES.get(slug, "items.txt"))
+        TRACK.format(
+            slug=slug, format=form, metric=metric, rank_by=_key(metric), items=ITEM_FILES.get(slug, "items.txt")
+        )
         for slug, (form, metric) in TRACKS.items()
     )
     (folder / "task.yaml").write_text(TASK.format(tracks=tracks), encoding="utf-8")
@@ -99,8 +120,18 @@ def gold_of(track: str) -> bytes:
 
 def corpus(size: int = 12_000_000, names: int = 200) -> list[Hostile]:
     """Return all hostile uploads."""
-    sources = (_json(size), _labels(size), _shares(size), _tables(size), _spans(size), _rankings(size), _texts(size))
-    sources += (_as_many_as_are_read(size),)
+    sources = (
+        _json(size),
+        _labels(size),
+        _shares(size),
+        _tables(size),
+        _spans(size),
+        _tuples(size),
+        _standoff(size),
+        _rankings(size),
+        _texts(size),
+        _as_many_as_are_read(size),
+    )
     found = [
         Hostile(f"{track}: {name}", f"{track.replace('-', '_')}_{TEAM}_1", build)
         for track, name, build in itertools.chain(*sources)
@@ -130,7 +161,7 @@ Source = Iterator[tuple[str, str, Build]]
 
 
 def _json(size: int) -> Source:
-    """Return hostile content for JSON formats."""
+    """Yield hostile content for JSON formats."""
     hard, soft = "task1-hard", "task1-soft"
     yield hard, "brackets within each other", lambda: b"[" * size
     yield hard, "objects within each other", lambda: b'{"a":' * (size // 5)
@@ -307,6 +338,84 @@ def _spans(size: int) -> Source:
     )
 
 
+def _tuples(size: int) -> Source:
+    sets, rows = "task6-sets", "task6-tuples"
+    one = '{"who":"a","what":"b c","kind":"NO"}'
+    yield sets, "tuples of one item", lambda: _repeated(one, size, '[{"id":"500000","value":[', "]}]")
+    yield sets, "tuples that are numbers", lambda: _repeated("1", size, '[{"id":"500000","value":[', "]}]")
+    yield (
+        sets,
+        "words of one tuple",
+        lambda: _repeated("a", size, '[{"id":"500000","value":[{"who":"', '"}]}]', " "),
+    )
+    yield (
+        sets,
+        "tuples with a kind that is not allowed",
+        lambda: _numbered(
+            lambda n: f'{{"who":"a","what":"b","kind":"N{n}"}}', size, '[{"id":"500000","value":[', "]}]"
+        ),
+    )
+    yield sets, "as many tuples as are scored", lambda: _full(size)
+    yield (
+        rows,
+        "rows of tuples",
+        lambda: _numbered(lambda n: f"{500_000 + n % 2000}\ta\tb{n}", size, "id\twho\twhat\n", "", "\n"),
+    )
+    yield rows, "rows without values", lambda: _repeated("500000\t\t", size, "id\twho\twhat\n", "", "\n")
+    yield rows, "the same tuple again", lambda: _repeated("500000\ta\tb", size, "id\twho\twhat\n", "", "\n")
+
+
+def _full(size: int) -> bytes:
+    """Return as many valid tuples for each item as are allowed. They share words with the gold's tuples."""
+    most = max(1, min(30, size // len(ITEMS) // 120))
+    texts = [f"who {n} one two three four five six seven" for n in range(most)]
+    value = [{"who": text, "what": text, "kind": KINDS[at % 6]} for at, text in enumerate(texts)]
+    return json.dumps([{"id": item, "value": value} for item in ITEMS], separators=(",", ":")).encode()
+
+
+def _standoff(size: int) -> Source:
+    brat, line = "task6-brat", b"T1\tPER 0 5\tAlice\n"
+    contents: dict[str, Callable[[], dict[str, bytes]]] = {
+        "zeros that unpack to far more": lambda: {"500000.ann": bytes(20 * size)},
+        "files that unpack to far more": lambda: {f"{item}.ann": bytes(size // 50) for item in ITEMS},
+        "other files that unpack to far more": lambda: {"a.txt": bytes(20 * size), "500000.ann": line},
+        "lines of one document": lambda: {"500000.ann": line * (size // len(line))},
+        "fragments of one line": lambda: {"500000.ann": _fragments(size // 16)},
+        "lines that are no annotations": lambda: {"500000.ann": b"T1 PER 0 5\n" * (size // 11)},
+        "more files than items": lambda: {f"{number}.ann": b"" for number in range(min(size // 100, 60_000))},
+        "overlapping spans of each item": lambda: dict.fromkeys(
+            (f"{item}.ann" for item in ITEMS), _overlapping(min(limits.ANNOTATIONS_AN_ITEM, size // 20_000))
+        ),
+    }
+    for name, build in contents.items():
+        yield brat, name, partial(_zipped, build)
+    own = _overlapping(min(20, size // 20_000))
+    own += b"".join(b"R%d\tnear Arg1:T%d Arg2:T%d\n" % (at, at % 20, at // 20) for at in range(min(80, size // 20_000)))
+    yield "task6-relations", "relations of each item", lambda: _zipped(lambda: {f"{item}.ann": own for item in ITEMS})
+    yield (
+        "task6-relations",
+        "relations of nothing",
+        lambda: _zipped(lambda: {"500000.ann": b"R1\tnear Arg1:T1 Arg2:T2\n" * min(size // 27, limits.ENTRIES_FREE)}),
+    )
+    yield brat, "no zip", lambda: line * (size // len(line))
+
+
+def _fragments(count: int) -> bytes:
+    return b"T1\tPER " + b";".join(b"%d %d" % (at, at + 1) for at in range(count)) + b"\ta\n"
+
+
+def _overlapping(count: int) -> bytes:
+    return b"".join(b"T%d\tPER %d %d\ta\n" % (at, at, at + 50) for at in range(count))
+
+
+def _zipped(contents: Callable[[], dict[str, bytes]]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in contents().items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return file.getvalue()
+
+
 def _rankings(size: int) -> Source:
     trec = "task7-trec"
     yield trec, "fields in one line", lambda: _repeated("1", size, "", "", " ")
@@ -330,7 +439,7 @@ def _rankings(size: int) -> Source:
 
 
 def _as_many_as_are_read(size: int) -> Source:
-    """Return files within the limits on entries and values, so that all of their content is checked."""
+    """Yield files just within the limits on entries and values, so that all of their content is checked."""
     entries = min(limits.ENTRIES_FREE, size // 100)
     values = min(limits.CELLS_FREE, size // 25)
 
@@ -448,7 +557,7 @@ def _archive(content: Callable[[int], bytes], pattern: Callable[[int], str], cou
 
 
 def _right_name(number: int) -> str:
-    """Return valid run names in turn. Most occur several times, in different folders."""
+    """Return the valid run name with this number. The tracks take turns."""
     track = list(TRACKS)[number % len(TRACKS)].replace("-", "_")
     return f"{track}_{TEAM}_{number // len(TRACKS) + 1}.txt"
 
@@ -537,4 +646,14 @@ VALID: dict[str, Callable[[list[str]], bytes]] = {
     "task6-pairs": _table_run("id\tspans", lambda at: f"[[{at % 5}, {at % 5 + 9}]]", "\t"),
     "task6-rows": _table_run("id,start,stop", lambda at: f"{at % 5},{at % 5 + 9}"),
     "task6-json": _spans_json,
+    "task6-relations": lambda items: _zipped(
+        lambda: {
+            f"{item}.ann": _overlapping(4) + b"R1\tnear Arg1:T0 Arg2:T1\nR2\tnear Arg1:T2 Arg2:T3\n" for item in items
+        }
+    ),
+    "task6-brat": lambda items: _zipped(lambda: {f"{item}.ann": b"T1\tPER 0 5\tAlice\n" for item in items}),
+    "task6-sets": _json_run(
+        lambda at: [{"who": f"who one {n}", "what": "two three", "kind": KINDS[at % 6]} for n in range(5)]
+    ),
+    "task6-tuples": _table_run("id\twho\twhat", lambda at: f"a\tb{at % 9}", "\t"),
 }

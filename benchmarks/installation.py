@@ -1,29 +1,36 @@
-"""Agon as in production, on this machine: PostgreSQL, Valkey, granian, workers by lane and beat, with EXIST 2024.
+"""Agon as in production, on this machine: PostgreSQL, Valkey, Granian, workers by lane and beat, with EXIST 2024.
 
-Each program can be killed and started again. Servers and programs are started like in the tests.
+Each program can be killed and started again. Servers and programs are started as in the tests. Data can be in a
+folder or in a bucket, and web servers and scoring workers can run on separate hosts, which share only the network.
 """
 
 import json
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import django
 
+from benchmarks.engine import TRACK
 from benchmarks.exist_runs import build_variants
 from portal.evaluation.lanes import Lane
 from portal.management.programs import BEAT, web_command, worker_command
 from portal.management.valkey import HOST, free_port
-from tests.services import Broker, Postgres, Program, answers, children, wait_until
+from tests.hosts import GATEWAY, Host
+from tests.services import S3, Broker, Postgres, Program, answers, children, wait_until
 
-TRACK, PHASE = "task2-soft", "post-evaluation"
+PHASE = "post-evaluation"
 ITEMS = 2076
+HERE = Host("here")
+_KEYS = ("gold-private-key", "receipt-key.pem", "secret-key")  # files that all hosts need
 
 
 @dataclass(frozen=True)
@@ -34,34 +41,68 @@ class Sender:
     session: str
 
 
-class Installation:
-    """The running programs. There are `scorers` scoring workers, each with `processes` processes."""
+@dataclass(frozen=True)
+class Shape:
+    """Which programs run, and where. `webs` and `scorers` list the host of each web server and scoring worker."""
 
-    def __init__(self, folder: Path, web_workers: int, scorers: int, processes: int) -> None:
-        self.folder = folder
+    webs: Sequence[Host] = (HERE,)
+    web_workers: int = 2
+    scorers: Sequence[Host] = (HERE,)
+    processes: int = 2
+    has_bucket: bool = False
+    disk_bytes: int = 0  # size of a separate disk for the state, if this process may mount one
+    environment: Mapping[str, str] = field(default_factory=dict)  # additional settings
+
+    @property
+    def address(self) -> str:
+        """The address at which all hosts reach the servers."""
+        return HOST if HERE in self.webs else GATEWAY
+
+
+class Installation:
+    """The running programs. `web` and `port` belong to the first web server."""
+
+    def __init__(self, folder: Path, shape: Shape, bucket: S3 | None) -> None:
+        self.folder, self.shape, self.bucket = folder, shape, bucket
         self.state = folder / "state"
-        self.port, broker_port = free_port(), free_port()
-        self.database = Postgres(_made(folder / "postgres"))
-        self.broker = Broker(_made(folder / "valkey"), broker_port)
+        self.has_own_disk = False
+        self.addresses = [(host.address, free_port()) for host in shape.webs]
+        self.port, broker_port = self.addresses[0][1], free_port()
+        self.database = Postgres(_made(folder / "postgres"), shape.address)
+        self.broker = Broker(_made(folder / "valkey"), broker_port, shape.address)
         self.environment = os.environ | {
             "DJANGO_SETTINGS_MODULE": "portal.settings",
             "AGON_STATE": str(_made(self.state)),
             "AGON_URL": f"http://{HOST}:{self.port}",
             "AGON_DEMO": "true",  # emails are written to files
             "DATABASE_URL": self.database.url,
-            "REDIS_URL": f"redis://{HOST}:{broker_port}/0",
+            "REDIS_URL": f"redis://{shape.address}:{broker_port}/0",
             "LOG_LEVEL": "WARNING",
             "PYTHONWARNINGS": "ignore",
+            **(_buckets(bucket) if bucket else {}),
+            **shape.environment,
         }
-        self._web_workers = web_workers
-        self.web = self._program("web", web_command(self.port, web_workers))
-        names = [f"scorer-{number}" for number in range(scorers)]
-        self.scorers = [self._program(name, worker_command(name, [Lane.SCORING], processes)) for name in names]
+        self.webs = [
+            self._program(f"web-{number}", [*web_command(port, shape.web_workers), "--host", address], host)
+            for number, (host, (address, port)) in enumerate(zip(shape.webs, self.addresses, strict=True))
+        ]
+        self.web = self.webs[0]
+        self.scorers = [
+            self._program(name, worker_command(name, [Lane.SCORING], shape.processes), host)
+            for name, host in ((f"scorer-{number}", host) for number, host in enumerate(shape.scorers))
+        ]
         self.others = [
             self._program("worker", worker_command("worker", [Lane.BULK], 1)),
             self._program("mailer", worker_command("mailer", [Lane.MAIL], 1)),
             self._program("beat", BEAT),
         ]
+
+    def start_all(self) -> None:
+        """Start all programs and wait until every web server answers."""
+        for program in self.programs:
+            program.start()
+        for address, port in self.addresses:
+            wait_until(lambda: answers(port, address), f"the web server at {address} answers")  # noqa: B023
 
     def start_web(self) -> None:
         self.web.start()
@@ -69,9 +110,9 @@ class Installation:
 
     @contextmanager
     def serving(self, application: str) -> Iterator[int]:
-        """Serve another application on a server like the portal's, and yield its port."""
+        """Serve a different application on the same kind of server as the portal, and yield its port."""
         port = free_port()
-        server = self._program("another", [*web_command(port, self._web_workers), application])
+        server = self._program("another", [*web_command(port, self.shape.web_workers), application])
         server.start()
         try:
             wait_until(lambda: answers(port), f"{application} answers; see {self.folder / 'another.log'}")
@@ -80,44 +121,83 @@ class Installation:
             server.stop()
 
     def restart_ended(self) -> None:
-        """Restart programs that have ended, like systemd. Celery ends if a new process of its pool is killed."""
+        """Restart programs that have exited, as systemd does. Celery exits if a new process in its pool is killed."""
         for program in self.programs:
             if program.process is not None and program.process.poll() is not None:
                 program.start()
 
     def cpu_seconds(self) -> dict[str, float]:
-        """Return the CPU seconds that each part has used so far, including ended children.
+        """Return the CPU seconds that each part has used so far, including children that have exited.
 
-        This process is the sender.
+        This process counts as the sender.
         """
-        programs = {"web": [self.web], "scoring": self.scorers, "bulk, mail, beat": self.others}
-        found = {name: sum(_cpu_seconds(one.pid) for one in those if one.process) for name, those in programs.items()}
+        programs = {"web": self.webs, "scoring": self.scorers, "bulk, mail, beat": self.others}
+        found = {name: sum(cpu_seconds_of(one.pid) for one in those if one.process) for name, those in programs.items()}
         return found | {
-            "PostgreSQL": _cpu_seconds(self.database.process.pid),
-            "Valkey": _cpu_seconds(self.broker.pid),
+            "PostgreSQL": cpu_seconds_of(self.database.process.pid),
+            "Valkey": cpu_seconds_of(self.broker.pid),
             "sender": time.process_time(),
         }
 
+    def memory_mb(self) -> dict[str, float]:
+        """Return the private memory of each program with its descendants, in megabytes.
+
+        The short-lived children of fork servers are not included.
+        """
+        pids = {f"web {number}": one.pid for number, one in enumerate(self.webs)}
+        pids |= {f"scoring {number}": one.pid for number, one in enumerate(self.scorers)}
+        pids |= dict(zip(("bulk", "mail", "beat"), (one.pid for one in self.others), strict=True))
+        pids |= {"PostgreSQL": self.database.process.pid, "Valkey": self.broker.pid}
+        return {name: _private_bytes(pid) / 1e6 for name, pid in pids.items()}
+
     @property
     def programs(self) -> list[Program]:
-        return [*self.others, *self.scorers, self.web]
+        return [*self.others, *self.scorers, *self.webs]
 
     def logs(self) -> str:
         """Return the last lines of each program's log."""
         files = sorted(self.folder.glob("*.log"))
         return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-4000:]}" for file in files)
 
-    def _program(self, name: str, command: list[str]) -> Program:
-        return Program(command, self.environment, self.folder / f"{name}.log")
+    def share_keys(self) -> None:
+        """Copy the keys to each separate host, as an administrator would.
+
+        These hosts share no other files with this machine.
+        """
+        from portal.queries.receipts import public_key
+
+        public_key()  # creates the key
+        for host in {*self.shape.webs, *self.shape.scorers} - {HERE}:
+            state = _made(self.folder / host.name)
+            for key in _KEYS:
+                shutil.copy(self.state / key, state)
+
+    def _program(self, name: str, command: list[str], host: Host = HERE) -> Program:
+        own = {} if host == HERE else {"AGON_STATE": str(self.folder / host.name)}
+        return Program([*host.prefix, *command], self.environment | own, self.folder / f"{name}.log")
+
+
+def _buckets(server: S3) -> dict[str, str]:
+    """Create buckets for data and gold, and return their settings."""
+    data, gold = server.new_bucket(), server.new_bucket()
+    found = {f"AGON_S3_{name.upper()}": value for name, value in data.items() if name != "name"}
+    found |= {f"AGON_S3_GOLD_{name.upper()}": gold[name] for name in ("key", "secret")}
+    return found | {"AGON_S3_BUCKET": data["name"], "AGON_S3_GOLD_BUCKET": gold["name"]}
 
 
 @contextmanager
-def installation(web_workers: int = 2, scorers: int = 1, processes: int = 2) -> Iterator[Installation]:
+def installation(shape: Shape = Shape()) -> Iterator[Installation]:
     """Start all servers, set up Django in this process, and create the database. Web and workers are started later."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agon-benchmark-")))
-        folder.chmod(0o755)  # PostgreSQL runs as another user and needs access
-        own = Installation(folder, web_workers, scorers, processes)
+        folder.chmod(0o755)  # PostgreSQL runs as a different user and needs access
+        bucket = S3(shape.address) if shape.has_bucket else None
+        if bucket is not None:
+            bucket.start()
+            stack.callback(bucket.kill)
+        own = Installation(folder, shape, bucket)
+        if shape.disk_bytes:
+            own.has_own_disk = stack.enter_context(_disk(own.state, shape.disk_bytes))
         own.database.start(fsync=True)
         stack.callback(own.database.stop)
         own.broker.start()
@@ -132,8 +212,21 @@ def installation(web_workers: int = 2, scorers: int = 1, processes: int = 2) -> 
         yield own
 
 
+@contextmanager
+def _disk(folder: Path, size: int) -> Iterator[bool]:
+    """Mount an in-memory disk of `size` bytes at the folder. Yield whether this succeeded."""
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "agon", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
 def prepare(own: Installation, teams: int) -> list[Sender]:
-    """Import EXIST 2024 with raised limits and without baselines, and create teams whose captains have signed."""
+    """Import EXIST 2024 with raised limits and no baselines, and create teams whose captains have signed."""
     from portal.actions.import_shared_task import import_shared_task
     from portal.models import OutgoingMail, Run
     from portal.models.clock import database_now
@@ -143,9 +236,10 @@ def prepare(own: Installation, teams: int) -> list[Sender]:
     rules = folder / "task.yaml"
     rules.write_text(rules.read_text().replace("runs_per_day: 10", "runs_per_day: 100000"))
     shared_task = import_shared_task(None, folder, database_now()).shared_task
-    Run.objects.all().delete()  # deletes the baselines, which are not measured
+    Run.objects.all().delete()  # the baselines, which are not measured
     senders = [_sender(shared_task, number) for number in range(teams)]
     OutgoingMail.objects.all().delete()  # emails about approved teams, with passwords, are not measured either
+    own.share_keys()
     return senders
 
 
@@ -175,7 +269,7 @@ def _sender(shared_task: Any, number: int) -> Sender:
 
 
 def bodies(own: Installation, count: int) -> Iterator[bytes]:
-    """Yield different runs of `ITEMS` items."""
+    """Yield `count` different runs of `ITEMS` items."""
     run = json.loads((own.folder / "exist2024" / "runs" / f"{TRACK}.json").read_bytes())
     assert len(run) == ITEMS
     for number in range(count):
@@ -185,14 +279,25 @@ def bodies(own: Installation, count: int) -> Iterator[bytes]:
         yield json.dumps(run).encode()
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds_of(pid: int) -> float:
     """Return the CPU seconds of a process and all its descendants."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
     own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    return own + sum(map(_cpu_seconds, children(pid)))
+    return own + sum(map(cpu_seconds_of, children(pid)))
+
+
+def _private_bytes(pid: int) -> int:
+    """Return the memory that only this process or one of its descendants uses, without children of fork servers."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        is_fork_server = b"fork_server" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    own = sum(1024 * int(line.split()[1]) for line in lines if line.startswith(("Private_Clean:", "Private_Dirty:")))
+    return own if is_fork_server else own + sum(map(_private_bytes, children(pid)))
 
 
 def _made(folder: Path) -> Path:

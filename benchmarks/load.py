@@ -1,6 +1,6 @@
 """A client that keeps connections busy, in a separate process: `python -m benchmarks.load PORT PATH SECONDS [N]`.
 
-It uses bare sockets and one selector, and so little CPU of the measured machine. It prints JSON.
+It uses plain sockets and one selector, so it takes little CPU time from the measured server. It prints JSON.
 """
 
 import json
@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from statistics import median
 
-WARM_UP = 0.3  # share of the time that is not counted
+WARM_UP = 0.3  # share of the time at the start that is not counted
 _PIECE = 1 << 18
 
 
@@ -19,7 +19,7 @@ _PIECE = 1 << 18
 class LoadConnection:
     """A connection that sends one request after another.
 
-    `left` is the number of missing bytes of the current answer.
+    `left` is the number of bytes still missing from the current response.
     """
 
     socket: socket.socket
@@ -29,7 +29,7 @@ class LoadConnection:
 
 
 def main() -> None:
-    """Request the path over N connections, and print the rate of answers."""
+    """Request the path over N connections, and print the rate of responses."""
     port, path, seconds = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 16
     print(json.dumps(run(port, path, seconds, count)))
@@ -66,7 +66,7 @@ def _send(connection: LoadConnection, request: bytes) -> None:
 
 
 def _is_done(connection: LoadConnection) -> bool:
-    """Read the available bytes and return whether the answer is complete."""
+    """Read the available bytes and return whether the response is complete."""
     piece = connection.socket.recv(_PIECE)
     if not piece:
         raise SystemExit("the server hung up")

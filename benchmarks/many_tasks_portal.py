@@ -1,7 +1,7 @@
-"""A portal with many shared tasks that measures its pages and jobs.
+"""A portal with many shared tasks. It measures its own pages and jobs.
 
-It runs in a separate process, because Django reads its settings only once: `python -m benchmarks.many_tasks_portal
-FOLDER TASKS`. Each line of standard input names a page or a job; the answer is a line with its seconds.
+This runs in a separate process, because Django reads its settings only once: `python -m benchmarks.many_tasks_portal
+FOLDER TASKS`. Each line of standard input names a page or a job, and the program prints a line with its seconds.
 """
 
 import os
@@ -51,7 +51,8 @@ from tests.conftest import ROOT  # noqa: E402
 TEAMS, MEMBERS, RUNS = 10, 10, 100  # teams per task, and members and runs per team
 SHOWN = 200  # number of tasks whose pages are requested in turn
 DAY = timedelta(days=1)
-# When a task's evaluation opens and closes, in days from now, and whether it accepts runs afterwards. Used in turn.
+# When a task's evaluation opens and closes, in days from now, and whether it accepts runs afterwards. Tasks use these
+# in turn.
 WINDOWS = [(-10, 20, True), (10, 20, True), (-90, -60, True), (-90, -60, True)] + 6 * [(-90, -60, False)]
 WORDS = ("irony", "humor", "stance", "entities", "translation", "sarcasm", "emotion", "claims", "summaries", "hate")
 
@@ -90,7 +91,7 @@ def _pages(tasks: int) -> dict[str, Callable[[], None]]:
 
 
 def _jobs() -> dict[str, Callable[[], Any]]:
-    """Return the regular jobs of `portal.jobs`, which are called without the queue."""
+    """Return the regular jobs of `portal.jobs` as functions that do not use the queue."""
 
     def find_work() -> None:
         at = database_now()
@@ -103,7 +104,7 @@ def _jobs() -> dict[str, Callable[[], Any]]:
         "sweep": find_work,
         "sweep_mails": lambda: outbox.due(database_now()),
         "remind": lambda: list(notices(database_now())),
-        "refresh_boards": lambda: find_board_work(database_now()),
+        "refresh_boards": lambda: list(find_board_work(database_now())),
     }
 
 
@@ -146,7 +147,7 @@ def _write(folder: Path, tasks: int, at: datetime) -> None:
 
 
 def _changed(row: Any, **changed: Any) -> Any:
-    """Return an unsaved copy of the row."""
+    """Return an unsaved copy of the row with these attributes changed."""
     columns = {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
     copy = type(row)(**{name: value for name, value in columns.items() if name != "id"})
     for name, value in changed.items():

@@ -1,7 +1,7 @@
 """Agon's side of the scoring benchmark, in a separate process: `python -m benchmarks.measure MODE …`.
 
-Definition, gold standard and item ids are loaded once. The run is read from its file, fully checked and scored each
-time. Answers are lines of JSON.
+Definition, gold standard and item ids are loaded once. Each time, the run is read from its file, fully checked and
+scored. Results are printed as lines of JSON.
 """
 
 import json
@@ -14,7 +14,6 @@ from statistics import median
 from typing import Any, cast
 
 import numpy as np
-from sacrebleu.metrics import CHRF
 
 from scoring import load_definition, score
 from scoring.answers import Entities, Matrix, Texts
@@ -28,7 +27,7 @@ from scoring.score import load_gold, run_answers
 from scoring.significance import tie_groups
 from scoring.significance.paired_tests import Method
 
-BATCH = 20  # our evaluations for each evaluation of the peer
+BATCH = 20  # number of evaluations by Agon for each evaluation by the peer
 FIELD = {"runs": 100, "items": 2000, "rounds": 10_000}
 
 
@@ -64,7 +63,10 @@ def _timed(action: Callable[[], Any], clock: Callable[[], float] = time.perf_cou
 
 
 def _peak_mb() -> float:
-    """Return the peak memory of this process. getrusage is not used because it starts with the parent's peak."""
+    """Return the peak memory of this process.
+
+    getrusage is not used, because its value starts at the parent's peak.
+    """
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
@@ -102,7 +104,7 @@ def _phases(definition: Definition, track: str, run: Path, gold: LoadedGold, ids
         raise SystemExit(f"{track}: the run is invalid")
     found = {
         "read and check": _seconds(lambda: run_answers(definition, track, run, gold, ids), BATCH),
-        "lay beside the gold": _seconds(lambda: compare(gold, answers), BATCH),
+        "align with the gold": _seconds(lambda: compare(gold, answers), BATCH),
     }
 
     def metrics() -> None:
@@ -110,12 +112,12 @@ def _phases(definition: Definition, track: str, run: Path, gold: LoadedGold, ids
         for spec in rules.metrics:
             compute(comparison, spec)
 
-    found["metrics"] = _seconds(metrics, BATCH) - found["lay beside the gold"]
+    found["metrics"] = _seconds(metrics, BATCH) - found["align with the gold"]
     return found
 
 
 def _growth(folder: Path, run: Path, shuffled: Path, gold: Path) -> dict[str, float]:
-    """Check and score many binary items, in the gold's order and in another order."""
+    """Check and score many binary items, both in the gold's order and in a different order."""
     definition, track = load_definition(folder), "task1-hard"
     start = time.perf_counter()
     standard = load_gold(definition, track, gold)
@@ -134,14 +136,16 @@ def _growth(folder: Path, run: Path, shuffled: Path, gold: Path) -> dict[str, fl
 
 
 def _entities(tags: Path) -> dict[str, float]:
-    """Compute entity F1 of the tags in a file of [gold, run], from tags to the score.
+    """Measure entity F1, from tags to score, for the tags in a file of [gold, run].
 
-    The gold's entities are reused. Both sides use CPU time: they are measured one after the other, and other load on
-    the machine changes meanwhile.
+    The gold's entities are reused. CPU time is measured on both sides, because they run one after the other and the
+    load on the machine may change in between.
     """
     gold, run = json.loads(tags.read_bytes())
     classes = sorted({tag[2:] for sentence in gold + run for tag in sentence} - {""})
-    spec = FormatSpec("conll", {"classes": classes, "scheme": "BIO", "repair": "begin", "ids": "numbers"})
+    spec = FormatSpec(
+        "conll", {"classes": classes, "scheme": "BIO", "repair": "begin", "ids": "numbers", "column": None}
+    )
     ids = list(map(str, range(len(gold))))
     standard = LoadedGold(_entities_of(ids, gold, spec))
     content = "\n\n".join("\n".join(f"token {tag}" for tag in sentence) for sentence in run).encode()
@@ -157,7 +161,9 @@ def _entities(tags: Path) -> dict[str, float]:
 
 
 def _chrf(texts: Path) -> dict[str, float]:
-    """Measure chrF of the texts in a file of [references, outputs], by sacrebleu and by us in turn."""
+    """Measure the CPU time of chrF in sacrebleu and Agon, in turn, for a file of [references, outputs]."""
+    from sacrebleu.metrics.chrf import CHRF  # here, so that the other modes' peak memory excludes it
+
     references, outputs = json.loads(texts.read_bytes())
     ids = list(map(str, range(len(outputs))))
     gold, run = (Texts(ids, [(text,) for text in side]) for side in (references, outputs))
@@ -168,7 +174,7 @@ def _chrf(texts: Path) -> dict[str, float]:
     def theirs() -> float:
         return float(CHRF().corpus_score(outputs, [references]).score)
 
-    pairs = [(_timed(ours), _timed(theirs)) for _ in range(11)][1:]
+    pairs = [(_timed(ours, time.process_time), _timed(theirs, time.process_time)) for _ in range(11)][1:]
     own, other = (median(side) for side in zip(*pairs, strict=True))
     return {"seconds": own, "peer": other, "value": ours() or 0.0, "peer_value": theirs()}
 
@@ -180,7 +186,7 @@ def _entities_of(ids: list[str], sentences: list[list[str]], spec: FormatSpec) -
 
 
 def _ties(key: str, method: str) -> dict[str, float]:
-    """Compute tie groups of runs that range from nearly correct to nearly random."""
+    """Measure the tie groups of runs that range from nearly correct to nearly random."""
     runs, rounds = _field(), FIELD["rounds"]
     start = time.perf_counter()
     lines = tie_groups(runs, MetricSpec(key), seed=2024, method=cast(Method, method), rounds=rounds)

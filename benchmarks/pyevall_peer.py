@@ -1,19 +1,20 @@
-"""PyEvALL in its own environment. It evaluates one variant per line of standard input and prints the seconds.
+"""Run PyEvALL in its own environment: evaluate one variant per line of standard input and print the seconds.
 
-This program imports nothing of Agon. `--once TRACK` evaluates one variant and ends, to measure the whole process.
+This program imports nothing from Agon. `--once TRACK` evaluates one variant and exits, to measure the whole process.
 """
 
 import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from pyevall.evaluation import PyEvALLEvaluation
 from pyevall.utils.utils import PyEvALLUtils
 
 
-def evaluate(variant):
-    """Evaluate a variant as PyEvALL's authors recommend, without output.
+def evaluate(variant: dict[str, Any]) -> tuple[float, Any]:
+    """Evaluate a variant as PyEvALL's authors recommend, without its printed output.
 
     Return the seconds from files to values, and the values.
     """
@@ -26,9 +27,9 @@ def evaluate(variant):
     return time.perf_counter() - start, report
 
 
-def main():
+def main() -> None:
     answers = sys.stdout
-    sys.stdout = sys.stderr  # PyEvALL's own output must not mix with the answers
+    sys.stdout = sys.stderr  # PyEvALL's own output must not be mixed with the results
     with Path(sys.argv[1]).open(encoding="utf-8") as file:
         variants = {variant["track"]: variant for variant in json.load(file)}
     if "--once" in sys.argv:

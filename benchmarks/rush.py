@@ -1,13 +1,13 @@
-"""Simulate the last minute before a deadline: many teams upload whole EXIST 2024 runs until all are scored.
+"""Simulate the last minute before a deadline: many teams upload complete EXIST 2024 runs.
 
     python benchmarks/rush.py [--uploads 1500] [--teams 300] [--seconds 60] [--processes 2] [--json]
 
-This machine runs PostgreSQL with fsync, Valkey, granian, a scoring worker, one worker for bulk and email, and the
-sender.
+This machine runs PostgreSQL with fsync, Valkey, Granian, one worker each for scoring, bulk work and email, Celery beat,
+and the sender.
 
-`engine_ms` is the CPU time for checking and scoring such a run in one process that has opened the gold, before the
-first upload and after the last score. `life_ratio` is the CPU time of all servers and workers per upload, divided by
-`engine_ms`.
+`engine_ms` is the CPU time for checking and scoring one such run in a single process that has already opened the gold,
+measured before the first upload and after the last score. `life_ratio` is the CPU time of all servers and workers per
+upload, divided by `engine_ms`.
 """
 
 import argparse
@@ -19,14 +19,11 @@ from statistics import median
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks.installation import ITEMS, TRACK, Installation, bodies, installation, machine, prepare  # noqa: E402
+from benchmarks.engine import TRACK, engine_milliseconds  # noqa: E402
+from benchmarks.installation import ITEMS, Shape, bodies, installation, machine, prepare  # noqa: E402
 from benchmarks.uploading import await_scores, judge, look, percentile, send_all, unfinished  # noqa: E402
-from scoring import check_upload, load_definition, score  # noqa: E402
-from scoring.analysis.details import details  # noqa: E402
-from scoring.score import accepted_gold  # noqa: E402
 
-P95_MS, SCORED_SECONDS, LIFE_RATIO = 200, 120, 10  # goals
-ENGINE_TIMES = 40
+P95_MS, SCORED_SECONDS, LIFE_RATIO = 200, 120, 10  # targets
 
 
 def main() -> None:
@@ -38,23 +35,21 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     print(machine())
-    with installation(processes=given.processes) as own:
+    with installation(Shape(processes=given.processes)) as own:
         senders = prepare(own, given.teams)
-        own.start_web()
-        for program in own.programs[:-1]:
-            program.start()
+        own.start_all()
         for sender in senders[:20]:
             look(own, sender)
         time.sleep(5)  # time for workers to import what they need
-        engine = engine_milliseconds(own)
+        engine = engine_milliseconds(own.folder / "exist2024")
         before, started = own.cpu_seconds(), time.monotonic()
         uploads = send_all(own, senders, bodies(own, given.uploads), given.uploads, given.seconds)
         sent = time.monotonic() - started
         all_scored = await_scores(lambda: unfinished() == 0, 600)
         took = time.monotonic() - started
         cpu = {name: seconds - before[name] for name, seconds in own.cpu_seconds().items()}
-        engine_ms = median(engine + engine_milliseconds(own))
-        judged = judge(own, uploads.receipts)
+        engine_ms = median(engine + engine_milliseconds(own.folder / "exist2024"))
+        judged = judge(uploads.receipts)
     life_ms = {name: seconds * 1000 / given.uploads for name, seconds in cpu.items() if name != "sender"}
     milliseconds = [seconds * 1000 for seconds in uploads.seconds]
     result = {
@@ -89,23 +84,6 @@ def main() -> None:
     print(f"{'CPU, ms an upload':28}" + ", ".join(f"{name} {value:.1f}" for name, value in life_ms.items()))
     if given.json:
         print(json.dumps(result))
-
-
-def engine_milliseconds(own: Installation) -> list[float]:
-    """Measure the CPU time of checking and scoring in this process, repeatedly."""
-    definition = load_definition(own.folder / "exist2024")
-    gold = next(gold for gold in definition.gold if gold.track == TRACK)
-    standard = accepted_gold(definition, TRACK, gold.file.read_bytes(), gold.split)
-    run, items = own.folder / "exist2024" / "runs" / f"{TRACK}.json", definition.track(TRACK).items[gold.split]
-    milliseconds = []
-    for _ in range(ENGINE_TIMES):
-        began = time.process_time()
-        check_upload(definition, run, f"{TRACK}.json", None, gold.split)
-        result = score(definition, TRACK, run, standard, items, split=gold.split)
-        assert result.comparison is not None
-        details(result.comparison)
-        milliseconds.append((time.process_time() - began) * 1000)
-    return milliseconds
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ import numpy as np
 
 from scoring.reports.tables import TextTable
 
-TARGET = 500  # times the speed of PyEvALL, in one process each
+TARGET = 500  # target: this many times the speed of PyEvALL, with one process each
 
 
 @dataclass(frozen=True)
 class VariantLine:
-    """Seconds for one variant: ours with loaded gold, ours with gold read again, PyEvALL's, and our phases."""
+    """Seconds for one variant: Agon's with loaded gold and with gold read again, PyEvALL's, and Agon's by phase."""
 
     track: str
     ours: float
@@ -31,7 +31,7 @@ class VariantLine:
 
 @dataclass(frozen=True)
 class Growth:
-    """Checking and scoring `items` binary items with loaded gold: seconds in two orders, and peak memory."""
+    """Checking and scoring `items` binary items with loaded gold: seconds for two orders of items, and peak memory."""
 
     items: int
     seconds: float
@@ -42,7 +42,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class EntityF1:
-    """Seconds from tags in memory to F1, ours with loaded gold and seqeval's, and ours for reading such a run."""
+    """Seconds from tags in memory to F1, for Agon (with loaded gold) and seqeval, and for Agon to read the run."""
 
     ours: float
     reading: float
@@ -51,7 +51,7 @@ class EntityF1:
 
 @dataclass(frozen=True)
 class ChrF:
-    """Seconds from texts in memory to chrF, ours and those of sacrebleu when it is called directly."""
+    """CPU seconds from texts in memory to chrF, for Agon and for sacrebleu when it is called directly."""
 
     ours: float
     peer: float
@@ -61,7 +61,7 @@ class ChrF:
 class BenchmarkFigures:
     """All results of one benchmark run.
 
-    `processes` has our seconds and PyEvALL's by track. `load` is the machine's load at the start.
+    `processes` has the seconds of Agon and PyEvALL by track. `load` is the machine's load at the start.
     """
 
     lines: Sequence[VariantLine]
@@ -73,7 +73,7 @@ class BenchmarkFigures:
     load: float
 
     def contract(self) -> dict[str, float]:
-        """Return the figures of the contract and a few more."""
+        """Return the figures that have a target, plus a few others."""
         return {
             "pyevall_ratio_min": round(min(line.ratio for line in self.lines), 1),
             "growth_exponent": round(self.exponent("seconds"), 3),
@@ -90,7 +90,7 @@ class BenchmarkFigures:
         }
 
     def exponent(self, order: Literal["seconds", "shuffled"]) -> float:
-        """Return the exponent of seconds ~ items^exponent, by least squares on logarithms."""
+        """Return the exponent in seconds ~ items^exponent, fitted by least squares on logarithms."""
         items, seconds = ([getattr(size, name) for size in self.growth] for name in ("items", order))
         return float(np.polyfit(np.log(items), np.log(seconds), 1)[0])
 
@@ -105,29 +105,29 @@ def _tables(figures: BenchmarkFigures) -> list[TextTable]:
     return [
         TextTable(
             "In one process, 2,076 items: milliseconds from file to scores",
-            ("variant", "ours", "ours, gold read too", "PyEvALL 0.2.11", "ratio"),
+            ("variant", "Agon", "Agon, including gold", "PyEvALL 0.2.11", "ratio"),
             tuple(
                 (line.track, _ms(line.ours), _ms(line.with_gold), _ms(line.peer), f"{line.ratio:,.0f}")
                 for line in lines
             ),
         ),
         TextTable(
-            "Where our time goes: milliseconds",
+            "How Agon spends this time: milliseconds",
             ("variant", *phases),
             tuple((line.track, *(_ms(line.phases[name]) for name in phases)) for line in lines),
         ),
         TextTable(
-            "As a process, start-up and gold included: seconds",
-            ("variant", "ours", "PyEvALL 0.2.11", "ratio"),
+            "As a process, including startup and gold: seconds",
+            ("variant", "Agon", "PyEvALL 0.2.11", "ratio"),
             tuple(
                 (track, f"{ours:.2f}", f"{peer:.2f}", f"{peer / ours:,.0f}")
                 for track, (ours, peer) in figures.processes.items()
             ),
         ),
         TextTable(
-            f"Check and score of binary items: growth with exponent {figures.exponent('seconds'):.3f}, "
+            f"Checking and scoring binary items: growth with exponent {figures.exponent('seconds'):.3f}, "
             f"shuffled {figures.exponent('shuffled'):.3f}",
-            ("items", "seconds", "shuffled", "reading the gold, once", "peak MB"),
+            ("items", "seconds", "shuffled", "reading the gold once", "peak MB"),
             tuple(
                 (f"{size.items:,}", *map(_seconds, (size.seconds, size.shuffled, size.gold_seconds)), f"{size.mb:.0f}")
                 for size in figures.growth
@@ -135,7 +135,7 @@ def _tables(figures: BenchmarkFigures) -> list[TextTable]:
         ),
         TextTable(
             "Entity F1 on 50,000 tokens, from tags in memory: milliseconds of CPU time",
-            ("ours", "seqeval 1.2.2", "ratio", "reading the file, ours"),
+            ("Agon", "seqeval 1.2.2", "ratio", "reading the file in Agon"),
             (
                 (
                     _ms(figures.entities.ours),
@@ -146,8 +146,8 @@ def _tables(figures: BenchmarkFigures) -> list[TextTable]:
             ),
         ),
         TextTable(
-            "chrF on 1,000 texts in memory, references read too: milliseconds",
-            ("ours", "sacrebleu, called directly", "more than sacrebleu"),
+            "chrF on 1,000 texts in memory, references read too: milliseconds of CPU time",
+            ("Agon", "sacrebleu, called directly", "more than sacrebleu"),
             (
                 (
                     _ms(figures.chrf.ours),
@@ -185,20 +185,23 @@ def write_page(figures: BenchmarkFigures, folder: Path) -> None:
     (folder / "scoring.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
-_INTRODUCTION = """# How fast scoring is
+_INTRODUCTION = """# Scoring performance
 
-Written by `python benchmarks/scoring.py --write`, from one run, on a virtual machine with {cores} shared cores, whose
-load was {load:.1f} when it began, Python {python}, numpy {numpy}. Trust the ratios over the milliseconds.
+This page was generated by `python benchmarks/scoring.py --write` from a single run on a virtual machine with {cores}
+shared cores. Its load was {load:.1f} at the start. Versions: Python {python}, numpy {numpy}. The ratios are more
+reliable than the absolute times.
 
 ![Times faster than PyEvALL by variant](scoring.svg)"""
 
-_REMARKS = """The six variants of EXIST 2024 on synthetic tweets, with the guidelines' metrics. A run is read from its
-file, checked in full and scored each time. A run has 30 % of its labels at random, or soft labels of six digits, nearly
-all different. Ours and PyEvALL are evaluated in turn; each figure is a median, PyEvALL's as a process a single one.
+_REMARKS = """The benchmark uses the six variants of EXIST 2024 with synthetic tweets and the metrics in the task's
+guidelines. For each measurement, it reads a run from its file, fully checks it and scores it. In a hard run, 30% of
+the labels are random. In a soft run, the values have six decimal places, and nearly all of them are different. The
+benchmark runs Agon and PyEvALL alternately. Each value is a median, except for PyEvALL as a process, which runs only
+once.
 
-"Ours" has the definition, the item ids and the gold standard loaded once and kept, as `scoring.score` takes them from
-`scoring.score.load_gold`; PyEvALL has no such way, and reads the gold each time. "Ours, gold read too" does the same.
-Both sides must give the same ICM, or the benchmark fails."""
+For "Agon", the definition, the item ids and the gold standard are loaded only once with `scoring.score.load_gold`.
+PyEvALL does not support this and reads the gold each time, as does "Agon, including gold". The benchmark fails unless
+Agon and PyEvALL compute the same ICM."""
 
 
 def _markdown(table: TextTable) -> str:

@@ -1,7 +1,8 @@
 """Run the scoring benchmark.
 
-It measures Agon and PyEvALL in turn, each in one long-running process; whole processes with their start; how the time
-grows with the number of items; and the computation of tie groups.
+It compares Agon with PyEvALL (once in long-running processes, and once including process startup), with seqeval for
+entity F1, and with sacrebleu for chrF. It also measures how the time grows with the number of items, and how long tie
+groups take.
 
 PyEvALL runs with the interpreter in AGON_PYEVALL_PYTHON, or in an environment that is created once in the folder
 `.agon-bench`.
@@ -30,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 TOKENS = 50_000
 SEGMENTS = 1_000
-TIED = [(key, method) for key in ("accuracy", "icm", "f1_macro") for method in ("bootstrap", "randomisation")]
+TIED = [(key, method) for key in ("accuracy", "icm", "f1_macro") for method in ("bootstrap", "randomization")]
 
 
 def main() -> None:
@@ -97,7 +98,7 @@ def _entities(scratch: Path) -> EntityF1:
 
 
 def _chrf(scratch: Path) -> ChrF:
-    """sacrebleu called directly and by us, on the same texts."""
+    """Measure sacrebleu on the same texts, called directly and through Agon."""
     rng, texts = np.random.default_rng(14), scratch / "texts.json"
     words = ["".join(rng.choice(list("aeioubcdlmnprst"), rng.integers(2, 10))) for _ in range(2000)]
     references = [rng.choice(words, rng.integers(8, 30)).tolist() for _ in range(SEGMENTS)]
@@ -120,7 +121,7 @@ def _tags(rng: np.random.Generator) -> list[list[str]]:
 def _in_one_process(
     variants: Sequence[Variant], folder: Path, listed: Path, peer: list[str], repeats: int
 ) -> Iterator[VariantLine]:
-    """Measure both sides in turn, so that other load affects both."""
+    """Alternate between the two sides, so that any other load on the machine affects both equally."""
     engine = [sys.executable, "-m", "benchmarks.measure", "variants", str(folder), str(listed)]
     with _talking(engine) as ours, _talking(peer) as theirs:
         _evaluate(theirs, variants[0].track)
@@ -171,7 +172,7 @@ def _ask(command: list[str]) -> dict[str, Any]:
 
 
 def _as_processes(variant: Variant, folder: Path, peer: list[str]) -> tuple[float, float]:
-    """Return the seconds of our command line (median of five) and of the peer's (one), including start-up."""
+    """Return the seconds of Agon's command line (median of five) and of the peer's (one run), including start-up."""
     own = [sys.executable, "-m", "scoring", "score", "--task", str(folder), "--track", variant.track, "--json"]
     own += ["--gold", str(variant.gold), "--items", str(variant.items), str(variant.run)]
     ours = median(_process_seconds(own) for _ in range(5))

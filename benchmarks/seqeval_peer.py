@@ -1,4 +1,4 @@
-"""seqeval's entity F1 in its own environment: reads a file of [gold, run] tags, prints CPU seconds and value."""
+"""Run seqeval's entity F1 in its own environment: read a file of [gold, run] tags, print CPU seconds and value."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Runs of known quality, with labels drawn with fixed probabilities, for simulating intervals and tie groups."""
+"""Runs of known quality for simulating intervals and tie groups. Their labels are drawn with fixed probabilities."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -21,14 +21,17 @@ Places = NDArray[np.intp]
 def equal_runs(
     rng: np.random.Generator, runs: int, items: int, right: float, shared: float
 ) -> dict[str, MatrixComparison]:
-    """Return runs that are equally good on all possible items. `shared` is the share of items that all answer alike."""
+    """Return runs that are equally good on the whole population of items.
+
+    On a fraction `shared` of the items, they all give the same answer.
+    """
     return graded_runs(rng, [right] * runs, items, right, shared)
 
 
 def graded_runs(
     rng: np.random.Generator, rights: Sequence[float], items: int, right: float, shared: float
 ) -> dict[str, MatrixComparison]:
-    """Return such runs, each with its own probability of being correct on the items that are not shared."""
+    """Return runs as in `equal_runs`, each with its own probability of being correct on items that are not shared."""
     gold = rng.choice(len(CLASSES), size=items, p=CHANCES)
     standard, common = _standard(gold), _answers(rng, gold, right)
     same = rng.random(items) < shared
@@ -44,14 +47,14 @@ def one_run(rng: np.random.Generator, items: int, right: float) -> MatrixCompari
 
 @cache
 def true_value(key: str, right: float) -> float:
-    """Return the score of such a run on very many items."""
+    """Return the score of a run from `one_run` on a very large number of items."""
     value = compute(one_run(np.random.default_rng(0), _TRUE_ITEMS, right), spec_of(key))
     assert value is not None
     return value
 
 
 def spec_of(key: str) -> MetricSpec:
-    """Return the metric with this key: `f1:a` → F1 of a."""
+    """Return the metric with this key, such as F1 of `a` for `f1:a`."""
     name, _, part = key.partition(":")
     return MetricSpec(name, part or None)
 

@@ -1,7 +1,7 @@
-"""The smallest possible upload: it reads a session, hashes and syncs the body, and commits one row.
+"""The least that an upload must do: read a session, hash and sync the body, and commit one row.
 
-It is an application for `portal.server`, next to the portal and on the same database. It gives the lower bound for the
-cost of a receipt.
+This is an application for `portal.server` that uses the portal's database. No server can return an upload receipt
+faster than this.
 """
 
 # ruff: noqa: E402 - models need the settings

@@ -1,8 +1,9 @@
 """Simulate tie groups and intervals to check their nominal rates: `python benchmarks/ties.py [--json] [--write]`.
 
-The simulations have a fixed seed, so the figures are the same each time. They show how often one of several equal runs
-is separated at the 0.05 level, how often a 0.95 interval contains the true value, and how many pairs of different runs
-are found to differ, with the correction used by tie groups and with Holm's correction for all pairs.
+The simulations have a fixed seed, so the figures are the same each time. They show how often equally good runs are
+split at the 0.05 level, and how often a 0.95 interval contains the true value. They also show how many pairs of
+different runs are found to differ, both with the correction used by tie groups and with Holm's correction for all
+pairs.
 """
 
 import argparse
@@ -13,12 +14,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread each, as one process per core is faster
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one thread per process, because one process per core is faster
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[0] = str(ROOT)  # replaces this folder, in which `scoring` is another file
+sys.path[0] = str(ROOT)  # replaces this folder, in which `scoring` is a different file
 
 from benchmarks.simulated import equal_runs, graded_runs, one_run, spec_of, true_value  # noqa: E402
 from scoring.metrics.metric import Numbers  # noqa: E402
@@ -31,14 +32,14 @@ from scoring.significance.resampling import field_of  # noqa: E402
 SPLIT_FIELDS = 2000  # simulated sets of runs per setting
 COVERED_RUNS = 2000  # simulated runs per setting
 POWER_FIELDS = 60
-POWER_ROUNDS = 4999  # Holm's correction of 190 pairs needs at least 3,799
+POWER_ROUNDS = 4999  # Holm's correction for 190 pairs needs at least 3,799 rounds
 ROUNDS = 599  # resamples in each simulation
 ALPHA, LEVEL = 0.05, 0.95
 
 
 @dataclass(frozen=True)
 class Split:
-    """Equal runs. All of them give the same answer on the share `shared` of the items."""
+    """Equally good runs that all give the same answer on a fraction `shared` of the items."""
 
     runs: int
     items: int
@@ -78,7 +79,7 @@ COVERS = [
 
 
 def split_rate(setting: Split) -> float:
-    """Return how often equal runs are split into groups."""
+    """Return how often equally good runs are split into groups."""
     rng = np.random.default_rng([1, SPLITS.index(setting)])
     found = 0
     for seed in range(SPLIT_FIELDS):
@@ -89,7 +90,7 @@ def split_rate(setting: Split) -> float:
 
 
 def coverage(setting: Cover) -> float:
-    """Return how often the interval contains the run's score on very many items."""
+    """Return how often the interval contains the run's score on a very large number of items."""
     rng = np.random.default_rng([2, COVERS.index(setting)])
     truth, found = true_value(setting.key, setting.right), 0
     for seed in range(COVERED_RUNS):
@@ -100,7 +101,7 @@ def coverage(setting: Cover) -> float:
 
 
 def power(shared: float) -> tuple[float, float]:
-    """Return the share of pairs of 20 different runs on 500 items that are found to differ, by max-T and by Holm."""
+    """Return the shares of pairs that max-T and Holm find to differ, for 20 runs of different quality on 500 items."""
     rng = np.random.default_rng([3, int(10 * shared)])
     first, second = np.triu_indices(20, 1)
     found = np.zeros(2)
@@ -116,9 +117,9 @@ def power(shared: float) -> tuple[float, float]:
 
 
 def holm(p_values: Numbers) -> Numbers:
-    """Correct p-values for their number.
+    """Correct p-values for the number of tests.
 
-    The i-th smallest of m is multiplied by m − i + 1, and is at least as large as those before it.
+    The i-th smallest of m p-values is multiplied by m − i + 1, and is made at least as large as the ones before it.
 
     Source: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
@@ -152,17 +153,17 @@ def main() -> None:
 def _tables(splits: list[float], covered: list[float], powers: list[tuple[float, float]]) -> list[TextTable]:
     return [
         TextTable(
-            f"Equal runs found to differ at {ALPHA:g}, in {SPLIT_FIELDS:,} sets of runs each",
+            f"Equal runs that are found to differ at {ALPHA:g}, in {SPLIT_FIELDS:,} sets of runs each",
             ("runs", "items", "items with a common answer", "metric", "sets with a split"),
             tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(SPLITS, splits, strict=True)),
         ),
         TextTable(
             f"Intervals at {LEVEL:g} that contain the true value, for {COVERED_RUNS:,} runs each",
-            ("metric", "items", "share of right items", "covered"),
+            ("metric", "items", "share of correct items", "covered"),
             tuple((*astuple(one), f"{rate:.3f}") for one, rate in zip(COVERS, covered, strict=True)),
         ),
         TextTable(
-            "Pairs of 20 runs (0.60 to 0.85 right, 500 items) found to differ",
+            "Pairs of 20 runs (0.60 to 0.85 correct, 500 items) that are found to differ",
             ("items with a common answer", "max-T", "Holm"),
             tuple(
                 (f"{shared:g}", *(f"{found:.3f}" for found in pair))
@@ -172,10 +173,10 @@ def _tables(splits: list[float], covered: list[float], powers: list[tuple[float,
     ]
 
 
-_INTRODUCTION = """# Do tie groups and intervals keep their nominal rates?
+_INTRODUCTION = """# Do tie groups and intervals maintain their nominal rates?
 
-Written by `python benchmarks/ties.py --write`, from simulations with a fixed seed. [scoring.md](../scoring.md) says how
-tie groups and intervals are computed."""
+This page was generated by `python benchmarks/ties.py --write` from simulations with a fixed seed.
+[scoring.md](../scoring.md#significance) explains how tie groups and intervals are computed."""
 
 
 def _markdown(table: TextTable) -> str:

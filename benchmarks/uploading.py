@@ -1,4 +1,4 @@
-"""Uploads sent like a browser's, on a schedule or one by one, and a check of everything that was acknowledged."""
+"""Send uploads as a browser does, on a schedule or one at a time, and check that the acknowledged ones are kept."""
 
 import hashlib
 import http.client
@@ -12,13 +12,14 @@ from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
-from benchmarks.installation import PHASE, TRACK, Installation, Sender
+from benchmarks.engine import TRACK
+from benchmarks.installation import PHASE, Installation, Sender
 from portal.management.valkey import HOST
 
 ADDRESS = "/tasks/exist2024/submit/"
-_TOKEN = "a" * 32  # CSRF token, the same in cookie and form
+_TOKEN = "a" * 32  # CSRF token, the same in the cookie and the form
 _BOUNDARY = "agon-benchmark-boundary"
-_SECONDS = 30  # time limit for an answer
+_SECONDS = 30  # time limit for a response
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,9 @@ class Uploads:
     """The results of all uploads so far."""
 
     receipts: list[Receipt] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)  # from the planned time to the receipt, for first attempts
-    statuses: Counter[int] = field(default_factory=Counter)  # status codes; 0 means no answer
+    # Seconds from the planned time to the receipt, for first attempts.
+    seconds: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)  # status codes; 0 means no response
     retried: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -54,9 +56,13 @@ class Uploads:
         return sum(count for status, count in self.statuses.items() if status >= 500)
 
 
-def send(own: Installation, sender: Sender, body: bytes, key: str) -> tuple[int, Receipt | None]:
-    """Send an upload over a new connection. The status is 0 without an answer."""
-    response = post(own.port, ADDRESS, sender, body, key)
+def send(own: Installation, sender: Sender, body: bytes, key: str, attempt: int = 0) -> tuple[int, Receipt | None]:
+    """Send an upload over a new connection. Return the status (0 if there is no response) and the receipt.
+
+    Each attempt goes to the next web server, as a proxy would send it if a server did not answer.
+    """
+    host, port = own.addresses[attempt % len(own.addresses)]
+    response = post(port, ADDRESS, sender, body, key, host)
     if response is None:
         return 0, None
     if response.status != HTTPStatus.SEE_OTHER:
@@ -65,18 +71,21 @@ def send(own: Installation, sender: Sender, body: bytes, key: str) -> tuple[int,
     return response.status, Receipt(place, hashlib.sha256(body).hexdigest())
 
 
-def post(port: int, address: str, sender: Sender, body: bytes, key: str) -> http.client.HTTPResponse | None:
-    """Return the complete answer to a form sent like a browser's, or None without an answer."""
+def post(
+    port: int, address: str, sender: Sender, body: bytes, key: str, host: str = HOST
+) -> http.client.HTTPResponse | None:
+    """Send a form as a browser does. Return the complete response, or None if there is none."""
     name = "_".join([*TRACK.split("-"), sender.team, "1"]) + ".json"
     fields = {"csrfmiddlewaretoken": _TOKEN, "phase": PHASE, "key": key}
     parts = [f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n' for n, v in fields.items()]
     parts.append(f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n')
     form = "".join(parts).encode() + body + f"\r\n--{_BOUNDARY}--\r\n".encode()
     headers = {
+        "Host": f"{HOST}:{port}",  # the portal's public address
         "Content-Type": f"multipart/form-data; boundary={_BOUNDARY}",
         "Cookie": f"sessionid={sender.session}; csrftoken={_TOKEN}",
     }
-    connection = http.client.HTTPConnection(HOST, port, timeout=_SECONDS)
+    connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
     try:
         connection.request("POST", address, form, headers)
         response = connection.getresponse()
@@ -89,7 +98,7 @@ def post(port: int, address: str, sender: Sender, body: bytes, key: str) -> http
 
 
 def look(own: Installation, sender: Sender) -> None:
-    """Load the upload page, as teams do first. Afterwards every web process has read the task's rules."""
+    """Load the upload page, as teams do before uploading. After a few calls, all web processes have read the rules."""
     connection = http.client.HTTPConnection(HOST, own.port, timeout=_SECONDS)
     connection.request("GET", ADDRESS, headers={"Cookie": f"sessionid={sender.session}"})
     connection.getresponse().read()
@@ -105,9 +114,9 @@ def send_all(
     tries: int = 1,
     name: str = "upload",
 ) -> Uploads:
-    """Send all uploads evenly over the time, without waiting. Uploads without a receipt are repeated with their key.
+    """Send all uploads evenly over the given time, without waiting for responses.
 
-    Keys begin with `name`.
+    Uploads without a receipt are retried with the same key. Keys begin with `name`.
     """
     uploads = Uploads()
     started = time.monotonic()
@@ -115,7 +124,8 @@ def send_all(
     def one(number: int, body: bytes) -> None:
         due = started + seconds * number / count
         for attempt in range(tries):
-            status, receipt = send(own, senders[number % len(senders)], body, f"{name}-{number}")
+            sender = senders[number % len(senders)]
+            status, receipt = send(own, sender, body, f"{name}-{number}", number + attempt)
             uploads.add(status, receipt, time.monotonic() - due if attempt == 0 else None)
             if receipt or 400 <= status < 500:
                 return
@@ -129,7 +139,7 @@ def send_all(
 
 
 def await_scores(done: Callable[[], bool], seconds: float) -> bool:
-    """Wait for a condition. Return False when the time is over."""
+    """Wait for a condition. Return whether it holds in time."""
     end = time.monotonic() + seconds
     while not done():
         if time.monotonic() > end:
@@ -139,7 +149,7 @@ def await_scores(done: Callable[[], bool], seconds: float) -> bool:
 
 
 def unfinished() -> int:
-    """Count acknowledged runs and uploads that are not scored, rejected or given up."""
+    """Count acknowledged runs and uploads that are not yet scored, rejected or failed."""
     from portal.models import Run, Submission
 
     waiting = Submission.objects.filter(state__in=("received", "checking")).count()
@@ -150,12 +160,12 @@ def unfinished() -> int:
 class Judgment:
     """The result of checking acknowledged uploads."""
 
-    lost: int  # uploads without row, file or bytes, or given up
-    waiting: int  # kept, but not evaluated yet
+    lost: int  # uploads that failed, or whose row, file or bytes are missing
+    waiting: int  # uploads that are kept but not evaluated yet
     double: int  # number of duplicate runs or scores
 
 
-def judge(own: Installation, receipts: Sequence[Receipt]) -> Judgment:
+def judge(receipts: Sequence[Receipt]) -> Judgment:
     """Check all receipts. An upload that is kept and still waiting is late, not lost."""
     from portal.models import Evaluation, Run, Submission
 
@@ -166,9 +176,7 @@ def judge(own: Installation, receipts: Sequence[Receipt]) -> Judgment:
     lost = waiting = 0
     for receipt in set(receipts):
         row, run = submissions.get(receipt.submission), runs.get(receipt.submission)
-        file = own.state / "data" / "files" / receipt.sha256[:2] / receipt.sha256
-        is_whole = file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == receipt.sha256
-        is_kept = row is not None and row.sha256 == receipt.sha256 and is_whole
+        is_kept = row is not None and row.sha256 == receipt.sha256 and _is_whole(receipt.sha256)
         is_scored = run is not None and run.state == "scored" and run.pk in scored
         is_waiting = is_kept and run is not None and run.state in ("received", "scoring")
         waiting += is_waiting
@@ -176,6 +184,18 @@ def judge(own: Installation, receipts: Sequence[Receipt]) -> Judgment:
     keys = Counter((one.team_id, one.idempotency_key) for one in submissions.values())
     double = sum(count - 1 for counts in (scores, keys) for count in counts.values())
     return Judgment(lost, waiting, double)
+
+
+def _is_whole(sha256: str) -> bool:
+    """Return whether the file is stored with exactly this content."""
+    from portal.objects.interface import data_objects
+    from portal.storage import stored_name
+
+    try:
+        with data_objects().open(stored_name(sha256)) as file:
+            return hashlib.sha256(file.read()).hexdigest() == sha256
+    except FileNotFoundError:
+        return False
 
 
 def percentile(values: Sequence[float], share: float) -> float:

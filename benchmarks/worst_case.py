@@ -1,6 +1,6 @@
 """Measure the most expensive uploads: `python benchmarks/worst_case.py [--json] [--size BYTES] [--only WORD]`.
 
-Each upload of `hostile_uploads.py` is processed like in the portal. Its names are inspected as in the web process. Its
+Each upload of `hostile_uploads.py` is processed as in the portal. Its names are inspected as in the web process. Its
 content is checked in a confined child and, if it is valid, scored there. The CPU seconds are the total of these steps,
 the memory is the peak of any process, and `failed` counts uploads without a report.
 """
@@ -26,13 +26,13 @@ from benchmarks.hostile_uploads import TEAM, Hostile, corpus, gold_of, hostile_t
 from scoring import Definition, inspect_upload  # noqa: E402
 from scoring.score import accepted_gold  # noqa: E402
 
-SECONDS = 40  # CPU limit after which an upload has failed
+SECONDS = 40  # CPU seconds after which an upload counts as failed
 AIMS = {"cpu_seconds_max": 2.0, "memory_mb_max": 300.0, "failed": 0}
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The CPU seconds of an upload, its peak memory in MB, and the codes of its errors, or None without a report."""
+    """An upload's CPU seconds, its peak memory in MB, and its error codes, or None if there was no report."""
 
     name: str
     seconds: float
@@ -65,7 +65,7 @@ def _be_portal(definition: Definition, path: Path, file_name: str, writing: int)
         run_limited(abs, 1)  # starts the fork server before any upload
         before = sum(map(_cpu_seconds, (os.getpid(), fork_server().pid)))
         codes = _codes(definition, path, file_name)
-        fork_server().stop()  # adds its CPU and memory, and its children's, to this process
+        fork_server().stop()  # adds the CPU time and memory of the server and its children to this process
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(json.dumps({"before": before, "codes": codes}).encode())
     finally:
@@ -73,13 +73,13 @@ def _be_portal(definition: Definition, path: Path, file_name: str, writing: int)
 
 
 def _cpu_seconds(pid: int) -> float:
-    """Return the CPU seconds of a process and of its ended children."""
+    """Return the CPU seconds of a process and of its children that have exited."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _codes(definition: Definition, path: Path, file_name: str) -> list[str]:
-    """Return the error codes of an upload that is rejected for its names or its content. Empty if it is scored."""
+    """Check an upload and, if it is valid, score it. Return its error codes, which are empty if it is valid."""
     from portal.evaluation.check import check_content, child_for
     from portal.models import Phase, Team
 
@@ -105,7 +105,7 @@ def measured(uploads: Sequence[Hostile], folder: Path) -> Iterator[Measured]:
 
 
 def main() -> None:
-    """Measure and print a line per upload, then the figures of the contract."""
+    """Measure and print a line per upload, then the figures that have targets."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     parser.add_argument("--size", type=int, default=12_000_000, help="bytes of a large upload")
@@ -127,7 +127,7 @@ def main() -> None:
 
 
 def contract(found: Sequence[Measured]) -> dict[str, float]:
-    """Return the figures of the project's contract. Their goals are in `AIMS`."""
+    """Return the figures that have targets (see `AIMS`)."""
     return {
         "cpu_seconds_max": round(max(one.seconds for one in found), 2),
         "memory_mb_max": round(max(one.memory for one in found), 1),

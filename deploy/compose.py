@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?:(?P<kind>:[-?])(?P<word>[^}]*)
 
 
 class MissingVariable(Exception):
-    """A required variable is missing. The text names it and its purpose."""
+    """A required variable is missing. The text contains its name and purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Compose:
     secrets: dict[str, Path]
 
     def in_order(self) -> list[Service]:
-        """Return the services so that each comes after those that it waits for."""
+        """Return the services in an order where each comes after those that it waits for."""
         found: dict[str, Service] = {}
 
         def add(name: str) -> None:
@@ -50,7 +50,7 @@ class Compose:
 
 
 def read(file: Path, variables: Mapping[str, str], *more: Path) -> Compose:
-    """Read the services without profiles, which always run. The files `more` extend the first one."""
+    """Read the services without a profile, which always run. The files in `more` extend the first."""
     content = _filled_in(yaml.safe_load(file.read_text()), variables)
     for other in more:
         content = _merged(content, _filled_in(yaml.safe_load(other.read_text()), variables))
@@ -59,8 +59,18 @@ def read(file: Path, variables: Mapping[str, str], *more: Path) -> Compose:
     return Compose(services, secrets)
 
 
+def scaled(compose: Compose, numbers: Mapping[str, int]) -> Compose:
+    """Return the services with copies, as `docker compose up --scale worker=4` starts them: worker, worker-2 …"""
+    copies = {
+        f"{name}-{number}": replace(compose.services[name], name=f"{name}-{number}")
+        for name, count in numbers.items()
+        for number in range(2, count + 1)
+    }
+    return replace(compose, services=compose.services | copies)
+
+
 def _merged(first: Any, second: Any) -> Any:
-    """Merge values like `docker compose`: mappings by key, and lists by concatenation."""
+    """Merge values as `docker compose` does: mappings by key, and lists by concatenation."""
     if isinstance(first, dict) and isinstance(second, dict):
         return first | {key: _merged(first[key], value) if key in first else value for key, value in second.items()}
     return [*first, *second] if isinstance(first, list) else second

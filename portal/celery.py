@@ -1,4 +1,4 @@
-"""The Celery application; its jobs are in `portal.jobs`."""
+"""The Celery application. Its jobs are in `portal.jobs`."""
 
 import gc
 import logging.config
@@ -30,7 +30,7 @@ from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import OTHER_NICENESS, REGULAR_PRIORITY, REGULAR_WAITING, SCORING_NICENESS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
-# One thread per job. Numerical libraries would otherwise start one per core.
+# Use one thread per job. Numerical libraries would otherwise start one per core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 log = structlog.get_logger("portal.worker")
@@ -42,9 +42,9 @@ app.autodiscover_tasks(["portal"], related_name="worker")
 
 
 class Beat(PersistentScheduler):
-    """A scheduler that skips a job while several regular messages wait in its lane.
+    """A scheduler that skips a job if too many periodic messages are already waiting in its lane.
 
-    More messages would be useless, because a single sweep finds all waiting work.
+    More messages would have no effect, because a single sweep finds all waiting work.
     """
 
     def apply_async(self, entry: ScheduleEntry, producer: Producer, advance: bool = True, **options: Any) -> Any:
@@ -60,29 +60,29 @@ def _log_as_django_does(**_: Any) -> None:
 
 
 @task_prerun.connect
-def _keep_a_good_connection(**_: Any) -> None:
+def _close_bad_connections(**_: Any) -> None:
     """Close old or broken connections, as Django does between requests."""
     close_old_connections()
 
 
 @before_task_publish.connect
-def _pass_the_request_on(headers: dict[str, Any], **_: Any) -> None:
-    """Pass the request's id to workers, so that they log it too."""
+def _pass_request_id(headers: dict[str, Any], **_: Any) -> None:
+    """Pass the request's id to workers, so that they log it as well."""
     headers["request_id"] = structlog.contextvars.get_contextvars().get("request_id", "")
 
 
 @task_prerun.connect
-def _log_by_the_request(task: Task, **_: Any) -> None:
+def _log_request_id(task: Task, **_: Any) -> None:
     structlog.contextvars.clear_contextvars()
     if request_id := task.request.get("request_id"):
         structlog.contextvars.bind_contextvars(request_id=request_id)
 
 
 @celeryd_init.connect
-def _give_way(options: Mapping[str, Any], **_: Any) -> None:
-    """Set the process's niceness for shared machines: web comes first, then scores and emails, then everything else.
+def _set_niceness(options: Mapping[str, Any], **_: Any) -> None:
+    """Set the process's niceness for shared machines: web servers come first, then scores and emails, then the rest.
 
-    Linux may schedule by session (autogroups). Then niceness only has an effect within a session.
+    If Linux schedules by session (autogroups), niceness has an effect only within a session.
     """
     lanes = options.get("queues") or list(Lane)
     niceness = SCORING_NICENESS if Lane.SCORING in lanes or Lane.MAIL in lanes else OTHER_NICENESS
@@ -92,35 +92,35 @@ def _give_way(options: Mapping[str, Any], **_: Any) -> None:
 
 
 @worker_ready.connect
-def _say_what_children_could_do(**_: Any) -> None:
+def _warn_about_missing_protection(**_: Any) -> None:
     for sentence in missing_protection():
         log.warning(sentence)
 
 
 @worker_ready.connect
-def _show_that_it_is_ready(sender: Any, **_: Any) -> None:
+def _touch_first_heartbeats(sender: Any, **_: Any) -> None:
     for lane in sender.app.amqp.queues.consume_from:
         touch_heartbeat(lane)
 
 
 def touch_heartbeat(lane: str) -> None:
-    """Touch the file that the service's health check reads. The check needs neither Python nor the database."""
+    """Touch the file that the service's health check reads, so that the check needs neither Python nor the database."""
     (settings.CACHE_ROOT / f"heartbeat-{lane}").touch()
 
 
 @worker_process_init.connect
-def _keep_what_is_there(**_: Any) -> None:
-    """Exclude all imported modules from garbage collection."""
+def _freeze_objects(**_: Any) -> None:
+    """Exclude all objects created so far, such as imported modules, from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @worker_process_init.connect
-def _let_go_of_the_parents_connections(**_: Any) -> None:
+def _close_connections_of_parent(**_: Any) -> None:
     """Close the parent's connections in a pool process that replaces a killed one.
 
-    While a child has the broker's connection open, the parent cannot see that it was closed. If the broker dies, the
-    parent's event loop would spin on a closed descriptor and accept no more work.
+    As long as a child keeps the broker's connection open, the parent cannot detect that it was closed. If the broker
+    died, the parent's event loop would spin on a closed descriptor and accept no more work.
     """
     for descriptor in [int(path.name) for path in Path("/dev/fd").iterdir()]:
         with suppress(OSError):  # the descriptor of the directory listing itself

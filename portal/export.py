@@ -1,4 +1,7 @@
-"""Tables as CSV and JSON that are safe for spreadsheets. Boards have full precision and name their gold and scorer."""
+"""Tables as CSV and JSON, safe for spreadsheets.
+
+Boards are exported with full precision and with the gold and scorer versions.
+"""
 
 import csv
 import io
@@ -16,23 +19,26 @@ from portal.queries.overall import CombinedRow, OverallBoard, TrackResult
 
 
 def defused(cell: str) -> str:
-    """Return the text with an apostrophe before a leading =, +, -, @, tab or carriage return.
+    """Return the text, with an apostrophe added before a leading =, +, -, @, tab or carriage return.
 
-    Spreadsheets would read such a text as a formula.
+    Without the apostrophe, spreadsheets would read the text as a formula.
     """
     return f"'{cell}" if cell[:1] in tuple("=+-@\t\r") else cell
 
 
-# Columns of a row in all exports: heading and field of `Row`.
+# Columns of a row in all exports: heading → field of `Row`.
 _ROW = {"rank": "rank", "kind": "kind", "team": "team", "run": "name", "number": "number"}
 _ROW |= {"method": "method", "system_type": "system", "slot": "slot"}
 
 
 def board_csv(board: BoardTable) -> bytes:
-    """Return one row per run and one column per metric. Undefined scores and the slice of all items are empty cells."""
+    """Return one row per run, and one column per metric and run field.
+
+    Undefined scores are empty, and so is `slice` if the scores are on all items.
+    """
     keys = [column.key for column in board.columns]
-    head = [*_ROW, "received_at", *keys, "low", "high", "tie_group", "flags"]
-    head += ["slice", "gold_version", "scorer", "run_id"]
+    head = [*_ROW, *(f"field_{field.key}" for field in board.run_fields), "received_at", *keys]
+    head += ["low", "high", "tie_group", "flags", "slice", "gold_version", "scorer", "run_id"]
     return table([head, *(_cells(row, keys, board) for row in board.rows)])
 
 
@@ -41,11 +47,12 @@ def _cells(row: Row, keys: list[str], board: BoardTable) -> list[Any]:
     interval = row.interval or (None, None)
     versions = [" ".join(row.flags), board.slice and board.slice.key, board.gold_version, board.scorer, row.run_id]
     words = [getattr(row, name) for name in _ROW.values()]
+    words += [row.fields.get(field.key, "") for field in board.run_fields]
     return [*words, row.received_at.isoformat(), *values, *interval, row.group, *versions]
 
 
 def overall_csv(board: OverallBoard) -> bytes:
-    """Return one row per team: rank and value in each track, then in each overall ranking."""
+    """Return one row per team, with its rank and value in each track and then in each overall ranking."""
     head = ["team"]
     for track, column in board.heads:
         head += [f"{track.slug} rank", f"{track.slug} {column.key}"]
@@ -71,7 +78,7 @@ def overall_json(board: OverallBoard) -> bytes:
 
 
 def overall_content(board: OverallBoard) -> dict[str, Any]:
-    """Return the overall board as JSON, with the versions of gold and scorer."""
+    """Return the overall board as JSON, with the gold and scorer versions."""
     return {
         "shared_task": board.phase.shared_task.slug,
         "phase": board.phase.slug,
@@ -125,7 +132,7 @@ def _who(row: Download) -> tuple[str, str, str]:
 
 
 def table(lines: Iterable[list[Any]]) -> bytes:
-    """Write a table in which spreadsheets find no formulas. All exported tables use this function."""
+    """Return the table as CSV, in which no cell can be a formula. All exported tables use this function."""
     text = io.StringIO()
     csv.writer(text).writerows([defused(cell) if isinstance(cell, str) else cell for cell in line] for line in lines)
     return text.getvalue().encode()
@@ -136,7 +143,7 @@ def board_json(board: BoardTable) -> bytes:
 
 
 def board_content(board: BoardTable) -> dict[str, Any]:
-    """Return the board as JSON, with the versions of gold and scorer."""
+    """Return the board as JSON, with the gold and scorer versions."""
     made = board.comparison
     return {
         "shared_task": board.track.shared_task.slug,
@@ -151,6 +158,7 @@ def board_content(board: BoardTable) -> dict[str, Any]:
         "slice": board.slice and board.slice.key,
         "slice_items": board.slice and board.slice.items,
         "intervals": made and {"level": made.level, "rounds": made.rounds, "seed": made.seed},
+        "run_fields": [{"key": field.key, "label": field.label} for field in board.run_fields],
         "metrics": [
             {"key": column.key, "title": column.title, "higher_is_better": column.higher_is_better}
             for column in board.columns
@@ -160,7 +168,7 @@ def board_content(board: BoardTable) -> dict[str, Any]:
 
 
 def _change(change: BoardChange) -> dict[str, Any]:
-    """Describe a change of scores after the release."""
+    """Describe a change to the scores after the release."""
     return {
         "at": change.at,
         "note": change.note,
@@ -179,6 +187,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         **{word: getattr(row, name) for word, name in _ROW.items()},
         "slot": row.slot or None,
+        "fields": row.fields,
         "scores": row.scores,
         "interval": row.interval,
         "tie_group": row.group,

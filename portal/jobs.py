@@ -1,11 +1,12 @@
-"""Celery jobs: each reads rows by id, calls the code that does the work, and queues what follows.
+"""Celery jobs. Each job reads rows by id, calls the code that does the work, and queues the next step.
 
-Messages are only hints, and queueing them never raises an error.
+Messages only speed things up: if one is lost, the sweep finds the work. Queueing a message never raises an error.
 """
 
 import subprocess
 import sys
 from collections.abc import Iterable
+from itertools import islice
 from socket import gethostname
 from time import monotonic
 from uuid import UUID
@@ -13,6 +14,7 @@ from uuid import UUID
 import structlog
 from celery import Task
 from django.conf import settings
+from django.core.cache import cache
 
 from portal.celery import app, touch_heartbeat
 from portal.evaluation import pushes
@@ -35,13 +37,13 @@ from portal.evaluation.limits import (
     PUSH_SECONDS,
     QUIET_SECONDS,
     RECONCILE_SECONDS,
-    REGULAR_PRIORITY,
     VALIDATION_PRIORITY,
 )
 from portal.evaluation.notices import alert
 from portal.evaluation.preview import preview_gold as preview
 from portal.evaluation.reconcile import reconcile as find_differences
 from portal.evaluation.rescore import adopt_scorer
+from portal.evaluation.rounds import start_rounds
 from portal.evaluation.score import score_run as score
 from portal.evaluation.sweep import sweep as find_work
 from portal.mail import outbox
@@ -56,6 +58,8 @@ from portal.queries.releases import keep_release
 from portal.queries.waiting_scores import show_announced
 
 log = structlog.get_logger("portal.jobs")
+
+_PUSH = "push-that-is-checked"  # key in the cache, which all workers share
 
 
 @app.task(name="portal.check_submission", soft_time_limit=GIVE_WAY_SECONDS)
@@ -81,22 +85,22 @@ def check_gold(upload_id: str) -> None:
     )
 
 
-@app.task(name="portal.preview_gold", time_limit=PREVIEW_JOB_SECONDS, acks_late=False)  # the sweep repeats it
+@app.task(name="portal.preview_gold", time_limit=PREVIEW_JOB_SECONDS, acks_late=False)  # the sweep queues it again
 def preview_gold(upload_id: str) -> None:
     """Compute the effects of a new gold standard. Only organizers see them."""
     preview(UUID(upload_id), database_now())
 
 
 @app.task(name="portal.send_mail")
-def send_mail(mail_id: str) -> None:
-    outbox.send(UUID(mail_id), database_now(), mail_facts)
+def send_mail(*mail_ids: str) -> None:
+    outbox.send(map(UUID, mail_ids), database_now, mail_facts)
 
 
 @app.task(name="portal.remind")
 def remind() -> None:
-    """Add emails caused by dates, which the sweep sends.
+    """Add emails that are due because of dates. The sweep sends them.
 
-    Simultaneous runs add one email; a late run adds all that are due.
+    Simultaneous runs of this job add each email only once. A late run adds all emails that are due.
     """
     at = database_now()
     for due in notices(at):
@@ -114,11 +118,12 @@ def heartbeat(lane: str) -> None:
 @app.task(name="portal.sweep")
 def sweep() -> None:
     adopt_scorer(database_now())
+    start_rounds(database_now())
     validation.expire(database_now())
+    pushes.expire(database_now())
     if _is_empty(Lane.SCORING):
         publish_validations(validation.due(database_now()))
-    pushes.expire(database_now())
-    publish_pushes(pushes.due(database_now()))
+        publish_pushes(pushes.due(database_now()))
     work = find_work(database_now(), [lane for lane in (Lane.SCORING, Lane.BULK) if _is_empty(lane)])
     publish_checks(work.submissions)
     publish_scores(work.runs)
@@ -129,28 +134,35 @@ def sweep() -> None:
 
 @app.task(name="portal.sweep_mails")
 def sweep_mails() -> None:
-    """Queue hints for emails, unless earlier ones are waiting: the queue would grow while a mail server times out."""
+    """Queue messages for emails, unless earlier ones are still waiting.
+
+    Otherwise, the queue would grow while a mail server times out.
+    """
     if _is_empty(Lane.MAIL):
         publish_mails(outbox.due(database_now()))
 
 
 @app.task(name="portal.refresh_boards")
 def refresh_boards() -> None:
-    """Queue hints for boards to compare or publish, one job each.
+    """Queue messages for boards to compare or publish, one job for each board.
 
-    No hints are queued while uploads wait to be scored, because comparisons would use their CPU cores, or while earlier
-    hints wait.
+    No messages are queued while uploads are waiting to be scored, because comparisons would use their CPU cores, or
+    while earlier messages are still waiting.
     """
     if _is_empty(Lane.SCORING) and _is_empty(Lane.BULK):
-        announced = [board.pk for board in Board.objects.defer("comparison").to_announce(database_now())]
-        work = find_board_work(database_now())
-        _publisher.publish(refresh_board, dict.fromkeys([*announced, *work.refresh]))
-        _publisher.publish(publish_board_items, work.publish)
+        announced = {board.pk for board in Board.objects.defer("comparison").to_announce(database_now())}
+        _publisher.publish(refresh_board, announced)
+        for work in find_board_work(database_now()):
+            _publisher.publish(refresh_board, [pk for pk in work.refresh if pk not in announced])
+            _publisher.publish(publish_board_items, work.publish)
 
 
 @app.task(name="portal.refresh_board", time_limit=COMPARE_JOB_SECONDS)
 def refresh_board(board_id: str) -> None:
-    """Show complete new scores, compare the runs, and save a released board. One worker at a time updates a board."""
+    """Show complete new scores, compare the runs, and save a released board.
+
+    Each board is updated by one worker at a time.
+    """
     boards = Board.objects.select_related("track__shared_task", "phase__shared_task", "gold")
     with Board.objects.hold(board_id, database_now(), COMPARE_JOB_SECONDS) as is_mine:
         if is_mine:
@@ -176,7 +188,7 @@ def sweep_packs() -> None:
 # The sweep repeats the job if its worker dies.
 @app.task(name="portal.build_pack", time_limit=PACK_JOB_SECONDS, acks_late=False)
 def build_pack(pack_id: str) -> None:
-    """Build one pack, then queue a hint for the next one. Packs are built one by one.
+    """Build one pack, then queue a message for the next one. Packs are built one at a time.
 
     A separate process is used because drawing figures leaves threads and 33 GB of address space behind.
     """
@@ -184,7 +196,7 @@ def build_pack(pack_id: str) -> None:
     try:
         subprocess.run(command, timeout=PACK_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        log.error("pack not built in time", pack=pack_id)
+        log.error("paper files not built in time", pack=pack_id)
     publish_packs(packs_to_build(database_now()))
 
 
@@ -192,27 +204,30 @@ def build_pack(pack_id: str) -> None:
 def check_push(push_id: str) -> None:
     """Check a pushed folder in a separate process, whose memory is freed when it ends.
 
-    If another hint for the same push arrives, no second process is started.
+    Only one folder is checked at a time, so that the lane's other processes continue with uploads. The sweep queues the
+    next one again. If another message for the same push arrives, no second process is started.
     """
-    if not TaskPush.objects.unfinished().filter(pk=push_id).exists():
+    if not TaskPush.objects.unfinished().filter(pk=push_id).exists() or not cache.add(_PUSH, push_id, PUSH_SECONDS):
         return
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "check_push", push_id]
     try:
         subprocess.run(command, timeout=PUSH_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         log.error("push not checked in time", push=push_id)
+    finally:
+        cache.delete(_PUSH)
 
 
-# A second run at the same time would be useless.
+# Acknowledged before it starts, because running it twice at the same time would be useless.
 @app.task(name="portal.reconcile", time_limit=RECONCILE_SECONDS, acks_late=False)
 def reconcile() -> None:
-    """Check everything every night. The seed is the date, so each night another sample is computed again."""
+    """Delete leftover files and check everything, once a night. The date seeds the sample, so it changes each night."""
     at = database_now()
     count = 0
-    log.info("gold files that were not taken are deleted", files=drop_unused_gold())
+    log.info("deleted unused gold files", files=drop_unused_gold())
     WorkerHost.objects.forget(at)
-    log.info("files of pushes that are over are deleted", files=pushes.forget_leftovers(at))
-    log.info("files of validations that are over are deleted", files=validation.forget_leftovers())
+    log.info("deleted files of finished pushes", files=pushes.forget_leftovers(at))
+    log.info("deleted files of finished validations", files=validation.forget_leftovers())
     for shared_task in SharedTask.objects.all():
         differences = [str(found) for found in find_differences(shared_task, at, seed=at.toordinal())]
         for difference in differences:
@@ -237,66 +252,73 @@ def look_at_certificate() -> None:
 
 
 def publish_checks(submission_ids: Iterable[UUID]) -> None:
-    """Queue hints for uploads that wait to be checked."""
+    """Queue messages for uploads that are waiting to be checked."""
     _publisher.publish(check_submission, submission_ids)
 
 
 def publish_validations(validation_ids: Iterable[UUID]) -> None:
-    """Queue hints for files that wait to be validated. Workers check submitted uploads first."""
+    """Queue messages for files that are waiting to be validated, with a lower priority than submitted uploads."""
     _publisher.publish(validate, validation_ids, priority=VALIDATION_PRIORITY)
 
 
 def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
-    """Queue hints for runs that wait to be scored."""
+    """Queue messages for runs that are waiting to be scored."""
     _publisher.publish(score_run, run_ids, queue=lane)
 
 
 def publish_gold(upload_ids: Iterable[UUID]) -> None:
-    """Queue hints for gold standards that wait to be checked."""
+    """Queue messages for gold standards that are waiting to be checked."""
     _publisher.publish(check_gold, upload_ids)
 
 
 def publish_previews(upload_ids: Iterable[UUID]) -> None:
-    """Queue hints for gold standards that wait for a preview."""
+    """Queue messages for gold standards that are waiting for a preview."""
     _publisher.publish(preview_gold, upload_ids)
 
 
 def publish_pushes(push_ids: Iterable[UUID]) -> None:
-    """Queue hints for pushed folders, before other bulk work because organizers wait for them."""
-    _publisher.publish(check_push, push_ids, queue=Lane.BULK, priority=REGULAR_PRIORITY)
+    """Queue messages for pushed folders.
+
+    They go to the lane for work that people are waiting for, but have a lower priority than submitted uploads.
+    """
+    _publisher.publish(check_push, push_ids, priority=VALIDATION_PRIORITY)
 
 
 def publish_packs(pack_ids: Iterable[UUID]) -> None:
-    """Queue hints for packs that wait to be built."""
+    """Queue messages for packs that are waiting to be built."""
     _publisher.publish(build_pack, pack_ids)
 
 
 def publish_mails(mail_ids: Iterable[UUID]) -> None:
-    """Queue hints for emails that wait to be sent."""
-    _publisher.publish(send_mail, mail_ids)
+    """Queue messages for emails that are waiting to be sent."""
+    _publisher.publish(send_mail, mail_ids, together=outbox.MAILS_PER_CONNECTION)
 
 
 class _Publisher:
-    """A publisher of hints.
+    """A publisher of messages for workers.
 
-    After a failure it skips the broker for a while, so that other uploads do not wait for it.
+    After a failure, it does not contact the broker for a while, so that other uploads do not have to wait for it.
     """
 
     def __init__(self) -> None:
         self._quiet_until = 0.0
 
-    def publish(self, job: Task, ids: Iterable[UUID | int], **options: str | int) -> None:
-        """Queue messages over one connection. If the broker or the client fails, the sweep finds the rows later."""
+    def publish(self, job: Task, ids: Iterable[UUID | int], together: int = 1, **options: str | int) -> None:
+        """Queue messages over one connection, each with up to `together` ids.
+
+        If the broker or the client fails, the sweep finds the rows later.
+        """
         if monotonic() < self._quiet_until:
             return
         try:
             with app.producer_or_acquire() as producer:
-                for id_ in ids:
-                    job.apply_async((str(id_),), producer=producer, **options)
+                remaining = map(str, ids)
+                while batch := tuple(islice(remaining, together)):
+                    job.apply_async(batch, producer=producer, **options)
         except Exception as error:
             self._quiet_until = monotonic() + QUIET_SECONDS
             log.warning(
-                "the queue does not answer; all is saved, and the worker's next sweep takes this up",
+                "the queue does not respond; everything is saved, and the worker's next sweep will process it",
                 job=job.name,
                 reason=type(error).__name__,
             )
@@ -306,9 +328,9 @@ _publisher = _Publisher()
 
 
 def _is_empty(lane: Lane) -> bool:
-    """Return whether the queue has no hints other than those for validations.
+    """Return whether no messages with the priority of hints are waiting in the lane.
 
-    While it has hints, workers are busy, and more hints would only make the queue longer.
+    If some are waiting, workers are busy, and more messages would only make the queue longer.
     """
     with app.connection_for_read() as connection:
         return bool(connection.default_channel.client.llen(message_list(lane, HINT_PRIORITY)) == 0)

@@ -1,6 +1,7 @@
-"""Who may do what, and what is missing to take part. Phases and quotas decide when, and how many runs.
+"""Permissions: who may do what, and what a person still needs before taking part.
 
-Who may call an action is in its declaration (`actions.roles`), e.g. `withdraw_team` in `actions.teams`.
+Deadlines and run limits are not checked here: see `models.phase` and `models.quota`. Each action declares who may call
+it (`actions.roles`); for an example, see `withdraw_team` in `actions.teams`.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ def lacks_second_factor(user: Viewer) -> bool:
 
 
 def enrolls_by_mail(user: User) -> bool:
-    """Return whether setting up a second factor needs an emailed code, which is the case for the first one."""
+    """Return whether setting up a second factor requires an emailed code. Only the first one does."""
     return not user.has_second_factor
 
 
@@ -28,16 +29,16 @@ def may_create_tasks(user: User) -> bool:
 
 
 def changes_address_by_mail(user: User) -> bool:
-    """Return whether changing the email address needs an emailed code.
+    """Return whether changing the email address requires an emailed code.
 
-    Otherwise someone with a stolen password could have the codes sent to another address first.
+    Without the code, someone with a stolen password could first change the address that codes are sent to.
     """
     organizes_any = may_create_tasks(user) or SharedTask.objects.assigned_to(user).exists()
     return organizes_any and not user.has_second_factor
 
 
 def has_signed(user: Viewer, shared_task: SharedTask) -> bool:
-    """Return whether nothing is left to sign: the current version of the agreement is signed, or there is none."""
+    """Return whether nothing is left to sign: the current agreement is signed, or there is none."""
     return shared_task.definition.agreement is None or Signature.objects.current(user, shared_task) is not None
 
 
@@ -56,8 +57,8 @@ def may_see_run(user: Viewer, run: Run) -> bool:
 def may_download_run(user: Viewer, run: Run) -> bool:
     """Return whether the user may download a run file.
 
-    A run's team and the organizers may. Baselines are for organizers only, because they may reveal the gold. The gold
-    standard's run has no file.
+    The run's team and the organizers may. Baselines are only for organizers, because they may reveal the gold. The run
+    that represents the gold standard has no file.
     """
     if run.kind == Run.Kind.GOLD or not may_see_run(user, run):
         return False
@@ -70,14 +71,14 @@ def may_change_run(user: Viewer, run: Run) -> bool:
 
 
 def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
-    """Return the user's team in that task, whatever its state."""
+    """Return the user's team in the task, whatever its state."""
     return shared_task.teams.filter(members=user.pk).first() if user.is_active else None
 
 
 class Obstacle(TextChoices):
     """A reason why a person cannot download a dataset.
 
-    Obstacles are listed in the order in which to remove them. Their labels explain how.
+    Obstacles are listed in the order in which a person can remove them. Their labels explain how.
     """
 
     NOT_RELEASED = "not-released", _("Wait until the file is released.")
@@ -88,14 +89,14 @@ class Obstacle(TextChoices):
         "declined",
         _("The organizers declined your team. See the reason on the team page and request approval again."),
     )
-    WITHDRAWN = "withdrawn", _("Your team has withdrawn and can’t download data. Leave the team and join another.")
+    WITHDRAWN = "withdrawn", _("Your team was withdrawn and can’t download data. Leave the team and join another.")
     UNSIGNED = "unsigned", _("Sign the data agreement.")
     PASSWORD = "password", _("Enter your team’s password. Your captain received it by email.")
 
 
 @dataclass(frozen=True, slots=True)
 class DataAccess:
-    """A person's role in a shared task, as far as data access depends on it.
+    """Everything about a person that determines access to a shared task's data.
 
     `knows_password` comes from the session.
     """
@@ -107,7 +108,7 @@ class DataAccess:
     knows_password: bool
 
     def obstacles(self, access: str, released: datetime | None, at: datetime) -> list[Obstacle]:
-        """Return the obstacles to a dataset with that access level. Empty if the person may have it now."""
+        """Return what keeps the person from downloading a dataset with this access level. Empty if nothing does."""
         if self.is_organizer:
             return []
         found = [Obstacle.NOT_RELEASED] if released is not None and at < released else []
@@ -127,9 +128,9 @@ class DataAccess:
 
 
 def data_access(user: Viewer, shared_task: SharedTask, known_password: str = "") -> DataAccess:
-    """Return the user's data access.
+    """Return the user's access to data.
 
-    `known_password` is the team's `password_stamp` if its password was entered in this session.
+    `known_password` is the team's `password_stamp` if the password was entered in this session.
     """
     team = team_of(user, shared_task)
     return DataAccess(

@@ -1,8 +1,10 @@
-"""Sealing gold with the worker's public key. Everyone with the public key can seal, and only the worker can open.
+"""Sealing (encrypting) gold with the worker's public key.
 
-A sealed file consists of a magic number, the id of the public key, a separate key in a libsodium sealed box, and the
-content as a secretstream. The content is padded to a power of two because the length of gold reveals something about
-its labels.
+Anyone with the public key can seal gold, but only the worker can open it.
+
+A sealed file consists of a magic number, the id of the public key, a new key in a libsodium sealed box, and the content
+as a secretstream encrypted with that key. The content is padded to a power of two, because the length of gold reveals
+something about its labels.
 """
 
 import hashlib
@@ -19,22 +21,22 @@ from portal.secret import kept_secret
 
 _MARK = b"AGON-GOLD-1\n"
 _ID = 8  # bytes of a key id
-HEAD_BYTES = len(_MARK) + _ID  # the start of a sealed file, including the key id
+HEAD_BYTES = len(_MARK) + _ID  # size of the start of a sealed file, including the key id
 _BOX = sodium.crypto_secretstream_xchacha20poly1305_KEYBYTES + sodium.crypto_box_SEALBYTES
 _HEADER = sodium.crypto_secretstream_xchacha20poly1305_HEADERBYTES
 _TAG_MESSAGE = sodium.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE
 _TAG_FINAL = sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL
-_PIECE = 64 * 1024  # bytes per message, before sealing
+_PIECE = 64 * 1024  # bytes per message before sealing
 _SEALED_PIECE = _PIECE + sodium.crypto_secretstream_xchacha20poly1305_ABYTES
 _TRAILER = 8 + 32  # length and SHA-256 of the content, at the end
 
 
 class CannotOpen(Exception):
-    """This process does not have the key, or the file was changed."""
+    """This process lacks the key, or the file was changed."""
 
 
 def seal(pieces: Iterable[bytes], key: PublicKey | None = None) -> Iterator[bytes]:
-    """Yield the sealed file in pieces, with bounded memory. The key in the settings is used unless one is given."""
+    """Yield the sealed file in pieces, using bounded memory. By default, the key in the settings is used."""
     sealer = Sealer(key or public_key())
     yield sealer.head
     for piece in pieces:
@@ -43,7 +45,7 @@ def seal(pieces: Iterable[bytes], key: PublicKey | None = None) -> Iterator[byte
 
 
 class Sealer:
-    """A stream that is sealed piece by piece. The sealed file is `head`, followed by the results of `add` and `end`."""
+    """A stream that is sealed piece by piece. The sealed file is `head`, followed by what `add` and `end` return."""
 
     def __init__(self, key: PublicKey) -> None:
         self._state = sodium.crypto_secretstream_xchacha20poly1305_state()
@@ -61,7 +63,7 @@ class Sealer:
         return self._push_whole()
 
     def end(self) -> bytes:
-        """Return the end of the content, with padding to a power of two."""
+        """Return the end of the sealed content, padded to a power of two."""
         trailer = self._length.to_bytes(8, "big") + self._digest.digest()
         padded = max(_PIECE, 1 << (self._length + _TRAILER - 1).bit_length())
         missing = padded - _TRAILER - self._length
@@ -75,7 +77,7 @@ class Sealer:
         return bytes(sealed) + self._push(bytes(self._rest), _TAG_FINAL)
 
     def _push_whole(self) -> bytes:
-        """Seal all complete pieces except the last, which must wait for its tag."""
+        """Seal all complete pieces except the last one, which must wait for its tag."""
         sealed = bytearray()
         while len(self._rest) > _PIECE:
             sealed += self._push(bytes(self._rest[:_PIECE]), _TAG_MESSAGE)
@@ -87,30 +89,30 @@ class Sealer:
 
 
 def unseal(sealed: bytes, keys: Sequence[PrivateKey] | None = None) -> bytes:
-    """Return the content. The keys in the settings are used unless some are given.
+    """Return the content of a sealed file. By default, the keys in the settings are used.
 
     Raises:
-        CannotOpen: no key fits, or the file was changed or truncated.
+        CannotOpen: no key matches, or the file was changed or truncated.
     """
     if not sealed.startswith(_MARK):
-        raise CannotOpen("this is no sealed gold standard")
+        raise CannotOpen("this is not an encrypted gold standard")
     wanted = sealed_for(sealed)
     key = next((key for key in (private_keys() if keys is None else keys) if key_id(key.public_key) == wanted), None)
     if key is None:
-        raise CannotOpen(f"this process has no private key {wanted.hex()}")
+        raise CannotOpen(f"this process does not have the private key {wanted.hex()}")
     try:
         return _content(_messages(sealed[len(_MARK) + _ID :], key))
     except (CryptoError, RuntimeError, ValueError):
-        raise CannotOpen("the sealed gold standard was changed or is cut off") from None
+        raise CannotOpen("the encrypted gold standard was changed or is truncated") from None
 
 
 def sealed_for(sealed: bytes) -> bytes:
-    """Return the id of the key that opens it."""
+    """Return the id of the key that opens the file."""
     return sealed[len(_MARK) : len(_MARK) + _ID]
 
 
 def has_key_for(sealed: bytes) -> bool:
-    """Return whether this process has the key for the file. The head of the file is sufficient."""
+    """Return whether this process has the key for a sealed file. Only the head of the file is needed."""
     return sealed_for(sealed) in {key_id(key.public_key) for key in private_keys()}
 
 
@@ -141,17 +143,17 @@ def key_id(key: PublicKey) -> bytes:
 
 
 def new_private_key() -> str:
-    """Create a private key in the form used by the settings."""
+    """Create a private key, in the format that the settings use."""
     return PrivateKey.generate().encode(HexEncoder).decode()
 
 
 def as_text(key: PublicKey) -> str:
-    """Return a key in the form used by the settings."""
+    """Return a key in the format that the settings use."""
     return key.encode(HexEncoder).decode()
 
 
 def public_key() -> PublicKey:
-    """Return the key to seal with: that of the newest private key, or the given public key."""
+    """Return the key to seal with: either that of the newest private key, or the public key in the settings."""
     if has_private_key():
         return private_keys()[0].public_key
     return PublicKey(settings.GOLD_PUBLIC_KEY.encode(), HexEncoder)
@@ -160,7 +162,7 @@ def public_key() -> PublicKey:
 def private_keys() -> list[PrivateKey]:
     """Return the worker's private keys, newest first. Empty in a process that has only the public key.
 
-    If there is no key at all, as on a developer's machine, one is created in a file.
+    If there is no key at all, as on a developer's machine, one is created and stored in a file.
     """
     texts = settings.GOLD_PRIVATE_KEYS
     if not texts and has_private_key():
@@ -176,7 +178,7 @@ def has_private_key() -> bool:
 def renew_kept_key() -> None:
     """Add a new key to the key file.
 
-    It comes before the current key, which is kept for files sealed before and during the change.
+    The new key is placed before the current one, which is kept for files sealed before and during the change.
     """
     keys = [new_private_key(), *(key.encode(HexEncoder).decode() for key in private_keys()[:1])]
     draft = private_key_file().with_suffix(".new")

@@ -1,4 +1,4 @@
-"""Secrets of this installation. Each is created at first use, in a file that only its owner can read."""
+"""Secrets of this installation. Each is created on first use, in a file that only its owner can read."""
 
 import os
 import secrets
@@ -8,15 +8,15 @@ from pathlib import Path
 
 
 def kept_secret(path: Path, make: Callable[[], str]) -> str:
-    """Return the secret in that file.
+    """Return the secret in the file.
 
-    If it is missing, create it, the same for all processes that start simultaneously.
+    If the file is missing, create it. Processes that start at the same time all get the same secret.
     """
     if not path.exists():
         draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         draft.touch(mode=0o600)
         draft.write_text(make())
-        with suppress(FileExistsError):  # another process was first; its secret is used
+        with suppress(FileExistsError):  # another process was first, so its secret is used
             os.link(draft, path)
         draft.unlink()
     return path.read_text()

@@ -1,4 +1,4 @@
-"""Reporting our errors to Sentry, with their location but without values."""
+"""Reporting internal errors to Sentry, with their location but without values."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def report_errors(dsn: str) -> None:
 
 
 def _scrubbed(event: Event, _hint: Hint) -> Event:
-    """Remove everything from a request except its method and the URL without query and keys, and a job's arguments."""
+    """Remove a job's arguments, and everything about a request except its method and URL, without query and secrets."""
     request: Any = event.get("request", {})
     event["request"] = {"method": request.get("method"), "url": SECRETS.sub(r"\1…", request.get("url", ""))}
     event.pop("extra", None)

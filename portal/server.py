@@ -1,7 +1,8 @@
-"""The web server: granian with the portal's settings. `python -m portal.server --port 8000`
+"""The web server: Granian with the portal's settings. Start it with `python -m portal.server --port 8000`.
 
-It finishes running requests before it ends. The program that started it limits that time. `workers_kill_timeout` is not
-used, because on a busy machine it mistakes ended workers for hanging ones.
+Before the server ends, it finishes requests in progress. The program that started it limits how long this may take.
+`workers_kill_timeout` is not used because, on a busy machine, it mistakes workers that have ended for workers that
+hang.
 """
 
 import os
@@ -20,7 +21,7 @@ from portal.environment import Environment
 from portal.logs import configuration
 
 APPLICATION = "portal.wsgi:application"
-THREADS = 4  # per process: Python runs one at a time while the others wait for the database or a disk
+THREADS = 4  # per process; Python runs one thread at a time while the others wait for the database or a disk
 
 
 def main() -> None:
@@ -32,7 +33,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.application == APPLICATION:
         _require_schema()
-    # Forked workers inherit the parent's handlers, which would ignore SIGTERM while the workers load the portal.
+    # Forked workers would inherit the parent's handlers, which ignore SIGTERM while the workers load the portal.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     as_json = Environment().bool("LOG_JSON", default=False)
     Granian(
@@ -49,10 +50,13 @@ def main() -> None:
 
 
 def _require_schema() -> None:
-    """Exit with a fix if tables are missing. If there is no database, the portal starts and /readyz reports it."""
+    """Exit with an explanation if tables are missing.
+
+    If the database cannot be reached, the portal starts anyway, and /readyz reports the problem.
+    """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     django.setup()
-    # This module needs Django to be set up.
+    # This module can be imported only after Django is set up.
     schema_problems = import_module("portal.models.schema").schema_problems
     try:
         problems = schema_problems()
@@ -61,7 +65,7 @@ def _require_schema() -> None:
     finally:
         connections.close_all()  # must happen before workers are forked
     if problems:
-        sys.exit("\n- ".join(["Agon does not start with this database:", *problems]))
+        sys.exit("\n- ".join(["Agon can’t start with this database:", *problems]))
 
 
 if __name__ == "__main__":

@@ -37,11 +37,12 @@ from portal.secret import kept_secret
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment()
 
-# The running version: set when an image is built, or read from git in a clone.
+# The version that is running: set when an image is built, or read from git in a clone.
 REVISION = env.str("AGON_REVISION", default="") or checked_out_revision(BASE_DIR)
 
-# The portal's URL, which is also used in emails. It is never taken from a request, whose Host header anyone can forge.
-# A portal with another host name than this machine's own is public, and then all settings must be given.
+# The portal's URL, which is also used in emails. It is never taken from a request, because anyone can forge its Host
+# header. If AGON_URL or ALLOWED_HOSTS has a host other than localhost, the portal is public, and all settings are
+# required.
 
 THIS_MACHINE = ["127.0.0.1", "localhost", "[::1]"]
 PUBLIC_URL = env.str("AGON_URL", default="http://127.0.0.1:8000").rstrip("/")
@@ -63,17 +64,18 @@ env.problem_if(PUBLIC and DEMO, "AGON_DEMO is on. The passwords of the demo acco
 # Data that this installation must not lose.
 
 STATE_ROOT = Path(env.str("AGON_STATE", default=str(BASE_DIR / ".agon"))).resolve()
-CACHE_ROOT = Path(env.str("AGON_CACHE", default=str(STATE_ROOT)))  # can be created again; each user needs their own
+# Files that can be recreated. Each operating system user needs a separate folder.
+CACHE_ROOT = Path(env.str("AGON_CACHE", default=str(STATE_ROOT)))
 for _name, _folder in {"AGON_STATE": STATE_ROOT, "AGON_CACHE": CACHE_ROOT}.items():
     try:
         _folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         env.problem_if(True, f"{_name} is {_folder}, which can't be created: {error.strerror}.")
 DATA_ROOT = STATE_ROOT / "data"  # definitions, uploads, baselines, datasets; with S3, only drafts and copies
-GOLD_ROOT = STATE_ROOT / "gold"  # sealed; the storage provider cannot open it
+GOLD_ROOT = STATE_ROOT / "gold"  # sealed, so the storage provider cannot read it
 
-# Gold is sealed with the worker's public key. Web and commands need only that key. The private keys, newest first and
-# separated by spaces, belong to the worker alone. Without any key, one is created in AGON_STATE.
+# Gold is sealed with the worker's public key. Web servers and commands need only this key. Only the worker has the
+# private keys, which are separated by spaces, newest first. If no key is given, one is created in AGON_STATE.
 GOLD_PUBLIC_KEY = env.str("AGON_GOLD_PUBLIC_KEY", default="").strip()
 GOLD_PRIVATE_KEYS = env.str("AGON_GOLD_PRIVATE_KEY", default="").split()
 for _name, _keys in {"AGON_GOLD_PUBLIC_KEY": [GOLD_PUBLIC_KEY], "AGON_GOLD_PRIVATE_KEY": GOLD_PRIVATE_KEYS}.items():
@@ -85,14 +87,14 @@ env.problem_if(
     "gold_keys new.",
 )
 
-# URL under which the proxy serves DATA_ROOT, only for X-Accel-Redirect. In nginx: `location /data/ { internal; alias
-# …/data/; }`.
+# URL under which the proxy serves DATA_ROOT, but only for X-Accel-Redirect. In nginx: `location /data/ { internal;
+# alias …/data/; }`.
 ACCEL = env.str("AGON_ACCEL", default="")
 
-# Keys must be given if several machines or containers share them. Otherwise they are created here at first use.
+# Keys must be set if several machines or containers share them. Otherwise, they are created here on first use.
 
 SECRET_KEY = env.str("SECRET_KEY", default="")
-RECEIPT_KEY = env.str("AGON_RECEIPT_KEY", default="")  # PEM; by default one is created next to the secret key
+RECEIPT_KEY = env.str("AGON_RECEIPT_KEY", default="")  # PEM; by default, a key is created next to the secret key
 env.problem_if(
     PUBLIC and (len(SECRET_KEY) < 50 or len(set(SECRET_KEY)) < 5 or SECRET_KEY.startswith("django-insecure")),
     "SECRET_KEY is missing or too easy to guess. Use at least 50 random characters (openssl rand -base64 48).",
@@ -104,7 +106,7 @@ env.problem_if(
 if not SECRET_KEY and not PUBLIC:
     SECRET_KEY = kept_secret(STATE_ROOT / "secret-key", get_random_secret_key)
 
-# For a proxy that terminates TLS, sets X-Forwarded-Proto, drops the client's own header, and appends to
+# For a proxy that terminates TLS, sets X-Forwarded-Proto, discards the client's own header, and appends to
 # X-Forwarded-For.
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -115,10 +117,10 @@ if HTTPS:
     SECURE_HSTS_PRELOAD = True
     CSRF_TRUSTED_ORIGINS = [f"https://{host.lstrip('.')}" for host in ALLOWED_HOSTS]
 
-# The number of our proxies that append to X-Forwarded-For. Earlier entries may be forged.
+# The number of trusted proxies that append to X-Forwarded-For. Earlier entries may be forged.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("AGON_PROXIES", default=1 if HTTPS else 0)
 
-# Other sites that people can sign in with, if the portal is registered there.
+# Other sites through which people can sign in, if the portal is registered there.
 
 _SIGN_IN_AT = {"orcid": "https://orcid.org", "github": "https://github.com"}
 SIGN_IN_BY = {}
@@ -192,8 +194,8 @@ TEMPLATES = [
     },
 ]
 
-# The database: SQLite next to the data, or DATABASE_URL. SQLite has one writer at a time. With IMMEDIATE, writers queue
-# at the start of a transaction. With deferred locks, some would fail at its end.
+# The database: SQLite next to the data, or DATABASE_URL. SQLite has one writer at a time. With IMMEDIATE, writers wait
+# at the start of a transaction. With deferred locks, some transactions would fail at their end.
 
 _is_pooled = env.bool("AGON_PGBOUNCER", default=False)
 DATABASES = {"default": env.database("DATABASE_URL", default=f"sqlite:///{STATE_ROOT / 'agon.sqlite3'}")}
@@ -206,35 +208,36 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode = WAL",
     }
-    # In memory, threads would share one connection's locks. Tests need a file, like the portal.
+    # With an in-memory database, threads would share one connection's locks, so tests use a file, as the portal does.
     DATABASES["default"]["TEST"] = {"NAME": STATE_ROOT / "test.sqlite3"}
 else:
     env.need("psycopg", True, "DATABASE_URL")
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    # Frequent statements are prepared once per connection, because planning is most of the work for short ones. With
-    # PgBouncer in transaction mode, each transaction gets another connection, which has not prepared them.
+    # Frequent statements are prepared once per connection, because planning takes most of the time for short
+    # statements. With PgBouncer in transaction mode, each transaction may get a different connection, which has not
+    # prepared them.
     DATABASES["default"].setdefault("OPTIONS", {}).update(  # in addition to options in the URL, such as sslmode
         server_side_binding=True, prepare_threshold=None if _is_pooled else 1
     )
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = _is_pooled
 
-# The cache has what must be the same for all web processes: rate limits and used one-time codes. It is in the database,
-# so signing in depends on nothing that uploads do not need. Public boards have a separate cache in each process; see
-# portal/web/board_cache.py.
+# The cache contains what must be the same for all web processes: rate limits and used one-time codes. It is in the
+# database, so that signing in requires nothing that uploads do not require. Public boards have a separate cache in each
+# process; see portal/web/board_cache.py.
 
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
-        "LOCATION": "cache",  # table created by a migration
-        "OPTIONS": {"MAX_ENTRIES": 100_000},  # large, because a limit is forgotten if its entry is culled early
+        "LOCATION": "cache",  # the table is created by a migration
+        "OPTIONS": {"MAX_ENTRIES": 100_000},  # large, because a limit is forgotten if its entry is removed early
     },
-    "figures": {  # drawing takes long, but can be repeated
+    "figures": {  # slow to draw, but can be drawn again
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
         "LOCATION": CACHE_ROOT / "figures",
         "OPTIONS": {"MAX_ENTRIES": 5000},
     },
-    "rates": {  # API requests, counted in each web process; see portal/api/rates.py
+    "rates": {  # API requests, counted separately in each web process; see portal/api/rates.py
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "rates",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
@@ -264,14 +267,14 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {"login": "portal.web.account_forms.LoginForm", "signup": "portal.web.account_forms.SignupForm"}
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
-ACCOUNT_CHANGE_EMAIL = True  # each account has one address; a new one replaces it after its verification
-ACCOUNT_EMAIL_NOTIFICATIONS = True  # about changes of password, address or second factor
-ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before changing the address, a second factor or a connected account
+ACCOUNT_CHANGE_EMAIL = True  # each account has one address; a new address replaces it once it is verified
+ACCOUNT_EMAIL_NOTIFICATIONS = True  # emails about changes to the password, address or second factors
+ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before changes to the address, a second factor or a connected account
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_ADAPTER = "portal.web.sign_in.SignIn"
 ACCOUNT_RATE_LIMITS = {
-    "login_failed": "10/m/ip,5/300s/key",  # the key consists of account and address
-    "login_failed_account": "200/h/key",  # from all addresses together
+    "login_failed": "10/m/ip,5/300s/key",  # the key consists of account and IP address
+    "login_failed_account": "200/h/key",  # from all IP addresses combined
     "mail_code": "5/h/user",  # codes that are sent; see portal/web/mail_codes.py
     "device_code": "60/h/user",  # codes that are typed or opened; see portal/web/views/device.py
     "mail_code_guess": "5/15m/key",  # the key is the code's digest
@@ -280,13 +283,14 @@ MFA_ADAPTER = "portal.web.second_factors.SecondFactors"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Agon"
-MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers allow no insecure origin except localhost
-MFA_ALLOW_UNVERIFIED_EMAIL = True  # while a new address awaits verification; no one can sign in without a verified one
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers allow no insecure origins except localhost
+# Allow a second factor while a new address is not verified yet. Signing in requires a verified address anyway.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
 SOCIALACCOUNT_PROVIDERS = {name: {"APPS": [app]} for name, app in SIGN_IN_BY.items()}
-SOCIALACCOUNT_AUTO_SIGNUP = False  # the form asks for the name and explains what a new account is
+SOCIALACCOUNT_AUTO_SIGNUP = False  # the form asks for a name and explains what a new account is
 SOCIALACCOUNT_FORMS = {"signup": "portal.web.account_forms.ConnectedSignupForm"}
 
-# Cookies and headers. Pages are cached, so the policy allows neither inline code nor nonces.
+# Cookies and headers. The content security policy allows neither inline code nor nonces, because pages are cached.
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 if HTTPS:  # cookie names that browsers accept only from this host over TLS
@@ -305,12 +309,12 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Uploaded files: small ones are kept in memory, larger ones are dropped. Views that accept large files enable them
-# after checking the sender; see portal/web/bodies.py.
+# Uploaded files: small files are kept in memory, and larger files are dropped. Views that accept large files enable
+# them after checking the sender; see portal/web/bodies.py.
 
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 
-# Static files have hashed names after `collectstatic`, and otherwise come directly from the source.
+# Static files have hashed names after `collectstatic`. If AGON_STATIC is not set, they are served from the source.
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -327,8 +331,8 @@ STORAGES: dict[str, Any] = {
     },
 }
 
-# Data in a bucket instead of a folder, for web and workers on any number of machines. The endpoint is for stores other
-# than Amazon's. Browsers must be able to reach it, because downloads are redirected to signed links there.
+# Data in a bucket instead of a folder, for web servers and workers on any number of machines. The endpoint is for
+# stores other than Amazon's. Browsers must be able to reach it, because downloads are redirected to signed links there.
 
 S3 = {name: env.str(f"AGON_S3_{name.upper()}", default="") for name in ("endpoint", "region", "key", "secret")}
 S3_BUCKET = env.str("AGON_S3_BUCKET", default="")
@@ -342,7 +346,7 @@ if S3_BUCKET:
         "OPTIONS": {"name": S3_BUCKET, "scratch": DATA_ROOT, **S3},
     }
 
-# Sealed gold has its own bucket and keys, or stays in its folder.
+# Sealed gold can have its own bucket and keys. Otherwise, it is kept in GOLD_ROOT.
 GOLD_BUCKET = env.str("AGON_S3_GOLD_BUCKET", default="")
 GOLD_S3 = {name: env.str(f"AGON_S3_GOLD_{name.upper()}", default="") for name in ("key", "secret")}
 env.problem_if(
@@ -369,6 +373,8 @@ TIME_ZONE = "UTC"
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="Agon <agon@localhost>")
 EMAIL_BACKEND = "portal.mail.demo.EmailBackend" if DEMO else "django.core.mail.backends.smtp.EmailBackend"
 MAIL_ROOT = STATE_ROOT / "mail"  # used by the demo
+DEMO_TASKS = STATE_ROOT / "demo-tasks"  # generated task folders and runs, which `./run demo --fresh` keeps
+DEMO_IS_LOADING = STATE_ROOT / "demo-is-loading"  # exists while the demo loads its sample tasks
 EMAIL_HOST = env.str("EMAIL_HOST", default="localhost")
 EMAIL_PORT = env.int("EMAIL_PORT", default=25)
 EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
@@ -377,8 +383,8 @@ EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=EMAIL_PORT == 465)  # implicit
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False) and not EMAIL_USE_SSL  # STARTTLS
 EMAIL_TIMEOUT = 10
 
-# Background work. The queue is only a hint, since an accepted upload is a row. So publishing does not retry, results
-# are not stored, and the sweep finds lost messages.
+# Background work. Messages in the queue only speed things up, because every accepted upload has a row. Publishing
+# therefore does not retry, results are not stored, and the sweep finds work whose message was lost.
 
 DEMO_BROKER = STATE_ROOT / "broker-address"  # written by a running demo, for other commands on this machine
 CELERY_BROKER_URL = env.str(
@@ -416,13 +422,13 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_TIME_LIMIT = JOB_SECONDS
-# A worker fetches a message when a process is free. A prefetch multiplier of 1 would count unacknowledged messages
-# instead. If the broker died before an acknowledgment, that count would never decrease, and the worker would stop
-# fetching.
+# A worker fetches a message when one of its processes is free. A prefetch multiplier of 1 would count unacknowledged
+# messages instead. If the broker died before an acknowledgment, that count would never decrease, and the worker would
+# stop fetching.
 CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 0
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
-# The default of 4 s repeatedly kills processes that start slowly on a busy machine.
+# The default of 4 seconds repeatedly kills processes that are slow to start on a busy machine.
 CELERY_WORKER_PROC_ALIVE_TIMEOUT = 60
 CELERY_DB_REUSE_MAX = sys.maxsize  # a new connection for each job would cost more than the job; see portal/celery.py
 CELERY_BEAT_SCHEDULE_FILENAME = str(CACHE_ROOT / "beat-schedule")
@@ -462,7 +468,7 @@ LOGGING = configuration(
     colours=env.bool("FORCE_COLOR", default=sys.stderr.isatty()),
 )
 
-# Prometheus sends this token to /metrics as a bearer token. Without a token the page does not exist.
+# Prometheus sends this token to /metrics as a bearer token. If none is set, the page does not exist.
 
 METRICS_TOKEN = env.str("AGON_METRICS_TOKEN", default="")
 

@@ -1,20 +1,24 @@
 """Files addressed by their content: limited in size, hashed, stored durably and found by SHA-256.
 
-An upload is a temporary file until `keep` moves it to its address, and is acknowledged only after that. Rejected
-uploads leave nothing behind.
+An upload is a temporary file until `keep` moves it to its permanent name. Only then is the upload acknowledged.
+Rejected uploads leave no files behind.
 """
 
 import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
 from uuid import UUID
 
+from django.db import connection, transaction
+
+from portal.models.task import definition_name
 from portal.objects.folder import require_space
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import (
@@ -29,17 +33,20 @@ from portal.sealing import (
     unseal,
 )
 
-STALE_SECONDS = 24 * 3600  # a draft that is unchanged for this long has no writer any more
+STALE_SECONDS = 24 * 3600  # if a draft has not changed for this long, no process is still writing it
+# A copy stored longer ago is stored again, so that cleanup (see UNUSED) cannot delete it before its row is written.
+FRESH = timedelta(days=1)
+UNUSED = timedelta(days=3)  # age at which files may be deleted if no row refers to them
 _PIECE = 1024 * 1024  # bytes
 _TO_VALIDATE = "validations/"
 
 
 class StorageUnavailable(OSError):
-    """Nothing can be stored now: the disk is nearly full or read-only, or the bucket does not answer."""
+    """Files cannot be stored now: the disk is nearly full or read-only, or the bucket does not respond."""
 
 
 class UploadTooLarge(Exception):
-    """The file is larger than the limit; nothing was kept."""
+    """The file is larger than the limit. Nothing was kept."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"more than {limit} bytes")
@@ -48,7 +55,7 @@ class UploadTooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """The identity of an uploaded file."""
+    """The name, size and SHA-256 of an uploaded file."""
 
     name: str  # name given by the sender
     sha256: str
@@ -57,17 +64,18 @@ class UploadedFile:
 
 @dataclass(frozen=True, slots=True)
 class StoredUpload(UploadedFile):
-    """A complete upload on disk under a temporary name. The context discards it unless it was kept."""
+    """A complete upload, on disk under a temporary name. It is deleted when the context ends unless it was kept."""
 
     path: Path
 
     def keep(self) -> None:
-        """Move the file to its address durably. The same content may exist there already."""
-        with _storing():
-            data_objects().put(self.path, stored_name(self.sha256))
+        """Durably store the file under the name for its content. The same content may already be stored."""
+        name = stored_name(self.sha256)
+        with _name_held(name), _storing():
+            data_objects().put(self.path, name)
 
     def keep_to_validate(self, key: UUID) -> None:
-        """Store the file for a worker under a separate name, because it is deleted soon, unlike other uploads."""
+        """Store the file for a worker under a separate name. Unlike other uploads, it will soon be deleted."""
         with _storing():
             data_objects().put(self.path, _name_to_validate(key))
 
@@ -79,7 +87,11 @@ class StoredUpload(UploadedFile):
 
 
 def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload:
-    """Write an upload to a temporary file, hashed and synced. Raises `UploadTooLarge` above `limit` bytes."""
+    """Write an upload to a temporary file, hash it and sync it to disk.
+
+    Raises:
+        UploadTooLarge: the upload has more than `limit` bytes.
+    """
     with _storing():
         folder = data_objects().drafts()
         require_space(folder)
@@ -87,29 +99,78 @@ def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload
     return StoredUpload(name, sha256, size, draft)
 
 
-def store_file(path: Path) -> str:
-    """Store a copy of one of our files, e.g. a baseline or a dataset, and return its SHA-256."""
-    known = file_sha256(path)
-    if data_objects().has(stored_name(known)):
-        return known
+Pieces = Callable[[], Iterable[bytes]]  # returns a body, and can be called more than once
+
+
+def store_content(sha256: str, pieces: Pieces, at: datetime) -> None:
+    """Store local content, such as a baseline or a dataset, unless it was stored recently."""
+    name = stored_name(sha256)
+    if _is_fresh(data_objects().stored_at(name), at):
+        return
     require_space(data_objects().drafts())
-    return store_content(_pieces(path))
+    draft, _sha256, _size = _write(pieces(), data_objects().drafts())
+    with _name_held(name):
+        data_objects().put(draft, name)
 
 
-def store_content(pieces: Iterable[bytes]) -> str:
-    """Store a body and return its SHA-256."""
-    draft, sha256, _size = _write(pieces, data_objects().drafts())
-    data_objects().put(draft, stored_name(sha256))
-    return sha256
+def store_definition(sha256: str, files: Mapping[str, Path], at: datetime) -> None:
+    """Store the public files of a task's folder, given by name, unless they were stored recently."""
+    name = definition_name(sha256)
+    if _is_fresh(data_objects().folder_stored_at(name), at):
+        return
+    require_space(data_objects().drafts())
+    draft = Path(tempfile.mkdtemp(dir=data_objects().drafts()))
+    for file, path in files.items():
+        (draft / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, draft / file)
+    with _name_held(name):
+        data_objects().put_folder(draft, name)
+
+
+def forget_unused(name: str, at: datetime) -> bool:
+    """Delete a file or definition to which no row refers. Return True if it is gone.
+
+    A file that was stored recently is kept, because its row may not be committed yet.
+    """
+    objects = data_objects()
+    is_folder = name.startswith(definition_name(""))
+    with _name_held(name, alone=True):
+        stored_at = objects.folder_stored_at(name) if is_folder else objects.stored_at(name)
+        if stored_at is not None and at - stored_at < UNUSED:
+            return False
+        (objects.delete_folder if is_folder else objects.delete)(name)
+    return True
+
+
+def _is_fresh(stored_at: datetime | None, at: datetime) -> bool:
+    return stored_at is not None and at - stored_at < FRESH
+
+
+@contextmanager
+def _name_held(name: str, *, alone: bool = False) -> Iterator[None]:
+    """Lock a name until the transaction ends, so that no process deletes the file while another one stores it.
+
+    SQLite needs no lock, because it has only one writer at a time.
+    """
+    with transaction.atomic(savepoint=False):  # callers do not go on in their transaction if this fails
+        if connection.vendor == "postgresql":
+            lock = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
+            with connection.cursor() as cursor:
+                cursor.execute(f"SELECT {lock}(hashtextextended(%s, 0))", [name])
+        yield
 
 
 def stored_file(sha256: str) -> AbstractContextManager[Path]:
-    """Yield a local file with that content, which exists during the context. Raises `OSError` if it cannot be read."""
+    """Yield a local file with this content. It may be deleted when the context ends.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     return data_objects().local(stored_name(sha256))
 
 
 def stored_name(sha256: str) -> str:
-    """Return the name for that content, whether it is stored or not."""
+    """Return the name for this content, whether or not it is stored."""
     return f"files/{sha256[:2]}/{sha256}"
 
 
@@ -119,7 +180,11 @@ def has_file_to_validate(key: UUID) -> bool:
 
 
 def stored_file_to_validate(key: UUID) -> AbstractContextManager[Path]:
-    """Yield the validation's file. Raises `OSError` if it cannot be read."""
+    """Yield a local copy of the validation's file.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     return data_objects().local(_name_to_validate(key))
 
 
@@ -138,13 +203,20 @@ def _name_to_validate(key: UUID) -> str:
     return f"{_TO_VALIDATE}{key}"
 
 
+def content_sha256(pieces: Pieces) -> str:
+    digest = hashlib.sha256()
+    for piece in pieces():
+        digest.update(piece)
+    return digest.hexdigest()
+
+
 def file_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def folder_sha256(contents: Mapping[str, str]) -> str:
-    """Return the digest of a folder, computed from the names and SHA-256s of its files."""
+    """Return the digest of a folder, computed from the names and hashes of its files."""
     digest = hashlib.sha256()
     for name, sha256 in sorted(contents.items()):
         digest.update(f"{name}\0{sha256}\n".encode())
@@ -154,7 +226,7 @@ def folder_sha256(contents: Mapping[str, str]) -> str:
 def store_pack(pieces: Iterable[bytes]) -> tuple[str, int]:
     """Store a paper pack and return its SHA-256 and size.
 
-    Packs are separate from uploads because they are deleted again.
+    Packs are kept separate from uploads, because packs can be deleted later.
     """
     draft, sha256, size = _write(pieces, data_objects().drafts())
     data_objects().put(draft, pack_name(sha256))
@@ -167,7 +239,7 @@ def forget_pack(sha256: str) -> None:
 
 
 def pack_name(sha256: str) -> str:
-    """Return the name of that pack, whether it is stored or not."""
+    """Return the name of this pack, whether or not it is stored."""
     return f"packs/{sha256[:2]}/{sha256}"
 
 
@@ -182,7 +254,7 @@ def gold_sealer() -> Sealer:
 
 
 def store_sealed_gold(sealed: Iterable[bytes]) -> str:
-    """Store gold that was sealed while it arrived, and return the sealed file's SHA-256, which reveals nothing."""
+    """Store gold that was sealed on receipt. Return the sealed file's SHA-256, which reveals nothing about the gold."""
     with _storing():
         folder = gold_objects().drafts()
         require_space(folder)
@@ -192,18 +264,27 @@ def store_sealed_gold(sealed: Iterable[bytes]) -> str:
 
 
 def sealed_gold(sealed_sha256: str) -> bytes:
-    """Return a sealed gold standard. Raises `OSError` if it cannot be read."""
+    """Return a sealed gold standard.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     with closing(gold_objects().open(sealed_sha256)) as file:
         return file.read()
 
 
 def open_gold(sealed_sha256: str) -> bytes:
-    """Return the content of a gold standard. Raises `CannotOpen` in every process except the worker's."""
+    """Return the content of a gold standard.
+
+    Raises:
+        CannotOpen: this process lacks the key (only workers have it), or the file was changed.
+        OSError: the file cannot be read.
+    """
     return unseal(sealed_gold(sealed_sha256))
 
 
 def reseal_gold(sealed_sha256: str) -> str | None:
-    """Seal the same gold with the newest key and return its new name. None if it already uses that key."""
+    """Seal the same gold with the newest key and return its new name, or None if it is already sealed with that key."""
     sealed = sealed_gold(sealed_sha256)
     if sealed_for(sealed) == key_id(public_key()):
         return None
@@ -216,14 +297,18 @@ def can_open_gold() -> bool:
 
 
 def can_open_this_gold(sealed_sha256: str) -> bool:
-    """Return whether this process has the key for that file. Raises `OSError` if the file cannot be read."""
+    """Return whether this process has the key for the file.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     with closing(gold_objects().open(sealed_sha256)) as file:
         return has_key_for(file.read(HEAD_BYTES))
 
 
 @contextmanager
 def _storing() -> Iterator[None]:
-    """Convert errors of storage only, not those from reading the sender's upload."""
+    """Convert an `OSError` to `StorageUnavailable`. Do not read the sender's upload in this context."""
     try:
         yield
     except OSError as error:
@@ -257,16 +342,20 @@ def _write(chunks: Iterable[bytes], folder: Path, limit: int | None = None) -> t
 
 
 def _clear_up(draft: Path) -> None:
-    """Delete old drafts of killed processes. Their age is measured by the file system's own clock."""
+    """Delete old drafts of processes that were killed.
+
+    The age of drafts is measured by the file system's own clock.
+    """
     newest_of_stale = draft.stat().st_mtime - STALE_SECONDS
     with os.scandir(draft.parent) as entries:
         for entry in entries:
-            with suppress(OSError):  # its writer may have just finished
+            with suppress(OSError):  # the draft may have just been moved or deleted
                 if entry.stat().st_mtime < newest_of_stale:
                     shutil.rmtree(entry) if entry.is_dir() else Path(entry).unlink()
 
 
-def _pieces(path: Path) -> Iterable[bytes]:
+def pieces_of(path: Path) -> Iterator[bytes]:
+    """Yield the file's content in pieces."""
     with path.open("rb") as file:
         while piece := file.read(_PIECE):
             yield piece

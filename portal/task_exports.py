@@ -1,4 +1,4 @@
-"""Organizers' exports of a task. Each is a table or a zip, made for one organizer."""
+"""Organizers' exports of a task. Each is a table or a zip, created for one organizer."""
 
 import hashlib
 import json
@@ -58,8 +58,8 @@ def _downloads(shared_task: SharedTask, _organizer: User, _at: datetime) -> byte
 
 
 def _scores(shared_task: SharedTask, organizer: User, at: datetime) -> bytes:
-    head = ["phase", "track", "kind", "team", "run", "number", "run_id", "received_at", "withdrawn", "official"]
-    lines: list[list[Any]] = [[*head, "gold_version", "scorer", "metric", "value"]]
+    head = ["phase", "track", "kind", "team", "run", "number", "run_id", "received_at", "withdrawn"]
+    lines: list[list[Any]] = [[*head, "replaced_by", "official", "gold_version", "scorer", "metric", "value"]]
     boards = Board.objects.filter(track__shared_task=shared_task, gold__isnull=False).defer("comparison")
     for board in boards.select_related("phase", "track", "gold").order_by("phase__position", "track__position"):
         lines += _scores_of(board, Evaluation.objects.visible_to(organizer, at))
@@ -67,14 +67,15 @@ def _scores(shared_task: SharedTask, organizer: User, at: datetime) -> bytes:
 
 
 def _scores_of(board: Board, seen: Any) -> Iterator[list[Any]]:
-    """Yield a row per run and metric, for all runs scored with the board's gold and scorer."""
+    """Yield a row per run and metric, for all runs scored with the board's gold and scorer versions."""
     assert board.gold is not None
     official = set(seen.official(board.phase, board.gold, board.scorer).values_list("pk", flat=True))
     found = seen.filter(phase=board.phase, gold=board.gold, scorer=board.scorer).defer("details")
-    for one in found.select_related("run__team").order_by("run__received_at", "run__name"):
+    for one in found.select_related("run__team", "run__submission").order_by("run__received_at", "run__name"):
         run = one.run
         about = [board.phase.slug, board.track.slug, run.kind, run.team.name if run.team else "", run.name, run.number]
         about += [str(run.pk), run.received_at.isoformat(), "yes" if run.withdrawn_at else "no"]
+        about += [run.submission.replaced_by_id or "" if run.submission else ""]
         about += ["yes" if one.pk in official else "no", board.gold.version, board.scorer]
         yield from ([*about, metric, value] for metric, value in one.scores.items())
 
@@ -93,7 +94,7 @@ def _audit_json(shared_task: SharedTask, _organizer: User, _at: datetime) -> byt
 
 
 def _audit(shared_task: SharedTask) -> Iterator[dict[str, Any]]:
-    """Yield the audit log, newest first. Entries of the portal itself have no name."""
+    """Yield the audit log, newest first. Entries made by the portal itself have no name."""
     entries = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
     for entry in entries:
         name, address = (entry.actor.name, entry.actor.email) if entry.actor else ("", "")
@@ -102,7 +103,7 @@ def _audit(shared_task: SharedTask) -> Iterator[dict[str, Any]]:
 
 
 def _runs(shared_task: SharedTask, _organizer: User, at: datetime) -> Iterator[bytes]:
-    """Yield a zip of all runs that were not rejected, as uploaded. The manifest comes last."""
+    """Yield a zip of all runs that were not rejected, exactly as uploaded. The manifest comes last."""
     found = Run.objects.filter(track__shared_task=shared_task).exclude(state=Run.State.REJECTED)
     runs = found.exclude(kind=Run.Kind.GOLD).select_related("team", "track", "phase", "submission")
     ordered = list(runs.order_by("phase__position", "track__position", "received_at", "pk"))
@@ -110,7 +111,7 @@ def _runs(shared_task: SharedTask, _organizer: User, at: datetime) -> Iterator[b
 
 
 def _entries(shared_task: SharedTask, runs: Iterable[Run], at: datetime) -> Iterator[tuple[Any, ...]]:
-    """Yield the entries of the zip. Each run is in memory only while it is sent."""
+    """Yield the entries of the zip. Each run is kept in memory only while it is being sent."""
     listed = []
     for run in runs:
         about = _about(run)
@@ -128,7 +129,7 @@ def _entries(shared_task: SharedTask, runs: Iterable[Run], at: datetime) -> Iter
 
 
 def path_of(run: Run) -> str:
-    """Return the path in the zip. Names of teams and files cannot lead out of the folder or to another run's path."""
+    """Return the run's path in the zip. No team or file name can lead out of the folder or to another run's path."""
     team = _UNSAFE.sub("_", run.team.name) if run.team else run.kind
     return f"runs/{run.phase.slug}/{run.track.slug}/{team}/{run.pk.hex[:12]}_{_UNSAFE.sub('_', run.name)}"
 
@@ -146,11 +147,13 @@ def _about(run: Run) -> dict[str, Any]:
         "received_at": run.received_at,
         "withdrawn_at": run.withdrawn_at,
         "submission": run.submission_id,
+        "replaced_by": run.submission.replaced_by_id if run.submission else None,
         "upload_sha256": run.file_sha256,
         "method": run.method,
         "system_type": run.system_type,
         "description": run.description,
         "link": run.link,
+        "fields": run.fields,
     }
 
 
@@ -172,7 +175,7 @@ EXPORTS = {
             _ZIP,
             _runs,
         ),
-        Export("scores.csv", _("Scores"), _("One row per run and metric, in full precision."), _CSV, _scores),
+        Export("scores.csv", _("Scores"), _("One row per run and metric, at full precision."), _CSV, _scores),
         Export("downloads.csv", _("Downloads"), _("Who downloaded which data and when."), _CSV, _downloads),
         Export("audit.csv", _("Audit log, CSV"), _("Who did what and when."), _CSV, _audit_table),
         Export("audit.json", _("Audit log, JSON"), _("The same log with all recorded details."), _JSON, _audit_json),

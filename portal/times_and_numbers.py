@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 AOE = fixed_zone(timedelta(hours=-12), "AoE")
 
-NOTHING = "–"  # shown if there is no number
+NOTHING = "–"  # shown instead of a missing number
 MINUS = "−"
 
 
@@ -32,7 +32,7 @@ def span(duration: timedelta) -> str:
 
 
 def written(value: datetime, zone: tzinfo, now: datetime, seconds: bool = False) -> str:
-    """Format weekday, day, month and time in that zone, and the year if it is not the current one."""
+    """Format the weekday, day, month and time in this time zone, and the year unless it is the current one."""
     local = value.astimezone(zone)
     year = "" if local.year == now.astimezone(zone).year else " Y"
     return format_date(local, f"D j M{year}, H:i:s" if seconds else f"D j M{year}, H:i")
@@ -41,14 +41,14 @@ def written(value: datetime, zone: tzinfo, now: datetime, seconds: bool = False)
 def end_of_day(value: datetime) -> datetime:
     """Return the closing time to show.
 
-    A window [opens, closes) that ends at midnight AoE closes at 23:59 the day before.
+    A window [opens, closes) that ends at midnight AoE is shown as closing at 23:59 the day before.
     """
     local = value.astimezone(AOE)
     return value - timedelta(minutes=1) if (local.hour, local.minute, local.second) == (0, 0, 0) else value
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """Return the time zone with that name, or UTC if it is unknown."""
+    """Return the time zone with this name, or UTC if it is unknown."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
@@ -56,7 +56,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def zone_words(zone: ZoneInfo) -> str:
-    """Format a time zone: Europe/Madrid → in Madrid."""
+    """Return a phrase for a time zone: Europe/Madrid → in Madrid."""
     return "UTC" if zone.key == "UTC" else _("in %(place)s") % {"place": zone.key.split("/")[-1].replace("_", " ")}
 
 
@@ -66,12 +66,12 @@ def count(value: int | None) -> str:
 
 
 def score(value: float | None, decimals: int = 4) -> str:
-    """Format a score: -0.238 → −0.2380. An undefined score is a dash. A value that rounds to zero has no sign."""
+    """Format a score: -0.238 → −0.2380. An undefined score becomes a dash. A value that rounds to zero has no sign."""
     return NOTHING if value is None else f"{value:z,.{decimals}f}".replace("-", MINUS)
 
 
 def file_size(size: int | None) -> str:
-    """Format bytes to three digits in the largest binary unit, which limits use, too: 1840000 → 1.75 MiB."""
+    """Format a number of bytes to three digits in the largest binary unit: 1840000 → 1.75 MiB."""
     if size is None:
         return NOTHING
     value, unit = float(size), "B"

@@ -1,4 +1,4 @@
-"""The root URLs. The portal's own are in `portal.web.urls`, those of the API in `portal.api.urls`."""
+"""The root URLs. The portal's own URLs are in `portal.web.urls`, and those of the API in `portal.api.urls`."""
 
 from allauth.account.views import email
 from allauth.mfa.totp.views import activate_totp
@@ -14,8 +14,8 @@ from portal.web.views import errors
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    # allauth's own pages, which some people can reach only with an emailed code. They precede allauth's list and so
-    # replace it.
+    # Pages of allauth that some people can reach only with an emailed code. They come first, so they replace allauth's
+    # URLs.
     path("accounts/email/", mail_code_required(changes_address_by_mail)(email), name="account_email"),
     path("accounts/2fa/totp/activate/", mail_code_required(enrolls_by_mail)(activate_totp), name="mfa_activate_totp"),
     path("accounts/2fa/webauthn/add/", mail_code_required(enrolls_by_mail)(add_webauthn), name="mfa_add_webauthn"),

@@ -1,4 +1,7 @@
-"""The start of a worker. Before its first message, it waits until its machine has everything that its lanes need."""
+"""Starting a worker.
+
+A worker does not accept messages until its machine has everything that the worker's lanes need.
+"""
 
 import socket
 from contextlib import suppress
@@ -20,22 +23,25 @@ log = structlog.get_logger("portal.worker")
 
 @worker_init.connect
 def wait_until_able(sender: WorkController, **_: object) -> None:
-    """Wait. Messages received earlier would be withheld from workers that could process them."""
+    """Wait until the worker can work.
+
+    If it received messages before that, it would keep them from workers that can process them.
+    """
     lanes = [Lane(queue) for queue in sender.app.amqp.queues.consume_from]
     said: list[str] = []
     while missing := probe(lanes):
         if missing != said:
-            log.error("this worker accepts no work yet", missing=missing)
+            log.error("this worker is not accepting work yet", missing=missing)
             said = missing
         sleep(PROBE_SECONDS)
     if said:
-        log.warning("this worker has all that it needs and starts")
+        log.warning("this worker is ready and starts")
 
 
 def probe(lanes: list[Lane]) -> list[str]:
-    """Return what this machine lacks for these lanes. Also used by /readyz and `manage.py doctor`."""
+    """Return what this machine lacks for these lanes. /readyz and `manage.py doctor` also use this function."""
     lacks = {lane: missing_for(lane) for lane in lanes}
-    with suppress(DatabaseError):  # the database is unreachable or lacks that table
+    with suppress(DatabaseError):  # the database is unreachable or does not have the table yet
         for lane, missing in lacks.items():
             WorkerHost.objects.report(socket.gethostname(), lane, database_now(), clock_offset(), missing)
     connections.close_all()  # must happen before the pool is forked

@@ -1,4 +1,7 @@
-"""The engine: definitions, checks and scores of runs, without web framework, network or clock."""
+"""The scoring engine: reads task definitions, and checks and scores runs.
+
+It uses no web framework, network or clock.
+"""
 
 from scoring.check import check
 from scoring.definition import Definition, DefinitionError
@@ -8,7 +11,7 @@ from scoring.score import score
 from scoring.uploads.content import check_upload
 from scoring.uploads.inspection import inspect_upload
 
-__version__ = "0.2.0"  # increase it when the score of any run could change
+__version__ = "0.2.0"  # increase when any run's score could change
 
 __all__ = [
     "Definition",

@@ -1,4 +1,4 @@
-"""The `agon` command line: `check` and `score`, which print the same reports as the portal's pages, and other commands.
+"""The `agon` command line. `check` and `score` print the same reports as the portal's pages.
 
 Exit codes: 0 valid (warnings allowed); 1 invalid; 2 usage error, such as an invalid argument, definition, items file or
 gold file; 141 if the reader of the output closed the pipe.
@@ -17,6 +17,7 @@ from scoring.check import check
 from scoring.commands import INVALID, USAGE, VALID, UsageError, print_json
 from scoring.definition import Definition, DefinitionError
 from scoring.definition.reader import load_definition
+from scoring.formats import is_zipped
 from scoring.limits import LISTED
 from scoring.reports.messages import LANGUAGES
 from scoring.reports.nearest import nearest
@@ -28,20 +29,20 @@ from scoring.uploads.content import check_upload
 from scoring.uploads.patterns import Pattern
 
 OTHER_COMMANDS = {
-    "analyze": "compare runs with a gold standard and print tables",
-    "baselines": "write baselines as run files",
-    "votes": "make a gold standard from annotators' votes",
-    "agreement": "measure how far annotators agree",
-    "explain": "explain what file names mean",
-    "significance": "compute confidence intervals and groups of statistically tied runs",
+    "analyze": "compare runs with a gold standard, and print tables of the results",
+    "baselines": "create run files for baselines",
+    "votes": "create a gold standard from annotators' votes",
+    "agreement": "measure annotator agreement",
+    "explain": "show the track, team and run number that each file name stands for",
+    "significance": "compute confidence intervals, and group runs that are statistically tied",
 }
 ALIASES = {"analyze": ["analyse"], "votes": ["gold"]}
 _COMPLETING = "_ARGCOMPLETE"  # set by the shell scripts that `agon completion` prints
-BROKEN_PIPE = 128 + 13  # a shell's exit code for a program that SIGPIPE ended
+BROKEN_PIPE = 128 + 13  # the exit code that shells report for a program ended by SIGPIPE
 ITEMS_ERRORS = ("items-unreadable", "items-unknown-split")
 
 AddCommands = Callable[[Any, str], None]
-"""Adds further commands to argparse's subparsers. The text is the command that was typed, or empty."""
+"""A function that adds commands to argparse's subparsers. Its string argument is the typed command, or empty."""
 
 
 def main(arguments: Sequence[str] | None = None, add_commands: AddCommands | None = None) -> int:
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None, add_commands: AddCommands | Non
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for output that is still flushed at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for output that is flushed later, at exit
         return BROKEN_PIPE
 
 
@@ -72,36 +73,41 @@ def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
             meant = nearest(options.track, slugs)
             question = f" Did you mean {meant}?" if meant else ""
             raise UsageError(
-                f"There is no track {options.track} in {definition.slug}; its tracks are {', '.join(slugs)}.{question}"
+                f"{definition.slug} has no track {options.track}; its tracks are {', '.join(slugs)}.{question}"
             )
         for path in filter(None, (options.items, *options.inputs(options))):
             if _is_of_several(definition, path):
                 continue
             if path.is_dir():
-                raise UsageError(f"{path} is a folder. Give the files in it instead.")
+                raise UsageError(f"{path} is a folder. Specify the files in it instead.")
             if not path.is_file():
                 raise UsageError(f"File not found: {path}.")
         return int(options.command(options, definition))
     except GoldError as error:
-        return _exit_with_errors(options, "The gold standard cannot be used.", error.report)
+        return _exit_with_errors(options, "Cannot use the gold standard.", error.report)
     except UsageError as error:
         return _exit_with_errors(options, str(error), error.report)
 
 
 def _is_of_several(definition: Definition, path: Path) -> bool:
-    """Whether the path may name all files of a run: a folder, or a path with the field of the files."""
+    """Return whether the path refers to several files of one run.
+
+    This is the case for a folder, and for a path that contains the placeholder for the files, such as `{language}`.
+    """
     files = [track.files for track in definition.tracks if track.files]
-    return bool(files) and (path.is_dir() or any(one.field in str(path) for one in files))
+    if path.is_dir():
+        return bool(files) or any(map(is_zipped, definition.tracks))
+    return any(one.field in str(path) for one in files)
 
 
 def _typed(arguments: Sequence[str]) -> str:
-    """Return the command that was typed, including in a line that a shell asks to complete."""
+    """Return the command that was typed, including when a shell asks for completions."""
     words = os.environ.get("COMP_LINE", "").split()[1:] if _COMPLETING in os.environ else arguments
     return next(iter(words), "")
 
 
 def _completed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Return the parser. If a shell asks for completions, print them and exit."""
+    """Return the parser, unless a shell is asking for completions. In that case, print them and exit."""
     if _COMPLETING in os.environ:
         import_module("argcomplete").autocomplete(parser)
     return parser
@@ -119,48 +125,62 @@ def _exit_with_errors(options: argparse.Namespace, why: str, report: Report | No
 
 def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentParser:
     """Build the parser, importing only the modules of the typed command."""
-    parser = argparse.ArgumentParser(prog="agon", description="Check and score runs of a shared task.")
+    parser = argparse.ArgumentParser(prog="agon", description="Check and score runs for a shared task.")
     parser.add_argument("--version", action="version", version=_version() if typed == "--version" else "")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--task", type=Path, required=True, metavar="DIR", help="the shared task's folder")
+    shared.add_argument("-t", "--task", type=Path, required=True, metavar="DIR", help="task folder")
     shared.add_argument(
-        "--items", type=Path, metavar="FILE", help="file of the ids that a run must contain, one per line"
+        "--items", type=Path, metavar="FILE", help="file with the ids that a run must contain, one per line"
     )
     shared.add_argument("--split", default="test", help="the phase's split, such as dev (default: test)")
     reporting = argparse.ArgumentParser(add_help=False)
     reporting.add_argument(
-        "--all", action="store_true", help=f"list every place of a problem, not only the first {LISTED}"
+        "--all", action="store_true", help=f"list all places where a problem occurs, not only the first {LISTED}"
     )
-    shared.add_argument("--json", action="store_true", help="print one JSON object")
+    shared.add_argument("--json", action="store_true", help="print the output as a JSON object")
     shared.add_argument("--lang", choices=LANGUAGES, default="en", help="language of the report (default: en)")
-    checker = commands.add_parser(
-        "check", parents=[shared, reporting], help="check whether a run or an archive of runs is valid"
-    )
-    checker.add_argument("--track", metavar="SLUG", help="check the content for this track and ignore the file name")
-    checker.add_argument("--team", metavar="NAME", help="the team name that the file names must contain")
-    checker.add_argument("runs", type=Path, nargs="+", metavar="RUN")
+    checker = _command(commands, "check", "check whether a run or an archive of runs is valid", [shared, reporting])
+    checker.add_argument("--track", metavar="SLUG", help="check the run for this track, regardless of its file name")
+    checker.add_argument("--team", metavar="NAME", help="team name that the file names must contain")
+    checker.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run file, or zip archive of runs")
     checker.set_defaults(command=_check, inputs=lambda options: options.runs)
-    scorer = commands.add_parser("score", parents=[shared, reporting], help="score a run against a gold standard")
-    scorer.add_argument("--track", required=True, metavar="SLUG")
-    scorer.add_argument("--gold", type=Path, required=True, metavar="FILE")
+    scorer = _command(commands, "score", "score a run against a gold standard", [shared, reporting])
     scorer.add_argument(
-        "--lenient", action="store_true", help="also score runs that only the official evaluators accept"
+        "--track", metavar="SLUG", help="track to score the run for (default: the track in the file name)"
     )
-    scorer.add_argument("run", type=Path, metavar="RUN")
+    scorer.add_argument("--gold", type=Path, metavar="FILE", help="gold file (default: the one in the task folder)")
+    scorer.add_argument(
+        "--lenient", action="store_true", help="also score runs that the official evaluator accepts despite errors"
+    )
+    scorer.add_argument("run", type=Path, metavar="RUN", help="run file")
     scorer.set_defaults(command=_score, inputs=lambda options: [options.run, options.gold])
-    schema = commands.add_parser("schema", help="print the JSON Schema of task.yaml for use in editors")
+    schema = _command(commands, "schema", "print the JSON Schema of task.yaml, for use in editors")
     schema.set_defaults(task=None, command=_print_schema)
     for name, purpose in OTHER_COMMANDS.items():
-        other = commands.add_parser(name, aliases=ALIASES.get(name, ()), parents=[shared], help=purpose)
+        other = _command(commands, name, purpose, [shared])
         if typed in (name, *ALIASES.get(name, ())):
             import_module(f"scoring.commands.{name}").add_options(other)
-    receipt = commands.add_parser("receipt", help="verify a receipt that the portal issued for an upload")
+    receipt = _command(commands, "receipt", "verify a receipt that the portal issued for an upload")
     receipt.set_defaults(task=None, lang="en")  # receipts do not need a task's folder
     if typed == "receipt":
         import_module("scoring.commands.receipt").add_options(receipt)
     if add_commands is not None:
         add_commands(commands, typed)
+    return parser
+
+
+def _command(
+    commands: Any, name: str, purpose: str, parents: Sequence[argparse.ArgumentParser] = ()
+) -> argparse.ArgumentParser:
+    """Add a command's parser. `purpose` is both its help in the list of commands and its own description."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        aliases=ALIASES.get(name, ()),
+        parents=parents,
+        help=purpose,
+        description=f"{purpose[0].upper()}{purpose[1:]}.",
+    )
     return parser
 
 
@@ -178,6 +198,11 @@ def _print_schema(_options: argparse.Namespace) -> int:
 
 
 def _definition(folder: Path) -> Definition:
+    if not folder.exists() and not folder.suffix:
+        where = "" if folder.parent == Path() else f" -p {folder.parent}"
+        raise UsageError(
+            f"No task folder at {folder}. To get the rules, run: agon download {folder.name} -f rules{where}"
+        )
     try:
         definition = load_definition(folder)
     except DefinitionError as error:
@@ -204,7 +229,7 @@ def _check(options: argparse.Namespace, definition: Definition) -> int:
 def _checked(path: Path, options: argparse.Namespace, definition: Definition, names: set[str]) -> Report:
     """Return the report on a file.
 
-    `names` are the names of the files in the same folder. Each suggested name is added to them.
+    `names` are the names of the files in the same folder. The name suggested for this file is added to them.
     """
     listed = None if options.all else LISTED
     if options.track:
@@ -219,7 +244,7 @@ def _checked(path: Path, options: argparse.Namespace, definition: Definition, na
             suggested = _suggested(report, definition, path)
         names.add(suggested)
     if any(problem.code in ITEMS_ERRORS for problem in report.errors):
-        raise UsageError("The ids to check against cannot be read.", report)
+        raise UsageError("Cannot read the item ids.", report)
     return report
 
 
@@ -239,19 +264,43 @@ def _upload_report(
 
 
 def _suggested(report: Report, definition: Definition, path: Path) -> str:
-    """Return the suggested valid name for the file, or an empty text if there is none."""
+    """Return the suggested valid name for the file, or an empty string if there is none."""
     return next(
         (one.suggestion for one in report if one.suggestion and one.file == naming.name_of(definition, path)), ""
     )
 
 
+def _track_of_run(definition: Definition, run: Path) -> str:
+    """Return the track that the run's file name contains, or the only track."""
+    if len(definition.tracks) == 1:
+        return definition.tracks[0].slug
+    named = naming.read(definition, naming.name_of(definition, run), None)
+    if named is None or named.track is None:
+        slugs = ", ".join(track.slug for track in definition.tracks)
+        raise UsageError(f"The file name {run.name} does not contain a track. Add --track with one of {slugs}.")
+    return named.track
+
+
+def _gold_in_folder(definition: Definition, track: str, split: str) -> Path:
+    """Return the path of the gold standard that task.yaml declares, if its files are in the folder."""
+    for gold in definition.gold:
+        if (gold.track, gold.split) == (track, split) and all(
+            path.is_file() for path in definition.paths_of_gold(gold)
+        ):
+            return gold.file
+    raise UsageError(
+        f"The task folder does not contain the gold standard of the track {track}, split {split}. Add --gold FILE."
+    )
+
+
 def _score(options: argparse.Namespace, definition: Definition) -> int:
+    track = options.track or _track_of_run(definition, options.run)
     try:
         result = score(
             definition,
-            options.track,
+            track,
             options.run,
-            gold=options.gold,
+            gold=options.gold or _gold_in_folder(definition, track, options.split),
             items=options.items,
             lenient=options.lenient,
             split=options.split,

@@ -1,4 +1,4 @@
-"""Checks of a run's content against the rules of its track and the public item ids, never against gold."""
+"""Check a run's content against the rules of its track and the public item ids. Gold is never used."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from scoring.definition.files import Files, each_file
 from scoring.formats import answer_kind, read_run, size_of
 from scoring.formats.head import begins_as, head_of
 from scoring.formats.several import packed_folder
+from scoring.items.annotators import Annotators, annotators_of
 from scoring.items.index import ItemIndex
 from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.reports.problems import Report
@@ -18,12 +19,13 @@ from scoring.reports.problems import Report
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The ids that a run must have, optional ids (all or none), and the path of the item texts."""
+    """The ids that a run must have, the optional ids (all or none), and the path to the items' texts."""
 
     index: ItemIndex
     optional: Sequence[str] = ()
     texts: Path | None = None
-    files: Files | None = None  # of a run
+    files: Files | None = None  # the files of a run
+    annotators: Annotators | None = None
     _lengths: dict[tuple[tuple[str, ...], bool], dict[str, int]] = field(default_factory=dict)
 
     @property
@@ -31,7 +33,7 @@ class Items:
         return self.index.ids
 
     def text_lengths(self, columns: tuple[str, ...], in_tokens: bool = False) -> Mapping[str, int] | None:
-        """Return the number of characters, or of tokens separated by blanks, of each text by id.
+        """Map each id to the number of characters in its text, or of tokens separated by blanks.
 
         Return None if there are no texts. The file is read only once.
 
@@ -55,18 +57,18 @@ def check(
     split: str = "test",
     listed: int | None = limits.LISTED,
 ) -> Report:
-    """Check the content of one run. Its name does not matter.
+    """Check the content of one run, regardless of its file name.
 
     Args:
         run: the path of a run file, or its content as bytes.
-        items: ids, or the path of a file with one id per line. None uses the ids of the definition.
+        items: ids, or the path of a file with one id per line. By default, the ids in the definition are used.
         listed: the maximum number of places that a problem lists, or None for no limit.
 
     Raises:
         KeyError: the track does not exist.
     """
     report = Report(listed=listed)
-    found = definition.track(track)
+    found = definition.track(track, split)
     known = known_items(items)
     own = known(found, split, report)
     source = as_source(run)
@@ -81,7 +83,7 @@ def check(
 def read_answers(
     definition: Definition, track: str, content: bytes, split: str = "test", lenient: bool = False
 ) -> tuple[Answers | None, Report]:
-    """Read a run's answers on the public item ids.
+    """Read a run's answers, checked against the public item ids.
 
     Args:
         lenient: same as for `score`.
@@ -89,24 +91,36 @@ def read_answers(
     Returns:
         The answers (None if the report has an error) and the report.
     """
-    rules, report = definition.track(track), Report()
+    rules, report = definition.track(track, split), Report()
     items = find_items(rules, None, split, report)
     if items is None:
         return None, report
-    return read_run(rules, content, report, items=items.index, optional=items.optional, lenient=lenient), report
+    answers = read_run(
+        rules,
+        content,
+        report,
+        items=items.index,
+        optional=items.optional,
+        lenient=lenient,
+        annotators=items.annotators,
+    )
+    return answers, report
 
 
 Known = Callable[[Track, str, Report], Items | None]
-"""Looks up the items of a track and split. Returns None and reports the error if they cannot be read."""
+"""A function that looks up the items of a track and split. If they cannot be read, it reports why and returns None."""
 
 
 def known_items(items: Iterable[str] | Path | None) -> Known:
-    """Return `find_items` with a cache by file."""
+    """Return a version of `find_items` that reads each file only once."""
     found: dict[object, Items] = {}
 
     def known(track: Track, split: str, report: Report) -> Items | None:
         given = items is not None
-        key = (given or track.items.get(split), track.optional_items.get(split), track.texts.get(split), track.files)
+        named = (one.get(split) for one in (track.optional_items, track.texts, track.annotators))
+        # Annotators are columns of the format, which other tracks with the same files may have in another order.
+        columns = tuple(track.format.options["columns"]) if track.annotators else None
+        key = (given or track.items.get(split), *named, track.files_in(split), columns, id_columns(track))
         if key not in found:
             read = find_items(track, items, split, report)
             if read is None:
@@ -118,7 +132,7 @@ def known_items(items: Iterable[str] | Path | None) -> Known:
 
 
 def run_bytes(track: Track, items: Items | None) -> int:
-    """Return the maximum size of a run of the track in bytes."""
+    """Return the maximum size in bytes of a run for this track."""
     count = 0 if items is None else len(items.index) + len(items.optional)
     return min(limits.RUN_BYTES, limits.RUN_BYTES_FREE + size_of(track.format).bytes * count)
 
@@ -126,7 +140,7 @@ def run_bytes(track: Track, items: Items | None) -> int:
 def report_other_split(
     definition: Definition, track: Track, data: bytes, split: str, known: Known, report: Report
 ) -> None:
-    """If all unknown ids of a run are from another split, report the phases of that split."""
+    """If a run's ids match a different split, report which phases use that split."""
     if len(data) > limits.LOOK_ALIKE_BYTES or "unknown-ids" not in {problem.code for problem in report.errors}:
         return
     head = head_of(data)
@@ -135,28 +149,40 @@ def report_other_split(
         if items is None or not (track.files or begins_as(track, head, items.index, items.optional)):
             continue
         trial = Report()
-        read_checked(track, data, items, trial)
+        read_checked(track.in_split(other), data, items, trial)
         if not {"unknown-ids", "missing-items"} & {problem.code for problem in trial.errors}:
             phases = [[phase.title for phase in definition.phases if phase.split == one] for one in (split, other)]
             here, there = (", ".join(titles) or one for titles, one in zip(phases, (split, other), strict=True))
             report.error("items-of-other-split", found=here, expected=there)
-            report.problems.insert(0, report.problems.pop())  # this error explains the others, so it comes first
+            # This error explains the others, so it is moved to the front.
+            report.problems.insert(0, report.problems.pop())
         return
 
 
 def as_source(file: str | Path | bytes) -> Path | bytes:
-    """Return a path for text. Bytes are content and are returned unchanged."""
+    """Convert a `str` to a path. Return bytes, which are a file's content, unchanged."""
     return Path(file) if isinstance(file, str) else file
 
 
 def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Answers | None:
     """Return the run's answers, or None if an error was reported."""
     lengths = _text_lengths(track, items, report) if answer_kind(track) in ("spans", "entities") else None
-    return read_run(track, data, report, items=items.index, optional=items.optional, text_lengths=lengths)
+    return read_run(
+        track,
+        data,
+        report,
+        items=items.index,
+        optional=items.optional,
+        text_lengths=lengths,
+        annotators=items.annotators,
+    )
 
 
 def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, int] | None:
-    """Return the length of each text. If the texts cannot be read, warn and return None, which only disables checks."""
+    """Return the length of each text.
+
+    If the texts cannot be read, warn and return None, which disables the length checks.
+    """
     try:
         return items.text_lengths(id_columns(track), in_tokens=track.format.kind == "conll")
     except TextsError as error:
@@ -165,27 +191,37 @@ def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, in
 
 
 def find_items(track: Track, items: Iterable[str] | Path | None, split: str, report: Report) -> Items | None:
-    """Return the given items, or the track's own items with its optional ones.
+    """Return the given items, or by default the items and optional items that the track declares.
 
-    Report an error and return None on failure.
+    If the items cannot be read, report an error and return None.
     """
     if items is not None:
-        ids = _read_ids(track, Path(items), report) if isinstance(items, str | Path) else list(items)
-        return None if ids is None else Items(ItemIndex(ids), texts=track.texts.get(split), files=track.files)
+        ids = _read_ids(track, Path(items), split, report) if isinstance(items, str | Path) else list(items)
+        return None if ids is None else _with_details(track, split, ids, (), report)
     if split not in track.items:
         report.error("items-unknown-split", found=split, expected=", ".join(track.items))
         return None
-    ids = _read_ids(track, track.items[split], report)
-    optional = _read_ids(track, track.optional_items[split], report) if split in track.optional_items else []
+    ids = _read_ids(track, track.items[split], split, report)
+    optional = _read_ids(track, track.optional_items[split], split, report) if split in track.optional_items else []
     if ids is None or optional is None:
         return None
-    return Items(ItemIndex(ids), optional, track.texts.get(split), track.files)
+    return _with_details(track, split, ids, optional, report)
 
 
-def _read_ids(track: Track, path: Path, report: Report) -> list[str] | None:
-    """Read the ids of all files that the path stands for."""
+def _with_details(track: Track, split: str, ids: list[str], optional: Sequence[str], report: Report) -> Items | None:
+    """Return the items with their texts and annotators. If the annotators cannot be read, report that."""
+    try:
+        annotators = annotators_of(track, split, [*ids, *optional])
+    except TextsError as error:
+        report.error("annotators-unreadable", found=str(error))
+        return None
+    return Items(ItemIndex(ids), optional, track.texts.get(split), track.files_in(split), annotators)
+
+
+def _read_ids(track: Track, path: Path, split: str, report: Report) -> list[str] | None:
+    """Read the ids from all files of the split."""
     found: list[str] = []
-    for prefix, own in each_file(track.files, path):
+    for prefix, own in each_file(track.files_in(split), path):
         ids = read_ids(own, report)
         if ids is None:
             return None
@@ -194,7 +230,7 @@ def _read_ids(track: Track, path: Path, report: Report) -> list[str] | None:
 
 
 def read_ids(path: Path, report: Report) -> list[str] | None:
-    """Read one id per line. Blank lines are skipped."""
+    """Read one id per line, skipping blank lines."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -204,7 +240,7 @@ def read_ids(path: Path, report: Report) -> list[str] | None:
 
 
 def read_file(path: Path, report: Report, limit: int = limits.RUN_BYTES) -> bytes | None:
-    """Read a run file, or all files of a folder. If it is too large or cannot be read, report it and return None."""
+    """Read a run file, or all files in a folder. If it is too large or cannot be read, report that and return None."""
     try:
         if path.is_dir():
             return packed_folder(path)

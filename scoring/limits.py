@@ -7,42 +7,50 @@ MEBIBYTE = 1024 * 1024
 UPLOAD_BYTES = 64 * MEBIBYTE  # size of an uploaded file
 RUN_BYTES = 256 * MEBIBYTE  # size of any run after unpacking
 RUN_BYTES_FREE = 16 * MEBIBYTE  # bytes allowed in any run; the limit grows by BYTES_AN_ITEM for each item
-BYTES_AN_ITEM = 1024  # for an item's labels, numbers and shares
-CELL_BYTES = 128  # added for each class or column
+BYTES_AN_ITEM = 1024  # bytes allowed for an item's labels, numbers and shares
+CELL_BYTES = 128  # bytes allowed for each cell (an item's value for one class or column) or annotation line
 SPANS_BYTES_AN_ITEM = 8192
-DOCUMENT_BYTES = 128  # added for each document that a query may rank
-# size of all runs in an archive after unpacking; the limit is lower if the runs have few items
+DOCUMENT_BYTES = 128  # bytes allowed for each document that a query may rank
+# Total size of the runs in an archive after unpacking. The limit is lower if the runs have few items.
 ARCHIVE_BYTES = 512 * MEBIBYTE
 ARCHIVE_BYTES_FREE = 64 * MEBIBYTE
-ARCHIVE_RATIO = 50  # ratio of an entry's unpacked size to its packed size
-# entries up to this size may have any ratio, as runs with a single label compress very well
+ARCHIVE_RATIO = 50  # maximum ratio of an entry's unpacked size to its packed size
+# Entries up to this size may have any ratio, because runs with a single label compress very well.
 RATIO_FREE_BYTES = MEBIBYTE
-ARCHIVE_ENTRIES = 200
-LOOK_ALIKE_BYTES = 4 * MEBIBYTE  # larger runs are not compared with other tracks and splits
-INVALID_RUNS = 20  # invalid runs in an archive after which no more are read
-INVALID_BYTES = 4 * MEBIBYTE  # bytes of invalid runs after which no more are read
-NAMES = 20  # invalid names in an archive after which no more are analyzed
+ARCHIVE_ENTRIES = 200  # entries allowed in any archive; more are allowed if a task's names allow more files
+ENTRIES_A_FILE = 3  # entries for each file that a task's names allow: the file, a folder, and the file that macOS adds
+ARCHIVE_ENTRIES_MOST = 2000  # maximum number of entries for any task
+DOCUMENTS = 10_000  # entries in a zip that holds one run, with a file for each item
+LOOK_ALIKE_BYTES = 4 * MEBIBYTE  # larger runs are not checked against other tracks and splits
+INVALID_RUNS = 20  # after this many invalid runs in an archive, no more runs are read
+INVALID_BYTES = 4 * MEBIBYTE  # after this many bytes of invalid runs, no more runs are read
+NAMES = 20  # after this many invalid names in an archive, no more names are analyzed
 NAME_CHARACTERS = 150
-KEPT_BYTES = 32 * MEBIBYTE  # answers of an archive's runs kept between check and score; larger ones are read again
+KEPT_BYTES = 32 * MEBIBYTE  # answers kept in memory between checking an archive and scoring it; others are read again
 FOLDER_ENTRIES = 1000  # entries in a zip of a task's folder
-DEFINITION_BYTES = MEBIBYTE  # size of its task.yaml
+DEFINITION_BYTES = MEBIBYTE  # size of the folder's task.yaml
+DEFINITION_DEPTH = 100  # levels of nested lists and mappings; reading YAML takes time quadratic in this number
 PAGE_BYTES = MEBIBYTE // 16  # size of each page and of the agreement
-PAGE_IMAGES = 200  # images on each page: the time to read Markdown grows with the square of their number
+PAGE_IMAGES = 200  # images on each page; parsing Markdown takes time proportional to the square of their number
+RUN_FIELDS = 10  # run fields in a task; each one is a column on leaderboards
+RUN_FIELD_CHARACTERS = 120  # characters in the text of a run field
+EXAMPLES = 50  # example items of a track
 PARTS = 200  # tracks, phases, datasets and similar parts of a task
-BASELINE_ROWS = 2000  # on all leaderboards together: phases × tracks × baselines
-LINES = 5_000_000  # lines in any file; LINES and CELLS bound the memory for reading
+BASELINE_ROWS = 2000  # baseline rows on all leaderboards together: phases × tracks × baselines
+LINES = 5_000_000  # lines in any file; LINES and CELLS bound the memory needed for reading
 CELLS = 20_000_000  # cells in any file, where a cell is the text between two separators
-SPAN_CHARACTERS = 2**20  # characters in one span: no text is longer
-MARKED_CHARACTERS = 20_000_000  # characters marked in a file in total: no test set has as many
+SPAN_CHARACTERS = 2**20  # characters in one span; no text is longer
+MARKED_CHARACTERS = 20_000_000  # characters marked in a file in total; no test set has that many
 ENTRIES_FREE = 100_000  # lines or objects allowed in any run
 CELLS_FREE = 400_000  # cells or values allowed in any run
-ENTRIES_AN_ITEM = 4  # further lines or objects allowed for each item
-CELLS_AN_ITEM = 32  # further cells or values allowed for each item
+ENTRIES_AN_ITEM = 4  # additional lines or objects allowed for each item
+CELLS_AN_ITEM = 32  # additional cells or values allowed for each item
 SPANS_AN_ITEM = 200  # rows allowed for each item in a table of spans
+ANNOTATIONS_AN_ITEM = 100  # lines allowed for each document in standoff format
 OFFSETS_AN_ITEM = 2000
 TOKENS_AN_ITEM = 400  # lines allowed for each sentence
 TOKEN_BYTES = 64
-LISTED = 20  # places that a problem lists; the problem also gives the number of further places
-SHOWN = 80  # characters shown of a found value
+LISTED = 20  # maximum number of places that a problem lists, followed by the number of other places
+SHOWN = 80  # maximum number of characters of an invalid value that a problem shows
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-LATEST = datetime(2200, 1, 1, tzinfo=UTC)  # first date that is too late
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)  # first date that is not allowed

@@ -1,7 +1,7 @@
 """Upload receipts, signed by the portal with Ed25519 (RFC 8032). Anyone can verify them with the portal's public key.
 
 The signature covers the canonical JSON of the receipt without its `signature`: UTF-8, keys sorted, no spaces. Only this
-module needs `cryptography` (the extra `receipts`).
+module needs `cryptography` (the `receipts` extra).
 """
 
 import hashlib
@@ -32,9 +32,10 @@ class KeyUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The receipt's content (empty if it cannot be read) and the errors, one sentence each.
+    """The receipt's content (empty if it cannot be read) and the errors as sentences.
 
-    `is_signed` means that the receipt is unchanged since the portal signed it. Any error is then about the file.
+    `is_signed` means that the receipt has not changed since the portal signed it. In that case, any errors are about
+    the file.
     """
 
     receipt: Mapping[str, Any]
@@ -58,7 +59,7 @@ def public_key(private_key: str) -> str:
 
 
 def sign(content: Mapping[str, Any], private_key: str) -> dict[str, Any]:
-    """Sign the content. The result adds `agon_receipt`, `key_id` and `signature` (hexadecimal) to the content."""
+    """Sign the content and return it with `agon_receipt`, `key_id` and `signature` (hexadecimal) added."""
     key = _private(private_key)
     receipt = {"agon_receipt": FORMAT, **content, "key_id": _key_id(key.public_key())}
     return {**receipt, "signature": key.sign(_canonical(receipt)).hex()}
@@ -67,7 +68,7 @@ def sign(content: Mapping[str, Any], private_key: str) -> dict[str, Any]:
 def verify(text: bytes, key: str, file: Path | None = None) -> Verdict:
     """Verify a receipt with the portal's public key (PEM).
 
-    If a file is given, also verify that the receipt belongs to it.
+    If a file is given, also verify that the receipt is for that file.
 
     Raises:
         KeyUnusable: the text is not a valid public key.
@@ -77,7 +78,7 @@ def verify(text: bytes, key: str, file: Path | None = None) -> Verdict:
     try:
         receipt = _read(text)
     except (ValueError, RecursionError) as error:
-        return Verdict({}, [f"This is not a receipt: {error}."])
+        return Verdict({}, [f"The file is not a receipt: {error}."])
     errors = _signature_errors(receipt, public)
     is_signed = not errors
     if file is not None:
@@ -98,19 +99,19 @@ def _read(text: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is not JSON ({error.msg} in line {error.lineno})") from None
+        raise ValueError(f"it is not JSON ({error.msg} on line {error.lineno})") from None
     if not isinstance(receipt, dict) or receipt.get("agon_receipt") != FORMAT:
-        raise ValueError(f'it lacks "agon_receipt": {FORMAT}')
+        raise ValueError(f'it does not contain "agon_receipt": {FORMAT}')
     for key in ("key_id", "signature"):
         if not isinstance(receipt.get(key), str):
-            raise ValueError(f'it lacks "{key}"')
+            raise ValueError(f'"{key}" is missing')
     return receipt
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, _value in pairs]
     if len(set(names)) < len(names):
-        raise ValueError("it contains a key twice")
+        raise ValueError("it contains the same key twice")
     return dict(pairs)
 
 
@@ -118,8 +119,8 @@ def _signature_errors(receipt: Mapping[str, Any], public: Ed25519PublicKey) -> l
     given, own = receipt["key_id"], _key_id(public)
     if given != own:
         return [
-            f"The receipt was signed with the key {given}, but this key is {own}. "
-            "Another portal signed it, or the key id was changed."
+            f"The receipt was signed with the key {given}, but the key you provided is {own}. Either a different "
+            "portal signed the receipt, or its key id was changed."
         ]
     content = {name: value for name, value in receipt.items() if name != "signature"}
     try:
@@ -137,7 +138,7 @@ def _file_errors(receipt: Mapping[str, Any], path: Path) -> list[str]:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 == receipt.get("sha256"):
         return []
-    return [f"{path.name} does not belong to this receipt: its SHA-256 is {sha256}, not {receipt.get('sha256')}."]
+    return [f"{path.name} does not match this receipt: its SHA-256 is {sha256}, not {receipt.get('sha256')}."]
 
 
 def _canonical(content: Mapping[str, Any]) -> bytes:
@@ -153,9 +154,9 @@ def _private(text: str) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(text.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise KeyUnusable("This is not a private key in PEM format, or it has a password.") from None
+        raise KeyUnusable("Expected a private key in PEM format without a password.") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise KeyUnusable("This is not an Ed25519 key.")
+        raise KeyUnusable("Expected an Ed25519 key.")
     return key
 
 
@@ -163,7 +164,7 @@ def _public(text: str) -> Ed25519PublicKey:
     try:
         key = load_pem_public_key(text.encode())
     except (ValueError, UnsupportedAlgorithm):
-        raise KeyUnusable("This is not a public key in PEM format.") from None
+        raise KeyUnusable("Expected a public key in PEM format.") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise KeyUnusable("This is not an Ed25519 key.")
+        raise KeyUnusable("Expected an Ed25519 key.")
     return key

@@ -1,4 +1,4 @@
-"""Scoring of a run: read the run and the gold standard, match their items, and compute the track's metrics."""
+"""Score a run: read the run and the gold standard, match their items, and compute the track's metrics."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scoring.answers import Answers, Entities, Matrix, Spans
+from scoring.answers import Answers, Entities, Matrix, Spans, Tuples
 from scoring.check import Items, as_source, find_items, read_file
 from scoring.definition import Definition, GoldFile, GoldView, Track
 from scoring.definition.files import Files, each_file
@@ -19,11 +19,12 @@ from scoring.formats.several import packed, packed_folder, packed_name
 from scoring.formats.table import values_of
 from scoring.gold.coverage import coverage, incomplete, may_leave_out
 from scoring.gold.views import ViewError, viewed
+from scoring.items.annotators import Annotators, read_annotators
 from scoring.items.index import ItemIndex
 from scoring.items.slices import slice_columns
 from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.limits import LISTED
-from scoring.metrics import Comparison, LoadedGold, compare, compute, get, needs_texts, plain
+from scoring.metrics import Comparison, LoadedGold, compare, compute, get, needs_texts, plain, slices_used
 from scoring.metrics.distinct import distinct
 from scoring.reports.problems import Problem, Report
 
@@ -50,9 +51,9 @@ class Result:
     """A run's scores.
 
     `scores` maps metric keys to values at full precision (None: undefined). It is empty if the run has errors. `items`
-    is the number of judged items. `flags` are notes for readers: `constant` means that the run has the same label
-    throughout, which some metrics may rate as perfect. `comparison` is the run compared with the gold standard, or None
-    if it has errors.
+    is the number of items in the gold standard. `flags` are notes for readers: `constant` means that the run has the
+    same label for all items, which some metrics rate as perfect. `comparison` is the run compared with the gold
+    standard, or None if the run has errors.
     """
 
     scores: dict[str, float | None]
@@ -66,7 +67,7 @@ class Result:
         return f"Result({scores or 'no scores'}; {self.report!r}; {self.items} items)"
 
     def to_pandas(self) -> "DataFrame":
-        """Return the scores as one row with a column per metric, NaN where undefined. pandas is imported only here.
+        """Return the scores as one row with a column per metric. Undefined scores are NaN.
 
         Raises:
             ImportError: pandas is missing. The message explains how to install it.
@@ -74,7 +75,7 @@ class Result:
         try:
             from pandas import DataFrame  # noqa: PLC0415 - an extra
         except ImportError as missing:
-            raise ImportError(f"to_pandas needs pandas. Install it with: {install_command(missing)}") from None
+            raise ImportError(f"to_pandas requires pandas. Install it with: {install_command(missing)}") from None
         return DataFrame([self.scores], dtype="float64")
 
 
@@ -93,12 +94,11 @@ def score(
     Args:
         run: the path of a run file, or its content as bytes.
         gold: the path of a gold file, or its content as bytes. To score several runs, pass the result of `load_gold`.
-        items: the ids that the run must have, or the path of a file with them. By default, the ids of the gold
-    standard.
-            Items missing in span gold have no spans. Other gold in the definition must have all items, unless it is
-            declared with `covers: listed`.
+        items: the ids that the run must have, or the path of a file that lists them. By default, these are the ids in
+            the gold standard. Items missing from span gold have no spans. Any other gold named in the definition must
+            contain all items, unless it is declared with `covers: listed`.
         lenient: also score runs that only the official evaluators accept. Missing items or labels, labels outside the
-            domain, inner classes and incorrect sums become warnings.
+            domain, inner classes and incorrect sums then cause warnings instead of errors.
         split: the split whose items and gold format are used.
         listed: the maximum number of places that a problem lists, or None for no limit.
 
@@ -115,7 +115,7 @@ def score(
     answers, report = run_answers(definition, track, run, standard, items, lenient, split, listed)
     if answers is None:
         return Result({}, report, len(standard))
-    return _result(definition.track(track), standard, answers, report)
+    return _result(definition.track(track, split), standard, answers, report)
 
 
 def run_answers(
@@ -133,7 +133,7 @@ def run_answers(
     Returns:
         The answers (None if the report has an error) and the report.
     """
-    rules = definition.track(track)
+    rules = definition.track(track, split)
     report = Report(listed=listed)
     source = as_source(run)
     answers = _read_run(rules, source, _find_items(rules, items, gold, split, report), lenient, report)
@@ -145,17 +145,22 @@ def run_answers(
 
 
 def score_answers(
-    definition: Definition, track: str, gold: LoadedGold, answers: Answers, lenient: bool = False
+    definition: Definition,
+    track: str,
+    gold: LoadedGold,
+    answers: Answers,
+    lenient: bool = False,
+    split: str = "test",
 ) -> Result:
-    """Score a run whose answers are already in memory against gold for all items of their split.
+    """Score answers that are already in memory. The gold must cover all items of the split.
 
     Args:
-        lenient: same as for `score`. Use the value with which the answers were read.
+        lenient: same as for `score`. Use the same value as when the answers were read.
     """
     report = Report()
     if not _fit(gold, answers, report, lenient):
         return Result({}, report, len(gold))
-    return _result(definition.track(track), gold, answers, report)
+    return _result(definition.track(track, split), gold, answers, report)
 
 
 def score_gold(
@@ -163,7 +168,7 @@ def score_gold(
 ) -> Result:
     """Score the gold standard against itself. The result is the reference row of a leaderboard."""
     standard = gold if isinstance(gold, LoadedGold) else load_gold(definition, track, gold, split)
-    return _result(definition.track(track), standard, standard.answers, Report())
+    return _result(definition.track(track, split), standard, standard.answers, Report())
 
 
 def load_gold(
@@ -173,22 +178,23 @@ def load_gold(
     split: str = "test",
     items: Iterable[str] | Path | None = None,
 ) -> LoadedGold:
-    """Read a gold file in the format of the definition.
+    """Read a gold file in the format that the definition declares.
 
     Args:
-        items: the ids that runs must have, or the path of a file with them, as in `score`. None leaves the gold
-    unchanged.
+        items: the ids that runs must have, or the path of a file that lists them, as in `score`. None leaves the gold
+            unchanged.
 
     Raises:
         GoldError: the gold cannot be used. Its report lists the problems.
         KeyError: the track does not exist.
     """
-    rules = definition.track(track)
+    rules = definition.track(track, split)
     source = as_source(gold)
     report = Report()
     content = source if isinstance(source, bytes) else named_bytes(rules.files, source)
     declared = _gold_file(definition, rules, split)
-    answers = read_gold(rules, content, declared.format if declared else rules.format, report)
+    annotators = _annotators(rules, split, report)
+    answers = read_gold(rules, content, declared.format if declared else rules.format, report, annotators)
     if answers is None or not report.ok:
         raise GoldError(report)
     if declared is not None and declared.view is not None:
@@ -197,8 +203,17 @@ def load_gold(
         answers = _with_texts(answers, rules, split)
     standard = LoadedGold(answers, rules.hierarchy, _declared_values(rules), slice_columns(rules, split))
     _require_slices(standard, rules)
-    known = None if items is None else find_items(rules, items, split, Report())  # the run's report lists this problem
+    known = None if items is None else find_items(rules, items, split, Report())  # the run's report lists any problems
     return standard if known is None else _for_items(definition, track, split, standard, known)
+
+
+def _annotators(track: Track, split: str, report: Report) -> Annotators | None:
+    """Return the annotators of the items. If they cannot be read, report that and return None."""
+    try:
+        return read_annotators(track, split)
+    except TextsError as error:
+        report.error("annotators-unreadable", found=str(error))
+        return None
 
 
 def _with_texts(answers: Entities, track: Track, split: str) -> Entities:
@@ -212,10 +227,10 @@ def _with_texts(answers: Entities, track: Track, split: str) -> Entities:
         return answers
     try:
         if split not in track.texts:
-            raise TextsError("there is no table of this split")
-        texts = read_texts(track.texts[split], id_columns(track))
+            raise TextsError("there is no table for this split")
+        texts = read_texts(track.texts[split], id_columns(track), files=track.files)
         if missing := [item for item in answers.ids if item not in texts]:
-            raise TextsError(f"{track.texts[split].name} has no text for {missing[0]}")
+            raise TextsError(f"{track.texts[split].name} contains no text for {missing[0]}")
         return replace(answers, texts=texts)
     except TextsError as error:
         report = Report()
@@ -225,10 +240,8 @@ def _with_texts(answers: Entities, track: Track, split: str) -> Entities:
 
 def _require_slices(gold: LoadedGold, track: Track) -> None:
     """Raise GoldError if a metric needs slices that cannot be read."""
-    used = [name for spec in track.metrics if (name := spec.options.get("slices"))]
-    used += [spec.where[0] for spec in plain(track.metrics) if spec.where]
     report = Report()
-    for name in dict.fromkeys(used):
+    for name in slices_used(track.metrics):
         try:
             if name in gold.slice_columns:
                 gold.slices(name)
@@ -241,7 +254,7 @@ def _require_slices(gold: LoadedGold, track: Track) -> None:
 
 
 def named_bytes(files: Files | None, path: Path) -> bytes:
-    """Return the content at a path: a file, a folder, or the file for each of a run's files.
+    """Return the content at a path: a file, a folder, or several files if the path contains the files' placeholder.
 
     Raises:
         GoldError: the content cannot be read.
@@ -258,10 +271,10 @@ def named_bytes(files: Files | None, path: Path) -> bytes:
 
 
 def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -> LoadedGold:
-    """Read a gold standard that was accepted before, for the items of its split, without another coverage check.
+    """Read a previously accepted gold standard for the items of its split. Coverage is not checked again.
 
     Raises:
-        GoldError: the gold standard or the items cannot be read. Without the items, the scores would differ.
+        GoldError: the gold standard or the items cannot be read. The scores depend on the items, so they are required.
     """
     standard = load_gold(definition, track, gold, split)
     report = Report()
@@ -282,15 +295,15 @@ def _for_items(definition: Definition, track: str, split: str, standard: LoadedG
 
 
 def _with_items(gold: LoadedGold, track: Track, items: Iterable[str] | Path | None, split: str) -> LoadedGold:
-    """Add the missing items to span gold. Other gold stays unchanged."""
-    if items is None or not isinstance(gold.answers, Spans | Entities):
+    """Add missing items to a gold standard of spans or tuples. Return any other gold standard unchanged."""
+    if items is None or not isinstance(gold.answers, Spans | Entities | Tuples):
         return gold
-    known = find_items(track, items, split, Report())  # the run's report lists this problem
+    known = find_items(track, items, split, Report())  # the run's report lists any problems
     return gold if known is None else gold.covering(known.ids)
 
 
 def _declared_values(track: Track) -> dict[str, tuple[int, ...]]:
-    """Return the values allowed in each column of the track's tables, without the columns that allow any number."""
+    """Return the values allowed in each column of the track's tables. The tuple is empty if any number is allowed."""
     return values_of(track.format) if answer_kind(track) == "table" else {}
 
 
@@ -312,13 +325,21 @@ def _read_run(track: Track, run: Path | bytes, items: Items | None, lenient: boo
     data = read_file(run, report) if isinstance(run, Path) else run
     if data is None or items is None:
         return None
-    return read_run(track, data, report, items=items.index, optional=items.optional, lenient=lenient)
+    return read_run(
+        track,
+        data,
+        report,
+        items=items.index,
+        optional=items.optional,
+        lenient=lenient,
+        annotators=items.annotators,
+    )
 
 
 def _find_items(
     track: Track, items: Iterable[str] | Path | None, gold: LoadedGold, split: str, report: Report
 ) -> Items | None:
-    """Return the given items, or the gold standard's items with the definition's optional ones."""
+    """Return the given items, or by default the gold standard's items, with the definition's optional items."""
     optional: Sequence[str] = ()
     if split in track.optional_items:
         own = find_items(track, None, split, Report())  # a definition without items files can still be used for scoring
@@ -326,9 +347,10 @@ def _find_items(
     if items is None:
         left_out = set(optional).intersection(gold.index.ids) if optional else ()
         rest = ItemIndex([item for item in gold.index.ids if item not in left_out]) if left_out else gold.index
-        return Items(rest, optional)
+        return Items(rest, optional, annotators=_annotators(track, split, report))
     given = find_items(track, items, split, report)
-    return given and Items(gold.index if given.ids == gold.index.ids else given.index, optional)
+    index = gold.index if given is None or given.ids == gold.index.ids else given.index
+    return given and Items(index, optional, annotators=given.annotators)
 
 
 def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) -> Result:
@@ -340,7 +362,10 @@ def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) ->
 
 
 def _fit(gold: LoadedGold, run: Answers, report: Report, lenient: bool) -> bool:
-    """Check that sentences have as many tokens as in the gold standard. Missing sentences are not checked."""
+    """Return whether each sentence has as many tokens as in the gold standard, and report those that do not.
+
+    Sentences missing from the gold standard are not checked.
+    """
     if not isinstance(run, Entities):
         return True
     rows = gold.index.rows_of(run.ids)
@@ -353,7 +378,7 @@ def _fit(gold: LoadedGold, run: Answers, report: Report, lenient: bool) -> bool:
 
 
 def _is_constant(answers: Answers) -> bool:
-    """Whether a run has the same label throughout."""
+    """Return whether a run has the same label for all items."""
     if not isinstance(answers, Matrix):
         return False
     given = answers.values if answers.absent is None else answers.values[~answers.absent]

@@ -1,9 +1,9 @@
-// Comfort only: every page works without this file. Drag and drop, upload progress, copying, the browser's time zone.
+// Conveniences: drag and drop, upload progress, copying, and the browser's time zone. Every page works without them.
 "use strict";
 
 const MEBIBYTE = 1048576;
 
-// Runs at the start and after each piece that HTMX puts in: what is enhanced already stays as it is.
+// Runs when the page loads, and after HTMX inserts a fragment. Forms that are already enhanced are skipped.
 function enhance() {
   document.querySelectorAll("time[data-local]").forEach(useBrowserZone);
   document.querySelectorAll("form[data-upload]:not([data-enhanced])").forEach(enhanceUpload);
@@ -55,12 +55,15 @@ function enhanceUpload(form) {
   });
   input.addEventListener("change", () => {
     const file = input.files[0];
-    key.value = `${key.defaultValue}.${Date.now()}`; // another file is another upload, the same again is not
+    key.value = `${key.defaultValue}.${Date.now()}`; // choosing a file starts a new upload; sending it twice does not
     const limit = Number(form.dataset.limit);
     const tooLarge = file && limit && file.size > limit;
     input.setCustomValidity(tooLarge ? form.dataset.tooLarge : "");
     if (tooLarge) input.reportValidity();
     say(file ? `${file.name}, ${(file.size / MEBIBYTE).toFixed(2)} MiB` : "");
+  });
+  form.addEventListener("htmx:beforeRequest", (event) => { // “Validate only” requires the file, but no other fields
+    if (!input.reportValidity()) event.preventDefault();
   });
   form.addEventListener("htmx:xhr:progress", (event) => {
     if (!event.detail.lengthComputable) return;
@@ -68,7 +71,7 @@ function enhanceUpload(form) {
     bar.value = event.detail.loaded / event.detail.total;
     say(bar.value < 1 ? `${form.dataset.sending} ${Math.round(100 * bar.value)} %` : form.dataset.checking);
   });
-  form.addEventListener("htmx:afterRequest", () => { bar.hidden = true; say(""); }); // its answer says what came of it
+  form.addEventListener("htmx:afterRequest", () => { bar.hidden = true; say(""); }); // the response shows the result
   form.addEventListener("htmx:sendError", () => { bar.hidden = true; say(form.dataset.broken); });
 }
 

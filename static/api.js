@@ -1,4 +1,4 @@
-// The specification of the API, as Swagger UI shows it; without it the page links to the specification itself.
+// Shows the API's specification in Swagger UI. Without this script, the page only links to the specification.
 "use strict";
 
 window.addEventListener("load", () => {

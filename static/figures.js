@@ -1,4 +1,4 @@
-// Draws a figure again with marks that can be pointed at. Loads Vega only when asked to.
+// Replaces a figure with an interactive drawing on request. Only then is Vega loaded.
 "use strict";
 
 document.querySelectorAll("[data-figure]").forEach((button) => {
@@ -16,7 +16,7 @@ async function drawInteractive(button) {
   const drawing = button.closest("figure").querySelector(".drawing");
   const words = drawing.querySelector("img").alt;
   const place = document.createElement("div");
-  // The page's policy forbids code made of text: Vega's expressions are interpreted.
+  // The page's Content-Security-Policy does not allow eval, so Vega's expressions are interpreted.
   const runtime = vega.parse(specification, null, { ast: true });
   await new vega.View(runtime, { expr: vega.expressionInterpreter, renderer: "canvas", container: place, hover: true }).runAsync();
   place.setAttribute("role", "img");

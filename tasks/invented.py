@@ -1,4 +1,7 @@
-"""Invented runs: each answer is the gold answer if the system is correct, otherwise the gold answer to another item."""
+"""Synthetic runs.
+
+Each answer is either the item's gold answer or, to simulate an error, the gold answer of a random item.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,13 +19,13 @@ from scoring.reports.problems import Report
 from scoring.score import load_gold
 from scoring.uploads.naming import example, example_archive
 
-_SPREAD = 0.04  # standard deviation of a team's systems from track to track
+_SPREAD = 0.04  # standard deviation of a team's skill across tracks
 
 
 def invented_archive(
     shared_task: Path, split: str, team: str, number: int, skill: float, rng: np.random.Generator, folder: Path
 ) -> Path:
-    """Write a zip with a validly named run of the team for every track with a gold standard, and return its path.
+    """Write a zip with a validly named run by the team for every track with a gold standard, and return its path.
 
     `shared_task` is a complete folder from `build`.
     """
@@ -45,17 +48,19 @@ def invented_archive(
 
 @lru_cache(maxsize=32)
 def _gold(shared_task: Path, track: str, split: str) -> Answers:
-    """Return the gold standard. It is cached for the runs of all teams."""
+    """Return the gold standard. It is cached, because every team's runs need it."""
     definition = load_definition(shared_task)
     source = next(gold for gold in definition.gold if (gold.track, gold.split) == (track, split))
     return load_gold(definition, track, source.file, split).answers
 
 
 def invented_run(gold: Answers, ids: Sequence[str], skill: float, rng: np.random.Generator) -> Matrix | Spans:
-    """Return answers for `ids` that are correct with the probability `skill`. Weights are mixed in that proportion.
+    """Return answers for `ids`, each correct with probability `skill`.
 
-    An incorrect answer is the answer to a random item, so it is valid and as frequent as in the gold standard. Items
-    that the gold standard does not judge also get an answer.
+    For weights, correct and incorrect answers are mixed in this proportion.
+
+    An incorrect answer is the gold answer to a random item, so incorrect answers are valid and distributed as in the
+    gold standard. Items without gold also get an answer.
     """
     places = {item: place for place, item in enumerate(gold.ids)}
     drawn = rng.integers(len(gold.ids), size=len(ids))

@@ -1,12 +1,13 @@
 """Helpers for all generators of demo data: neutral texts, exact class counts in random order, and file formats."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Texts contain no people, groups or opinions. Each language has four slots, which are joined by spaces.
+# The texts mention no people, groups or opinions. Each language has four slots, which are joined with spaces.
 _PHRASES: dict[str, tuple[tuple[str, ...], ...]] = {
     "en": (
         ("This morning", "Last week", "On Friday", "After lunch", "Before sunset", "In the spring"),
@@ -42,12 +43,12 @@ def neutral_texts(rng: np.random.Generator, language: str, count: int) -> list[s
 
 
 def shuffled(rng: np.random.Generator, counts: Sequence[int]) -> NDArray[np.int64]:
-    """Return index i exactly `counts[i]` times, in random order, with shape (sum of counts,)."""
+    """Return each index i exactly `counts[i]` times, in random order, with shape (sum of counts,)."""
     return rng.permutation(np.repeat(np.arange(len(counts)), counts))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write each line as UTF-8, with a final newline on every system."""
+    """Write lines in UTF-8, each with a plain newline at the end, whatever the operating system."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
 
@@ -58,6 +59,14 @@ def write_table(
     """Write columns of equal length as rows. Cells must not contain the separator."""
     rows = (separator.join(map(str, row)) for row in zip(*columns, strict=True))
     write_lines(path, [separator.join(header), *rows] if header else rows)
+
+
+def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write files to a zip. The same files always give the same bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)
 
 
 def binary_cells(labels: NDArray[np.bool_]) -> list[list[int]]:

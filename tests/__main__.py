@@ -1,12 +1,12 @@
-"""Run all checks and all suites: `./run test`. With other arguments, only these tests, on SQLite.
+"""Run all checks and all suites: `./run test`. If test paths are given, run only these tests, on SQLite.
 
-    --quick       engine and portal, without the tests that are slow or start programs
-    --durations   everything, then the time of each suite and the slowest tests
-    --checks      no tests
+    --quick       run the tests of engine, client, portal and tasks, except slow ones and those that start programs
+    --durations   run everything, then list the time of each suite and the slowest tests
+    --checks      run only the checks
 
-Suites that start programs mostly wait for them, so they run next to the others, and so do the checks. PostgreSQL is
-started for the suites and stopped again; tests that need a Valkey start their own. In CI a test that cannot run counts
-as failed, unless it only lacks `../shared` or debootstrap.
+Suites that start programs spend most of their time waiting for them, so they run in parallel with the others, as do the
+checks. A PostgreSQL server is started for the suites and stopped afterwards; tests that need Valkey start their own. In
+CI, a test that cannot run counts as failed unless only `../shared`, debootstrap or network namespaces are missing.
 """
 
 import os
@@ -24,7 +24,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.conftest import NO_DEBOOTSTRAP, NO_SHARED, ROOT
+from tests.conftest import NO_DEBOOTSTRAP, NO_NAMESPACES, NO_SHARED, ROOT
 from tests.services import postgres, postgres_programs
 
 CI = os.environ.get("CI") == "true"
@@ -40,7 +40,7 @@ CHECKS = {
     "compose file": [BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml"],
 }
 IN_PARALLEL = ("-n", str(min(os.cpu_count() or 1, 4)))
-# These suites start programs and wait for them.
+# Suites that start programs and wait for them.
 WITH_PROGRAMS = {
     "SQLite, installations": (
         "tests/bare",
@@ -51,20 +51,24 @@ WITH_PROGRAMS = {
     "SQLite, faults": ("tests/faults",),
     "SQLite, browser": ("tests/browser",),
 }
+# Tests that run a second time, on PostgreSQL. The other suites with programs have their own databases.
 AGAIN_ON_POSTGRES = (
     "tests/faults/test_broker.py",
     "tests/faults/test_worker.py",
-)  # all other suites have their own database
+)
 QUICK = ("--quick", *IN_PARALLEL, "tests/scoring", "tests/agon", "tests/portal", "tests/tasks")
 MEMORY = Path("/dev/shm")
 SLOWEST = 25  # number of tests listed by --durations
-TEARDOWN_SECONDS = 60  # time for the fixtures of a suite that is ended
-# System programs that the suites need, and their Debian packages.
+TEARDOWN_SECONDS = 60  # time allowed for tearing down the fixtures of a suite that is stopped early
+# Debian packages that the suites need, and how to find out whether each is installed.
 PROGRAMS = {
     "postgresql": lambda: postgres_programs() is not None,
+    "iproute2": lambda: shutil.which("ip") is not None,
+    "faketime": lambda: shutil.which("faketime") is not None,
     "chromium": lambda: shutil.which("chromium") is not None,
     "pgbouncer": lambda: shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin") is not None,
     "systemd": lambda: shutil.which("systemd-analyze") is not None,
+    "binutils": lambda: shutil.which("strip") is not None,
     "nginx-light": lambda: shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") is not None,
     "prometheus": lambda: shutil.which("promtool") is not None,
     "texlive-latex-recommended": lambda: shutil.which("pdflatex") is not None,
@@ -82,9 +86,10 @@ class Tally:
 
     passed: int = 0
     failed: list[str] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)  # reason → tests
+    skipped: Counter[str] = field(default_factory=Counter)  # reason → number of tests
     seconds: dict[str, tuple[float, float]] = field(default_factory=dict)  # suite → wall-clock and CPU time
-    cases: list[tuple[float, str]] = field(default_factory=list)  # seconds including setup and teardown, and the test
+    # (seconds including setup and teardown, name of the test)
+    cases: list[tuple[float, str]] = field(default_factory=list)
 
     def skip(self, reason: str, allowed: bool = False) -> None:
         if CI and not allowed:
@@ -109,7 +114,7 @@ class Tally:
                 self.passed += 1
             else:
                 reason = skipped.get("message", "")
-                self.skip(reason, allowed=NO_SHARED in reason or NO_DEBOOTSTRAP in reason)
+                self.skip(reason, allowed=any(one in reason for one in (NO_SHARED, NO_DEBOOTSTRAP, NO_NAMESPACES)))
 
     def print_durations(self) -> None:
         print("\nWhere the time went:")
@@ -129,7 +134,7 @@ class Tally:
 
 @contextmanager
 def running_checks() -> Iterator[dict[str, Future[bool]]]:
-    """Run the checks one after another in the background. When the context ends, no other check is started."""
+    """Run the checks one after another in the background. Once the context ends, no more checks are started."""
     pool = ThreadPoolExecutor(1)
     try:
         yield {name: pool.submit(_passes, name, command) for name, command in CHECKS.items()}
@@ -162,7 +167,7 @@ class Suite:
 
 
 class PytestRun:
-    """A running suite. `finish` waits for its end and counts its results."""
+    """A running suite. `finish` waits until it ends and counts its results."""
 
     def __init__(self, suite: Suite, folder: Path, is_live: bool = True) -> None:
         print(f"\n== {suite.name}{'' if is_live else ' (starts in the background)'}", flush=True)
@@ -177,9 +182,9 @@ class PytestRun:
             )
 
     def end(self) -> None:
-        """End the suite like Ctrl-C, so that its fixtures stop what they have started.
+        """Interrupt the suite, so that its fixtures stop what they have started. If it does not end in time, kill it.
 
-        Ctrl-C reaches only this process.
+        Ctrl-C reaches only this process, because each suite has its own session.
         """
         if self._process.returncode is None:
             self._process.send_signal(signal.SIGINT)
@@ -229,14 +234,14 @@ def run_suites(tally: Tally) -> None:
 
 
 def in_memory() -> bool:
-    """Return whether the suites' files fit into a folder in memory, where nothing waits for a disk."""
+    """Return whether the suites' files fit into `MEMORY`, where no disk slows them down."""
     return os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 1024**3
 
 
 def install_programs() -> None:
-    """Install missing Debian packages: in CI without asking, in a terminal after confirmation.
+    """As root, install missing Debian packages: in CI without asking, in a terminal after confirmation.
 
-    Otherwise print the command.
+    Otherwise, print the command that installs them.
     """
     missing = [package for package, is_there in PROGRAMS.items() if not is_there()]
     if not missing or not shutil.which("apt-get"):
@@ -257,7 +262,7 @@ def main(arguments: list[str]) -> int:
         memory = {"TMPDIR": str(MEMORY)} if in_memory() else {}
         os.chdir(ROOT)
         os.execve(sys.executable, [sys.executable, "-m", "pytest", *arguments], os.environ | memory)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers end like on Ctrl-C
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped as after Ctrl-C
     started = time.monotonic()
     tally = Tally()
     if arguments == ["--checks"]:
@@ -276,4 +281,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
-        sys.exit(130)  # the exit code of shells after Ctrl-C
+        sys.exit(130)  # the exit code that shells use after Ctrl-C

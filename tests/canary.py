@@ -1,9 +1,10 @@
 """A secret word in the tests' gold files, and a search for it wherever gold could leak.
 
 Everything that leaves the worker is searched while the tests run: responses, log lines, emails, queue messages, all
-values sent to the database (and so everything that a dump could contain) including its cache, output of commands and
-tests, what browsers receive, events for Sentry, and what a production installation leaves on its disk, such as the
-proxy's log. At the end, every file under AGON_STATE is searched. A test in which the word is found fails.
+values sent to the database (which also holds the cache, so this covers everything that a dump could contain), the
+output of commands and tests, what browsers receive, events for Sentry, and what a production installation leaves on its
+disk, such as the proxy's log. At the end, every file under AGON_STATE is searched. If the word is found during a test,
+the test fails.
 """
 
 import base64
@@ -33,7 +34,7 @@ _PIECE = 1024 * 1024
 
 
 def _forms() -> list[bytes]:
-    """Return the word as it is, as hexadecimal, and as base64 at each offset."""
+    """Return the word in plain form, in hexadecimal, and in base64 at each offset."""
     plain = CANARY.encode()
     encoded = [base64.b64encode(b"\0" * before + plain)[4 if before else 0 : -4] for before in range(3)]
     return [plain, plain.hex().encode(), *encoded]
@@ -44,7 +45,7 @@ WORDLESS = (int, float, datetime, type(None))  # types of values that cannot con
 
 
 class Eyes:
-    """The places where the word was found, one entry for each find."""
+    """A search for the word. `seen` lists where it was found."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -65,7 +66,7 @@ class Eyes:
                         tail = piece[-64:]
 
     def look_at_recording(self, har: Path) -> None:
-        """Search the headers and body of every response that a browser received. Requests may contain any word."""
+        """Search the headers and bodies of a browser's responses. Requests are skipped: they may contain the word."""
         for entry in json.loads(har.read_text())["log"]["entries"]:
             url, answer = entry["request"]["url"], entry["response"]
             body = answer["content"].get("text", "")
@@ -75,7 +76,7 @@ class Eyes:
 
     @contextmanager
     def aside(self) -> Iterator[list[str]]:
-        """Ignore finds in this context. Used by the tests of this search."""
+        """Collect what is found in this context separately, so that no test fails. Only tests of the search use it."""
         kept, self.seen = self.seen, []
         try:
             yield self.seen
@@ -123,14 +124,17 @@ def _look_at_statement(execute: Callable[..., Any], sql: str, params: Any, many:
     for values in (params or ()) if many else [params]:
         row = values.values() if isinstance(values, dict) else values or ()
         words = [value for value in row if not isinstance(value, WORDLESS)]
-        # psycopg shortens JSON in its text form.
+        # As a string, psycopg's JSON wrapper is shortened, so its content is searched instead.
         EYES.look("database", "\n".join(str(getattr(value, "obj", value)) for value in words))
     return execute(sql, params, many, context)
 
 
 @lru_cache(10_000)
 def _is_clean(sql: str) -> bool:
-    """Return whether the statement does not contain the word. Cached, because the same statements are repeated."""
+    """Return whether the statement does not contain the word.
+
+    The result is cached, because the same statements are repeated.
+    """
     eyes = Eyes()
     eyes.look("statement", sql)
     return not eyes.seen
@@ -147,7 +151,7 @@ def _look_at_message(body: Any = None, headers: Any = None, **_: Any) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def eyes_open() -> Iterator[None]:
-    """Search from the first test to the last, and then all files under AGON_STATE."""
+    """Search while the tests run, and search all files under AGON_STATE at the end."""
     handler = LogEyes()
     logging.getLogger().addHandler(handler)
     connection_created.connect(_watch_connection)
@@ -180,7 +184,7 @@ def _mail(mail: EmailMessage, *_: Any, **__: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def gold_stays_hidden() -> Iterator[None]:
-    """Fail the test in which the word was found."""
+    """Fail a test during which the word was found."""
     yield
     seen, EYES.seen = EYES.seen, []
     assert seen == [], f"gold got out: {seen}"
@@ -200,7 +204,7 @@ def look_at_report(report: pytest.TestReport) -> None:
 
 
 def mark_gold(folder: Path) -> None:
-    """Write the word into every gold file of a task folder whose format allows another field."""
+    """Add a field with the word to a task folder's gold files, if they are JSON, CSV or TSV."""
     for path in {gold.file for gold in load_definition(folder).gold}:
         if path.suffix == ".json":
             entries = [entry | {"note": CANARY} for entry in json.loads(path.read_text())]

@@ -26,14 +26,15 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
-# Things that may be missing for a test, even in CI.
+# Reasons for skipping tests that are accepted even in CI.
 NO_SHARED = "../shared, with real data that may not be published here, is absent"
+NO_NAMESPACES = "no separate hosts can be made here: that takes root and network namespaces"
 NO_DEBOOTSTRAP = "no bare Debian can be made here: that takes root and debootstrap"
 
 
 PROGRAM_FIXTURES = {"broker", "demo", "s3"}
 
-gc.disable()  # until the tests are collected: nothing of what is imported becomes garbage
+gc.disable()  # until the tests are collected, because imports leave no garbage
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what `--quick` leaves out: tests that are marked `slow` or have a fixture that starts a program."""
+    """With `--quick`, deselect tests that are marked `slow` or have a fixture that starts a program."""
     if config.getoption("quick"):
         slow = {item for item in items if item.get_closest_marker("slow") or _starts_a_program(item)}
         config.hook.pytest_deselected(items=list(slow))
@@ -49,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Exclude current objects from garbage collection, which makes forks faster."""
+    """Exclude all existing objects from garbage collection, which makes forks faster."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -61,13 +62,13 @@ def _starts_a_program(item: pytest.Item) -> bool:
 
 @pytest.fixture(autouse=True)
 def no_kept_boards() -> None:
-    """Clear cached boards. Each test has its own database, whose boards have the same names."""
+    """Clear cached boards, because boards have the same names in every test's database."""
     caches["boards"].clear()
 
 
 @pytest.fixture(autouse=True)
 def no_kept_gold() -> None:
-    """Clear opened gold. Each test opens it again, although `tests.portal.remembered` restores the same rows."""
+    """Clear decrypted gold, so that each test decrypts it again, even if `remembered` has restored the same rows."""
     from portal.evaluation import opened_gold
 
     opened_gold._kept.clear()
@@ -81,7 +82,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Conformance cases and real data next to the checkout. Without them the test is skipped."""
+    """Conformance cases and real data next to the checkout. If they are missing, skip the test."""
     if not SHARED.is_dir():
         pytest.skip(NO_SHARED)
     return SHARED
@@ -89,11 +90,12 @@ def shared() -> Path:
 
 @pytest.fixture
 def broker(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
-    """A real Valkey at the address in the settings. Without this fixture nothing listens there."""
+    """A Valkey server at the address in the settings, where nothing listens in tests without this fixture."""
     port = urlsplit(settings.CELERY_BROKER_URL).port
     assert port is not None
     broker = Broker(tmp_path_factory.mktemp("valkey"), port)
     broker.start()
-    monkeypatch.setattr("portal.jobs._publisher._quiet_until", 0.0)  # an earlier test may have failed to publish
+    # Otherwise, no message would be published for a while after an earlier test failed to publish one.
+    monkeypatch.setattr("portal.jobs._publisher._quiet_until", 0.0)
     yield broker
     broker.kill()

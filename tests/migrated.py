@@ -1,7 +1,7 @@
-"""A migrated database that is created once and copied by every pytest process, since migrating takes seconds of CPU.
+"""A migrated database that is created once and copied by every pytest process, because migrating takes several seconds.
 
-An SQLite database is kept in pytest's cache under a digest of all migrations, so a changed migration creates a new one.
-PostgreSQL keeps a template as long as the server runs.
+On SQLite, the database is kept in pytest's cache under a digest of all migrations, so a new one is created when a
+migration changes. On PostgreSQL, a template database is kept as long as the server runs.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from django.test import TransactionTestCase
 
 @pytest.fixture(scope="session")
 def migrated(pytestconfig: pytest.Config) -> Path:
-    """The path of the database for these migrations. The first process creates it."""
+    """The path of the SQLite database with the current migrations. The first process creates it."""
     digest = hashlib.sha256(sqlite3.sqlite_version.encode())
     for name, migration in sorted(MigrationLoader(None).disk_migrations.items()):
         source = sys.modules[type(migration).__module__].__file__ or ""
@@ -33,7 +33,7 @@ def migrated(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="session")
 def first_migration(migrated: Path, django_db_blocker: Any) -> Iterator[ExitStack]:
-    """A lock, on PostgreSQL without a template. Other processes wait here until it is released."""
+    """A lock that is held on PostgreSQL until there is a template. Other processes wait here until it is released."""
     with ExitStack() as lock:
         if connection.vendor == "postgresql":
             with django_db_blocker.unblock():
@@ -48,7 +48,7 @@ def first_migration(migrated: Path, django_db_blocker: Any) -> Iterator[ExitStac
 def django_db_modify_db_settings(
     django_db_modify_db_settings: None, migrated: Path, first_migration: ExitStack, django_db_blocker: Any
 ) -> Iterator[None]:
-    """Make Django's new test database a copy with all migrations applied."""
+    """Create Django's test database as a copy of the migrated one, if there is one."""
     create = DatabaseCreation._create_test_db
 
     def copy(*given: Any, **options: Any) -> str:
@@ -68,7 +68,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any, migrated: Path, first_migration: ExitStack) -> None:
-    """Save the database after the first migration. On SQLite, delete older ones."""
+    """Keep the database after it has been migrated for the first time. On SQLite, delete older databases."""
     with django_db_blocker.unblock():
         if connection.vendor == "postgresql":
             _keep_as_template(migrated)
@@ -103,20 +103,20 @@ def _template(migrated: Path) -> str:
     return f"migrated_{migrated.stem[:16]}"
 
 
-# Migrating fills them, and no test changes them.
+# Tables that migrations fill and that no test changes.
 FILLED = {"django_content_type", "auth_permission"}
 
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_flush() -> Iterator[None]:
-    """Replace Django's flush between tests, which empties tables without rows and fills `FILLED` each time."""
+    """Replace Django's flush between tests, which clears even tables without rows and refills `FILLED` each time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: delete_all_rows())
         yield
 
 
 def delete_all_rows() -> None:
-    """Delete every row that a test may have left; constraints are checked at the end."""
+    """Delete every row that a test may have left. Constraints are checked at the end."""
     tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - FILLED)
     has_rows = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM \"{table}\")" for table in tables)
     with transaction.atomic(), connection.cursor() as cursor:

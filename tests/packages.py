@@ -1,8 +1,8 @@
-"""`./run check --security`: checks our pinned packages against the package index.
+"""`./run check --security`: compare the pinned packages with the package index.
 
-A pin fails if its version was withdrawn ("yanked"), no longer exists, or has other files than those whose hashes we
-keep. Newer releases of the same series are listed, because they contain security fixes. `./run lock` adopts them. Only
-the package index is asked, so any mirror works.
+A pin fails if its version was withdrawn ("yanked"), no longer exists, or has files other than those whose hashes are
+pinned. Newer releases of the same series are listed, because they may contain security fixes. `./run lock` adopts them.
+No service other than the package index is used, so any mirror works.
 """
 
 import json
@@ -14,12 +14,19 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 UV = Path(sys.executable).with_name("uv")
-FILES = ("requirements.txt", "requirements-small.txt", "tests/requirements.txt", "requirements-uv.txt")
+FILES = (
+    "requirements.txt",
+    "requirements-production.txt",
+    "requirements-small.txt",
+    "tests/requirements.txt",
+    "requirements-uv.txt",
+    "requirements-parquet.txt",
+)
 AS_WE_INSTALL = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
 
 
 def problems(file: Path) -> list[str]:
-    """Return the problems of the pins in a requirements file, as sentences."""
+    """Return the problems with the pins in a requirements file, as sentences."""
     command = [UV, "pip", "install", "--python", sys.executable, "--dry-run", "--reinstall", *AS_WE_INSTALL, "-r", file]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""Real servers for tests. Each uses a free port of this machine and is stopped with the test."""
+"""Real servers for tests. Each uses a free port on this machine and is stopped when the test ends."""
 
 import email
 import email.policy
@@ -11,10 +11,12 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from email.message import EmailMessage
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +28,11 @@ from portal.management.valkey import HOST, free_port, valkey_command
 from tests.signed_s3 import KEY, REGION, SECRET
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 300  # seconds until a test gives up on a slow, busy machine; no test waits longer than necessary
+PATIENCE = 300  # seconds until a test gives up, even on a slow, busy machine; waits end as soon as possible
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> None:
-    """Return when the condition holds. Raise a TimeoutError that names what did not happen."""
+    """Wait until the condition holds. If it takes too long, raise a TimeoutError that says what did not happen."""
     end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
@@ -38,34 +40,43 @@ def wait_until(condition: Callable[[], Any], what: str) -> None:
         time.sleep(0.05)
 
 
-def answers(port: int) -> bool:
+def answers(port: int, host: str = HOST) -> bool:
     with socket.socket() as probe:
-        return probe.connect_ex((HOST, port)) == 0
+        return probe.connect_ex((host, port)) == 0
 
 
 def children(parent: int) -> list[int]:
-    """Return the running processes that this one has started (Linux)."""
-    found = []
+    """Return the running child processes of the process `parent` (Linux)."""
+    return children_by_parent().get(parent, [])
+
+
+def children_by_parent() -> dict[int, list[int]]:
+    """Return the running child processes of each process that has any (Linux)."""
+    found: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, ppid = stat.read_text().rpartition(")")[2].split()[:2]
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if int(ppid) == parent and state != "Z":
-            found.append(int(stat.parent.name))
+        if state != "Z":
+            found.setdefault(int(ppid), []).append(int(stat.parent.name))
     return found
 
 
 class Broker:
     """A Valkey server with an append-only file. It can be killed, emptied and started again on its port."""
 
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, port: int, host: str = HOST) -> None:
         self._folder = folder
         self._port = port
+        self._host = host
 
     def start(self) -> None:
-        self._process = subprocess.Popen(valkey_command(self._folder, self._port))
-        wait_until(lambda: answers(self._port), "Valkey listens")
+        command = valkey_command(self._folder, self._port)
+        if self._host != HOST:
+            command += ["--bind", self._host, "--protected-mode", "no"]
+        self._process = subprocess.Popen(command)
+        wait_until(lambda: answers(self._port, self._host), "Valkey listens")
 
     @property
     def pid(self) -> int:
@@ -76,13 +87,13 @@ class Broker:
         self._process.wait()
 
     def lose_everything(self) -> None:
-        """Delete its data, like a disk failure or FLUSHALL. Call this between `kill` and `start`."""
+        """Delete the server's data, as a disk failure or FLUSHALL would. Call this between `kill` and `start`."""
         shutil.rmtree(self._folder)
         self._folder.mkdir()
 
 
 def postgres_programs() -> Path | None:
-    """Return the folder with the newest PostgreSQL server's programs, or None. Debian's programs are not on PATH."""
+    """Return the folder with the newest PostgreSQL server's programs, or None. On Debian, it is not on PATH."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     found = debian[-1] if debian else shutil.which("initdb")
     return Path(found).resolve().parent if found else None
@@ -94,24 +105,27 @@ class Postgres:
     If this process is root, the server runs as the user postgres.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: str = HOST) -> None:
         programs = postgres_programs()
         if programs is None:
             raise FileNotFoundError("no PostgreSQL server is installed")
-        self._programs, self._folder, self._port = programs, folder, free_port()
+        self._programs, self._folder, self._host, self._port = programs, folder, host, free_port()
         self._owner: dict[str, Any] = {}
         if os.geteuid() == 0:  # initdb does not run as root
             self._owner = {"user": "postgres", "group": "postgres", "extra_groups": []}
             shutil.chown(folder, "postgres", "postgres")
         initdb = [programs / "initdb", "--username=agon", "--auth=trust", "--encoding=UTF8", "--no-sync", folder]
         subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd=folder, **self._owner)
-        self.url = f"postgres://agon@{HOST}:{self._port}/postgres"
+        if host != HOST:
+            with (folder / "pg_hba.conf").open("a") as rules:
+                rules.write("host all all samenet trust\n")
+        self.url = f"postgres://agon@{host}:{self._port}/postgres"
 
     def start(self, fsync: bool = False) -> None:
-        settings = [f"port={self._port}", f"listen_addresses={HOST}", f"unix_socket_directories={self._folder}"]
+        settings = [f"port={self._port}", f"listen_addresses={self._host}", f"unix_socket_directories={self._folder}"]
         if not fsync:
             settings += ["fsync=off", "full_page_writes=off", "synchronous_commit=off"]
-        settings += ["max_connections=300"]  # some tests open 40, and several processes share the server
+        settings += ["max_connections=300"]  # some tests open 40 connections, and several processes share the server
         options = [f"-c{setting}" for setting in settings]
         command = [self._programs / "postgres", "-D", self._folder, *options]
         with (self._folder / "log").open("ab") as log:
@@ -119,12 +133,12 @@ class Postgres:
         wait_until(self._accepts, "PostgreSQL accepts connections")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop the server. SIGINT does not wait for clients; SIGQUIT stops it abruptly, like a crash."""
+        """Stop the server. SIGINT does not wait for clients; SIGQUIT stops the server abruptly, as in a crash."""
         self.process.send_signal(how)
         self.process.wait()
 
     def _accepts(self) -> bool:
-        command = [self._programs / "pg_isready", "--quiet", f"--host={HOST}", f"--port={self._port}"]
+        command = [self._programs / "pg_isready", "--quiet", f"--host={self._host}", f"--port={self._port}"]
         return subprocess.run(command, check=False).returncode == 0
 
 
@@ -165,7 +179,7 @@ class Program:
             self.process.wait()
 
     def stop(self) -> None:
-        """Stop the program as a restart does: it has 20 seconds to finish its work before it is killed."""
+        """Stop the program as a restart would: it has 20 seconds to finish its work before it is killed."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -173,14 +187,29 @@ class Program:
         self.kill()
 
 
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve HTTP with `handler` in a thread and yield the host and port.
+
+    Stopping takes 10 ms instead of the default 0.5 s.
+    """
+    with ThreadingHTTPServer((HOST, 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield f"{HOST}:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
 class MailServer:
-    """An SMTP server that keeps its emails. `answers` has replies to RCPT TO and DATA; all else is accepted."""
+    """An SMTP server that keeps the emails it receives. It accepts everything for which `answers` has no reply."""
 
     def __init__(self) -> None:
-        logging.getLogger("mail.log").setLevel("WARNING")  # otherwise aiosmtpd logs every line that it reads
+        logging.getLogger("mail.log").setLevel("WARNING")  # otherwise, aiosmtpd logs every line that it reads
         self.mails: list[EmailMessage] = []
-        self.answers: dict[str, str] = {}  # command → reply
-        self.when_sent: Callable[[], None] = lambda: None  # called when the client says QUIT after sending
+        self.answers: dict[str, str] = {}  # command or recipient → reply
+        self.connections = 0  # number of connections that clients have ended
+        self.when_received: Callable[[], None] = lambda: None  # called before the client learns that an email arrived
         self._port = free_port()
         self.start()
 
@@ -201,17 +230,25 @@ class MailServer:
         self._controller.stop()
 
     def to(self, address: str) -> list[EmailMessage]:
-        """Return the emails to that address, oldest first."""
+        """Return the emails to this address, oldest first."""
         return [mail for mail in self.mails if mail["To"] == address]
 
     async def handle_QUIT(self, _server: SMTP, _session: Session, _envelope: Envelope) -> str:  # noqa: N802
-        self.when_sent()
+        self.connections += 1
         return "221 Bye"
+
+    async def handle_MAIL(  # noqa: N802
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]
+    ) -> str:
+        answer = self.answers.get("MAIL")
+        if answer is None:
+            envelope.mail_from = address
+        return answer or "250 OK"
 
     async def handle_RCPT(  # noqa: N802
         self, _server: SMTP, _session: Session, to: Envelope, address: str, options: list[str]
     ) -> str:
-        answer = self.answers.get("RCPT")
+        answer = self.answers.get(address) or self.answers.get("RCPT")
         if answer is None:
             to.rcpt_tos.append(address)
         return answer or "250 OK"
@@ -220,11 +257,12 @@ class MailServer:
         answer = self.answers.get("DATA")
         if answer is None and isinstance(envelope.content, bytes):
             self.mails.append(email.message_from_bytes(envelope.content, policy=email.policy.default))
+            self.when_received()
         return answer or "250 OK"
 
 
 def text_of(mail: EmailMessage) -> str:
-    """Return the text for readers without HTML."""
+    """Return the email's plain text."""
     body = mail.get_body(("plain",))
     assert body is not None
     return str(body.get_content()).replace("\r\n", "\n")
@@ -237,16 +275,20 @@ def code_in(mail: EmailMessage) -> str:
 
 
 class S3:
-    """moto's S3 server behind `tests.signed_s3`. It compares no checksums, so tests cannot rely on them."""
+    """moto's S3 server behind `tests.signed_s3`. It verifies no object checksums, so tests cannot rely on them."""
 
-    def __init__(self) -> None:
-        self._port = free_port()
-        self.endpoint = f"http://{HOST}:{self._port}"
+    def __init__(self, host: str = HOST) -> None:
+        self._host, self._port = host, free_port()
+        self.endpoint = f"http://{host}:{self._port}"
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "tests.signed_s3", str(self._port)]
+        command = [sys.executable, "-m", "tests.signed_s3", self._host, str(self._port)]
         self._process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: answers(self._port), "moto's server listens")
+        wait_until(lambda: answers(self._port, self._host), "moto's server listens")
+
+    def be_unavailable(self, unavailable: bool) -> None:
+        """Answer every request with status 503, or answer normally again."""
+        self._process.send_signal(signal.SIGUSR1 if unavailable else signal.SIGUSR2)
 
     def kill(self) -> None:
         self._process.kill()

@@ -1,4 +1,4 @@
-"""The portal's settings for tests: a fast password hash, and a separate state folder for each test process.
+"""The portal's settings for tests: a fast password hasher, and a separate state folder for each test process.
 
 Each process also has its own broker address, where nothing listens except in tests with the fixture `broker`.
 """
@@ -19,4 +19,7 @@ from portal.settings import *  # noqa: E402, F403
 
 MIDDLEWARE = ["tests.canary.ResponseEyes", *MIDDLEWARE]  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-WHITENOISE_AUTOREFRESH = True  # otherwise every test client would scan all static files first
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":  # noqa: F405
+    # Without ORDER BY, return rows in reverse, so that tests that depend on their order always fail.
+    DATABASES["default"]["OPTIONS"]["init_command"] += "; PRAGMA reverse_unordered_selects = ON"  # noqa: F405
+WHITENOISE_AUTOREFRESH = True  # otherwise, every test client would scan all static files first

@@ -1,12 +1,15 @@
-"""moto's S3 server with checks that it lacks: the signature of every request (AWS V4) and the expiry of links.
+"""moto's S3 server with checks that moto lacks: the signature of every request (AWS V4) and the expiry of links.
 
-python -m tests.signed_s3 PORT
+python -m tests.signed_s3 HOST PORT
+
+After SIGUSR1, it answers every request with status 503 until it receives SIGUSR2.
 """
 
 import hashlib
 import hmac
 import io
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
@@ -19,18 +22,35 @@ from botocore.credentials import Credentials
 from moto.server import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import run_simple
 
-from portal.management.valkey import HOST
-
 KEY, SECRET, REGION = "agon", "known to the portal alone", "us-east-1"
-CLOCKS = timedelta(minutes=15)  # tolerated difference between clocks
+CLOCKS = timedelta(minutes=15)  # how far clocks may differ
 _HEADER = re.compile(r"AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=(\w+)")
 _CREDENTIALS = Credentials(KEY, SECRET)
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
+class Outage:
+    """An outage that SIGUSR1 begins and SIGUSR2 ends. While it lasts, every request gets status 503."""
+
+    def __init__(self, application: Application) -> None:
+        self._application, self._lasts = application, False
+        signal.signal(signal.SIGUSR1, lambda *_: self._set(True))
+        signal.signal(signal.SIGUSR2, lambda *_: self._set(False))
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        if not self._lasts:
+            return self._application(environ, start_response)
+        environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        start_response("503 Service Unavailable", [("Content-Type", "application/xml")])
+        return [b"<Error><Code>SlowDown</Code></Error>"]
+
+    def _set(self, lasts: bool) -> None:
+        self._lasts = lasts
+
+
 def only_signed(application: Application) -> Application:
-    """Wrap the application, so that requests without a valid signature do not reach it."""
+    """Wrap the application so that only requests with a valid signature reach it."""
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         error_code = _error_code(environ, datetime.now(UTC))
@@ -73,7 +93,7 @@ def _error_code(environ: dict[str, Any], now: datetime) -> str | None:
 
 
 def _error_of_body(environ: dict[str, Any]) -> str | None:
-    """Return the error of a body, or None. Chunked bodies have their own checksums instead."""
+    """Return the error code for a body that does not match its signed hash, or None. Chunked bodies have none."""
     expected = environ["HTTP_X_AMZ_CONTENT_SHA256"]
     if not re.fullmatch("[0-9a-f]{64}", expected):
         return None
@@ -89,4 +109,5 @@ def _header(environ: dict[str, Any], name: str) -> str:
 
 if __name__ == "__main__":
     moto = DomainDispatcherApplication(create_backend_app)
-    run_simple(HOST, int(sys.argv[1]), only_signed(moto), threaded=True, request_handler=MotoRequestHandler)
+    portal_s3 = Outage(only_signed(moto))
+    run_simple(sys.argv[1], int(sys.argv[2]), portal_s3, threaded=True, request_handler=MotoRequestHandler)

@@ -1,4 +1,4 @@
-"""The documentation's examples match what the engine reads."""
+"""Examples in the documentation match what the engine reads."""
 
 import itertools
 import re
@@ -24,7 +24,7 @@ def test_the_example_of_a_definition_is_one(tmp_path: Path) -> None:
 
 
 def test_the_examples_of_all_keys_fit_together(tmp_path: Path) -> None:
-    """All sections' examples form one definition, with each run format inserted into its track."""
+    """The examples of all sections form one definition. Each run format is inserted into its track in turn."""
     whole: dict[str, Any] = {}
     kinds = []
     for example in map(yaml.safe_load, examples("docs/task-yaml.md")):
@@ -38,7 +38,7 @@ def test_the_examples_of_all_keys_fit_together(tmp_path: Path) -> None:
             kinds.append(example["format"]["kind"])
             whole["tracks"][0] |= example
             (tmp_path / "task.yaml").write_text(yaml.safe_dump(whole))
-            codes = {"definition-rule"}  # the track's metrics need other answers
+            codes = {"definition-rule"}  # the track's metrics need different answers
             try:
                 load_definition(tmp_path)
             except DefinitionError as error:

@@ -25,7 +25,7 @@ LEFT_OUT = "...\n"
 
 
 class Replay:
-    """A folder in which a page's examples are run one after another, to find differences from the page."""
+    """A folder for running a page's examples one after another and comparing their output with the page."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,7 +35,7 @@ class Replay:
         agon = commands / "agon"
         agon.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m agon "$@"\n')
         pip = commands / "pip"
-        pip.write_text("#!/bin/sh\n")  # the folder is on the path, and `announce` has written what pip would write
+        pip.write_text("#!/bin/sh\n")  # does nothing: PYTHONPATH has the folder, and `announce` writes what pip would
         for command in (agon, pip):
             command.chmod(0o755)
         self.environment = {
@@ -46,7 +46,7 @@ class Replay:
         shutil.copytree(ROOT / "tests/portal/tiny_task", folder / "tiny")
 
     def differences(self, text: str) -> list[str]:
-        """Return a text for each example whose output differs from the page."""
+        """Describe each example whose output differs from the page."""
         return [
             f"{source}the page:\n{wanted}printed:\n{found}"
             for source, wanted, found in self.examples(text)
@@ -54,7 +54,7 @@ class Replay:
         ]
 
     def examples(self, text: str) -> Iterator[tuple[str, str, str]]:
-        """Yield each example, its output on the page, and its real output."""
+        """Yield each example, its output on the page, and its actual output."""
         for language, block in FENCED.findall(text):
             if file := re.match(r"# (\S+\.(?:py|toml))\n", block):
                 (self.folder / file[1]).write_text(block)
@@ -89,7 +89,7 @@ class Replay:
             yield example.source, example.want, printed.getvalue()
 
     def announce(self, project: dict[str, Any]) -> None:
-        """Write the files in which Python finds an installed package's entry points."""
+        """Write the files in which Python looks for an installed package's entry points."""
         info = self.folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
         info.mkdir()
         groups = project["entry-points"].items()
@@ -101,7 +101,7 @@ class Replay:
 
 
 def fits(wanted: str, found: str) -> bool:
-    """Return whether both are the same, except for lines that are marked as omitted."""
+    """Return whether the outputs are the same, except for lines that the page marks as omitted."""
     parts = re.split(rf"^{re.escape(LEFT_OUT)}", wanted, flags=re.MULTILINE)
     return re.fullmatch("(?:.*\n)*".join(map(re.escape, parts)), found) is not None
 

@@ -14,7 +14,7 @@ YANKED = "attrs==21.1.0"
 
 
 def locked(pin: str, folder: Path) -> str:
-    """Return a requirements file with the pin and the hashes from the index."""
+    """Return a requirements file with the pin and its hashes from the index."""
     (folder / "pin.in").write_text(pin)
     command = [UV, "pip", "compile", "--quiet", "--no-deps", "--generate-hashes", "--no-annotate", folder / "pin.in"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

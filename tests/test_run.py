@@ -1,4 +1,4 @@
-"""A demo that cannot start explains why and how to fix it, in one sentence."""
+"""The `run` script, the demo and the test runner: error messages, and cleanup of suites that are stopped."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from tests.services import PATIENCE, wait_until
 
 
 def demo(state: Path, *arguments: str, **environment: str) -> str:
-    """Return the error of a demo that cannot start."""
+    """Return the error message of a demo that cannot start."""
     command = [sys.executable, "manage.py", "demo", *arguments]
     variables = os.environ | {"DJANGO_SETTINGS_MODULE": "portal.settings", "AGON_STATE": str(state)} | environment
     done = subprocess.run(
@@ -83,14 +83,20 @@ def test_a_state_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("option", "said"),
-    [([], "Ready. Next: ./run demo\n"), (["--small"], "Ready for a small portal. Next: docs/for-administrators.md.")],
+    [
+        ([], "Ready. Next: ./run demo\n"),
+        (["--production"], "Ready for production. Next: docs/for-administrators.md."),
+        (["--small"], "Ready for a small portal. Next: docs/for-administrators.md."),
+        (["--parquet"], "Ready for runs in Parquet files. Restart the workers.\n"),
+    ],
 )
 def test_setup_says_what_can_be_started(tmp_path: Path, option: list[str], said: str) -> None:
     shutil.copy(ROOT / "run", tmp_path)
     environment = tmp_path / ".venv/bin"
     environment.mkdir(parents=True)
     (environment / "python").symlink_to(sys.executable)
-    for name in ("requirements.txt", "requirements-small.txt"):
+    for kind in ("", "-production", "-small", "-parquet"):
+        name = f"requirements{kind}.txt"
         (tmp_path / name).touch()
         (tmp_path / f".venv/installed-{name}").touch()
     done = subprocess.run([tmp_path / "run", "setup", *option], capture_output=True, text=True, check=True)
@@ -106,7 +112,7 @@ def test_an_unknown_target_shows_the_targets() -> None:
 def test_an_unknown_option_of_setup_is_not_passed_over() -> None:
     done = subprocess.run(["./run", "setup", "--smal"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "Unknown option. ./run setup accepts only --small.\n"
+    assert done.stderr == "Unknown option. ./run setup accepts only --production, --small and --parquet.\n"
 
 
 WAITING = """

@@ -45,9 +45,9 @@ ALLOWED = {  # path → words that are allowed there
 }
 ALLOWED_PHRASES = (
     r"SQLite, faults|page[_ -]faults?|benchmarks?[/.]faults|tests[/.]faults|/faults\b|fault injection|\bfaults`"
-    r"|ConnectionRefused|SMTPRecipientsRefused"  # names of Python's own exceptions
+    r"|ConnectionRefused|SMTPRecipientsRefused|SMTPSenderRefused"  # names of Python's own exceptions
 )
-PAGE_PHRASES = {  # regular expression, of phrases in the texts of templates → what to say instead
+PAGE_PHRASES = {  # regular expression for phrases in the texts of templates → what to say instead
     "at once": "immediately, at the same time",
     r"any more\b": "no longer, anymore",
     r"(?<!e)mail(s|ed)?\b": "email, send",
@@ -56,15 +56,40 @@ PAGE_PHRASES = {  # regular expression, of phrases in the texts of templates →
     "paper pack": "paper files",
     r"\bwrong\b": "incorrect, invalid",
     r"\b(is told|stands|beside)\b": "shown, listed, next to",
+    r"\d %(?!\()": "95%, without a space",
+    r"^without (it|them|one|this)\b": "if omitted",
+    r"\b(error of ours|of yours)\b": "error on our side, yours",
+    r"\baccepts? no\b": "no longer accepts, is not accepting",
+    r"\b(is|are) to be\b": "must be, will be",
+    r"\bgo(es)? on\b": "continue, resume",
+    r"\bstays? hidden\b": "is hidden, remains hidden",
+    r"\b(last uploaded run|last run it)\b": "most recent run",
+    r"\bnames? on pages\b": "display name",
+    r"\bneeds? no\b": "doesn’t need, doesn’t require",
+    r"\bby hand\b": "manually",
+    r"\bdata (are|require|contain)\b": "data is, requires, contains",
+    r"\bsee no\b": "can’t see any",
+    r"\b(tried|entered|sent|validated|pushed) .* within an hour\b": "in the last hour",
 }
-FROZEN = ("/migrations/", "/vendor/", "tests/upgrade/0.", "requirements")  # released, or not ours
+GUIDE_PHRASES = {  # regular expression for phrases in guides and task pages → what to say instead
+    r"needs? another\b": "requires an additional",
+    r"\bpath of\b|\bpattern of\b": "path to, pattern for",
+    r"\bName on pages\b": "Display name",
+    r"\. Without (it|them), (there|any|every)": "If omitted, ...",
+    r"error of ours": "internal error",
+    r"wrong usage": "usage error",
+    r"\bPack (the|your|them)\b": "Zip the, put the ... in a zip",
+    r"\bstays? yours\b|\bare of no use\b|\bnot to be passed on\b": "remain yours, not suitable, do not pass on",
+    r"the sizes (are|have)\b|same sizes as in the campaign": "leave out claims about a campaign's sizes",
+}
+FROZEN = ("/migrations/", "/vendor/", "tests/upgrade/0.", "requirements")  # released versions, or files by others
 
-_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # splits names in code into their parts
+_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # where names in code are split into words
 _PATTERN = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
 
 
 def tracked_texts() -> Iterator[tuple[str, str]]:
-    """Yield path and content of every text in the repository, except frozen ones."""
+    """Yield the path and content of every text in the repository, except frozen ones."""
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
     for name in filter(None, names):
         if not any(part in name for part in FROZEN) and (path := Path(ROOT, name)).is_file():
@@ -75,7 +100,7 @@ def tracked_texts() -> Iterator[tuple[str, str]]:
 
 
 def found_words(name: str, text: str) -> list[str]:
-    """Return where the text at that path uses one of WORDS, and what to say instead."""
+    """Return where the text at this path uses one of WORDS, and what to say instead."""
     allowed = [re.compile(words, re.IGNORECASE) for path, words in ALLOWED.items() if name.startswith(path)]
     found = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -97,7 +122,7 @@ _TEXTS = re.compile(
 
 
 def template_texts(template: str) -> list[str]:
-    """The translatable texts of a template, without the tags in them."""
+    """Return the translatable texts of a template, without the tags in them."""
     texts = ["".join(found) for found in _TEXTS.findall(template)]
     return [" ".join(re.sub(r"{%.*?%}|{{.*?}}|<[^>]*>", " ", text).split()) for text in texts]
 
@@ -105,12 +130,31 @@ def template_texts(template: str) -> list[str]:
 def test_no_page_uses_these_phrases() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {text} (say: {instead})"
-        for path in sorted(Path(ROOT, "templates").rglob("*.*"))
+        for path in [*sorted(Path(ROOT, "templates").rglob("*.*")), *sorted(Path(ROOT, "portal").rglob("*.py"))]
+        if "migrations" not in path.parts
         for text in template_texts(path.read_text(encoding="utf-8"))
         for phrase, instead in PAGE_PHRASES.items()
         if re.search(phrase, text, re.IGNORECASE)
     ]
     assert "\n".join(found) == ""
+
+
+GUIDES = [
+    *(path for path in Path(ROOT, "docs").rglob("*.md") if path.name != "actions.md"),  # docstrings of the actions
+    *Path(ROOT, "tasks").glob("*/pages/*.md"),
+    Path(ROOT, "README.md"),
+]
+
+
+@pytest.mark.parametrize("path", sorted(GUIDES), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_guide_uses_these_phrases(path: Path) -> None:
+    text = " ".join(path.read_text(encoding="utf-8").split())
+    found = [
+        f"{match[0]} (say: {GUIDE_PHRASES[phrase]})"
+        for phrase in GUIDE_PHRASES
+        for match in re.finditer(phrase, text, re.IGNORECASE)
+    ]
+    assert found == []
 
 
 def test_texts_of_templates_are_found() -> None:

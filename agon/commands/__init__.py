@@ -26,38 +26,48 @@ from scoring.reports.problems import Problem, Report
 
 EXIT_CODES = (
     "Exit codes: 0 success, 1 failure, 2 usage error, 3 invalid run, 4 not signed in, 5 not allowed (phase closed, "
-    "limit reached), 6 timeout."
+    "limit reached, team or signature missing), 6 timeout."
 )
 INTERRUPTED = 128 + 2  # exit code that shells use for a program ended by SIGINT
 _MEGABYTE = 1024 * 1024
+
+_SOLUTIONS = {
+    "signed-out": "agon login",
+    "unsigned": 'agon sign {task} --name "YOUR NAME"',
+    "no-team": "agon team create NAME -t {task}",
+    "no_team": "agon team create NAME -t {task}",
+}
+"""The command that solves a problem, by the portal's error code."""
 
 Run = Callable[[argparse.Namespace], int]
 
 
 def declare(parser: argparse.ArgumentParser, run: Run) -> None:
-    """Add the options of all portal commands. `run` gets the options and returns the exit code."""
+    """Add the options of all portal commands. `run` takes the options and returns the exit code."""
     parser.add_argument(
         "--portal", metavar="URL", help="portal to use (default: AGON_URL, or the portal you signed in to)"
     )
     parser.add_argument("--json", metavar="[=FIELDS]", help="print JSON, optionally only some fields: --json=id,state")
-    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no hints")
+    parser.add_argument("-q", "--quiet", action="store_true", help="do not print progress or hints")
     parser.epilog = EXIT_CODES
     parser.set_defaults(task=None, lang="en", command=partial(_run, run))
 
 
 def task_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-t", "--task", dest="slug", metavar="TASK", help="the shared task (default: AGON_TASK)")
+    parser.add_argument(
+        "-t", "--task", dest="slug", metavar="TASK", help="slug of the shared task (default: AGON_TASK)"
+    )
 
 
 def task_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("slug", nargs="?", metavar="TASK", help="the shared task (default: AGON_TASK)")
+    parser.add_argument("slug", nargs="?", metavar="TASK", help="slug of the shared task (default: AGON_TASK)")
 
 
 def chosen_task(given: str | None) -> str:
     """Return the shared task's slug."""
     task = given or os.environ.get("AGON_TASK")
     if not task:
-        raise WrongUsage("No shared task is given. Pass its slug, or set AGON_TASK. “agon tasks” lists all tasks.")
+        raise WrongUsage("No task given. Pass a task's slug or set AGON_TASK. “agon tasks” lists all tasks.")
     return task
 
 
@@ -80,7 +90,7 @@ def _carried_out(run: Run, options: argparse.Namespace) -> int:
             found = error.submission.as_dict() if isinstance(error, WaitTimedOut) else {}
             said_no = {"ok": False, "code": error.code, "detail": str(error), "problems": error.problems}
             print_json(found | said_no | ({"retry_after": error.retry_after} if error.retry_after else {}))
-        note(f"agon: {said(error)}")
+        note(f"agon: {said(error, getattr(options, 'slug', None) or os.environ.get('AGON_TASK'))}")
         if error.problems:
             note(f"\n{report_text(report_of(error.problems))}")
         return error.exit_code
@@ -94,15 +104,17 @@ def _carried_out(run: Run, options: argparse.Namespace) -> int:
         return INTERRUPTED
 
 
-def said(error: AgonError) -> str:
-    """Return the error with the option or the waiting time that helps."""
+def said(error: AgonError, task: str | None) -> str:
+    """Return the error's message, with the option, the command or the waiting time that solves the problem."""
     if isinstance(error, FileExists):
         return f"{error} Overwrite it with -o."
+    if error.code in _SOLUTIONS:
+        return f"{error} Run: {_SOLUTIONS[error.code].format(task=task or 'TASK')}"
     return f"{error} Try again in {_wait(error.retry_after)}." if error.retry_after else str(error)
 
 
 def _wait(seconds: int) -> str:
-    """Format a duration, rounded up so that waiting is long enough."""
+    """Format a duration, rounded up so that waiting this long is enough."""
     for unit, length in (("hours", 3600), ("minutes", 60)):
         if seconds > 2 * length:
             return f"{-(-seconds // length)} {unit}"
@@ -117,7 +129,7 @@ def known(kind: str, given: str, names: Iterable[str]) -> str:
     """Return the given name if it is empty or one of `names`.
 
     Raises:
-        WrongUsage: the name does not exist.
+        WrongUsage: the name is not one of `names`.
     """
     names = list(names)
     if given and given not in names:
@@ -125,25 +137,37 @@ def known(kind: str, given: str, names: Iterable[str]) -> str:
     return given
 
 
+def keyed_texts(given: Iterable[str], what: str) -> dict[str, str]:
+    """Return the texts of a repeated option with the form KEY=TEXT.
+
+    Raises:
+        WrongUsage: an entry has no `=`.
+    """
+    pairs = [one.partition("=") for one in given]
+    if bad := [key for key, separator, _text in pairs if not separator]:
+        raise WrongUsage(f"Invalid {what} {bad[0]}. Use the form KEY=TEXT.")
+    return {key: text for key, _separator, text in pairs}
+
+
 def report_of(problems: Iterable[dict[str, Any]]) -> Report:
-    """Return the problems in the form that the engine prints, without keys that a newer portal adds."""
+    """Convert problems to a report that the engine can print. Keys that a newer portal adds are left out."""
     return Report([_problem(one) for one in problems])
 
 
 def _problem(one: dict[str, Any]) -> Problem:
     try:
         return msgspec.convert(one, Problem)
-    except msgspec.ValidationError:  # from a newer portal
+    except msgspec.ValidationError:  # a newer portal's format
         return Problem("error", str(one.get("code", "")), str(one.get("message", one)))
 
 
 def note(text: str) -> None:
-    """Print a note for people, which is not part of the result."""
+    """Print a note for the user that is not part of the result."""
     print(spelled_out(text), file=sys.stderr)
 
 
 def say(text: str) -> None:
-    """Print the result for people."""
+    """Print the result as text."""
     print(spelled_out(text))
 
 
@@ -153,7 +177,7 @@ def print_json(content: Any, fields: str | None = None) -> None:
         names = fields.split(",")
         rows = content if isinstance(content, list) else [content]
         if unknown := [name for name in names for row in rows[:1] if name not in row]:
-            raise WrongUsage(f"There is no field {unknown[0]}. The fields are {', '.join(rows[0])}.")
+            raise WrongUsage(f"Unknown field {unknown[0]}. Available fields: {', '.join(rows[0])}.")
         picked = [{name: row[name] for name in names} for row in rows]
         content = picked if isinstance(content, list) else picked[0]
     print(spelled_out(json.dumps(content, ensure_ascii=False)))
@@ -177,7 +201,7 @@ def show_paths(options: argparse.Namespace, paths: Sequence[Path]) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Format aligned columns, with text to the left and numbers to the right."""
+    """Format aligned columns: text is left-aligned, numbers are right-aligned."""
     lines = list(rows)
     shown = [[_cell(name) for name in head], *([_cell(cell) for cell in row] for row in lines)]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -201,13 +225,13 @@ def _cell(value: Any) -> str:
 
 
 def ask(question: str) -> bool:
-    """Ask the person at the terminal a question. Return True for yes.
+    """Ask the user at the terminal a yes/no question. Return True for yes.
 
     Raises:
         WrongUsage: there is no terminal.
     """
     if not sys.stdin.isatty():
-        raise WrongUsage("The question cannot be shown without a terminal. Confirm with --yes.")
+        raise WrongUsage("Confirmation requires a terminal. To skip it, use --yes.")
     print(f"{spelled_out(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

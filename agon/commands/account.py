@@ -18,37 +18,40 @@ SCOPES = ("read", "submit", "organize")
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
     """Add the command's options."""
     if command == "login":
-        parser.add_argument("address", nargs="?", metavar="URL", help="the portal (default: AGON_URL)")
+        parser.add_argument("address", nargs="?", metavar="URL", help="portal to sign in to (default: AGON_URL)")
         parser.add_argument("--scope", choices=SCOPES, default="submit", help="scope of the token (default: submit)")
         parser.add_argument(
             "-t", "--task", dest="slug", default="", metavar="TASK", help="limit the token to this task"
         )
         parser.add_argument(
-            "--with-token", action="store_true", help="use an existing access token, typed or from standard input"
+            "--with-token", action="store_true", help="read an existing access token from the prompt or standard input"
         )
-        parser.add_argument("--no-browser", action="store_true", help="only print the link")
+        parser.add_argument("--no-browser", action="store_true", help="print the link without opening a browser")
     declare(parser, {"login": login, "logout": logout, "whoami": whoami}[command])
 
 
 def login(options: argparse.Namespace) -> int:
-    """Verify and store a token, which a person allows in a browser or provides."""
+    """Verify and store a token that a person allows in a browser or passes to the command."""
     address = credentials.portal_address(options.address or options.portal)
     if sys.stdin.isatty() and not options.with_token:
         token = sign_in(address, options.scope, options.slug, lambda codes: _show(codes, opens=not options.no_browser))
     elif sys.stdin.isatty():
         only = f" for the task {options.slug}" if options.slug else ""
-        note(f"Create a token with the scope “{options.scope}”{only}: {address}/settings/tokens/")
+        note(f"Create a token with the “{options.scope}” scope{only}: {address}/settings/tokens/")
         token = getpass("Token (hidden): ", sys.stderr).strip()
     else:
         token = sys.stdin.readline().strip()
     if not token:
-        raise NotSignedIn("No token was given.")
+        raise NotSignedIn(
+            f"No token was given. Create a token at {address}/settings/tokens/ and pass it through standard input "
+            '(echo "$TOKEN" | agon login --with-token), or set AGON_TOKEN instead.'
+        )
     me = Portal(address, token).me()
     place = credentials.keep(address, token)
     if not options.quiet:
         note(f"Signed in to {address} as {me.name}. The token is stored in {place}.")
         if credentials.token_for(address) != token:
-            note("AGON_TOKEN contains another token, which is used as long as the variable is set.")
+            note("The environment variable AGON_TOKEN contains a different token, which takes precedence.")
     return 0
 
 
@@ -61,18 +64,18 @@ def _show(codes: Codes, *, opens: bool) -> None:
 
 
 def _has_desktop() -> bool:
-    """Whether a browser would open its own window instead of using this terminal."""
+    """Return whether a browser would open its own window instead of using this terminal."""
     if os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def logout(options: argparse.Namespace) -> int:
-    """Delete the token on this computer. It stays valid on the portal."""
+    """Delete the token on this computer. On the portal, it remains valid."""
     address = credentials.portal_address(options.portal)
     credentials.forget(address)
     if not options.quiet:
-        note(f"The token is deleted from this computer. To revoke it, visit {address}/settings/tokens/")
+        note(f"The token was deleted from this computer. To revoke it, visit {address}/settings/tokens/")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`completion`: print a script with which a shell completes commands and options."""
+"""`completion`: print a script that lets a shell complete commands and options."""
 
 import argparse
 from importlib import import_module

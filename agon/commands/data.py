@@ -2,11 +2,12 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from getpass import getpass
 from pathlib import Path
 
-from agon.answers import Dataset, TaskSummary
+from agon.answers import Dataset, Obstacle, TaskSummary
 from agon.commands import (
     chosen_task,
     declare,
@@ -19,11 +20,12 @@ from agon.commands import (
     table,
     task_argument,
 )
-from agon.errors import AgonError, NotAllowed, WrongUsage
+from agon.errors import AgonError, NotAllowed, NotSignedIn, WrongUsage
 from agon.portal import Portal
 from scoring.reports.printing import spelled_out
 
-RULES = "rules"  # given in place of a file: the rules that `agon check` needs
+_NOT_RELEASED, _SIGNED_OUT = "not-released", "signed-out"  # codes of obstacles
+RULES = "rules"  # given instead of a file name to get the rules that `agon check` needs
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
@@ -35,10 +37,16 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
             "-f",
             "--file",
             metavar="FILE",
-            help=f"only this file, by name or slug; “{RULES}” downloads the rules that agon check needs",
+            help=f"download only this file, specified by name or slug; use “{RULES}” for the rules that agon check "
+            "needs",
         )
         parser.add_argument(
-            "-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: current directory)"
+            "-p",
+            "--path",
+            type=Path,
+            default=Path(),
+            metavar="DIR",
+            help="directory for the files (default: current directory)",
         )
         parser.add_argument("-o", "--overwrite", action="store_true", help="overwrite existing files")
     declare(parser, {"tasks": tasks, "files": files, "download": download}[command])
@@ -65,7 +73,7 @@ def _urgency(task: TaskSummary) -> tuple[int, datetime, int]:
 
 
 def files(options: argparse.Namespace) -> int:
-    """Print a task's files, and the steps that you need to take before downloading them."""
+    """Print a task's files, and the steps required before you can download them."""
     found = portal_of(options).datasets(chosen_task(options.slug))
     head = ["file", "name", "bytes", "licence", "first"]
     rows = [(one.slug, one.file_name, one.size, one.licence, _first(one)) for one in found]
@@ -81,35 +89,46 @@ def download(options: argparse.Namespace) -> int:
     """Save the rules and every file that you may download, or only the given file."""
     portal, task = portal_of(options), chosen_task(options.slug)
     saved: list[Path] = []
-    missing: list[str] = []
+    missing: dict[str, AgonError] = {}
     password = ""
     if options.file in (None, RULES):
         saved.append(portal.download_rules(task, options.path, force=options.overwrite))
     for dataset in _wanted(portal, task, options.file):
         blocked = [one for one in dataset.obstacles if one.code != "password"]
-        if blocked and options.file is None:
+        if blocked and blocked[0].code == _NOT_RELEASED and options.file is None:
             note(f"{dataset.file_name}: {blocked[0].detail}")
             continue
-        if blocked:
-            raise NotAllowed(f"{dataset.file_name}: {blocked[0].detail}", blocked[0].code)
         is_locked = dataset.is_encrypted or any(one.code == "password" for one in dataset.obstacles)
         try:
+            if blocked:
+                raise _not_allowed(blocked[0])
             if is_locked and not _is_here(dataset, options):
                 password = password or _password(task, dataset)
             saved.append(_saved(portal, task, dataset, password if is_locked else "", options))
         except AgonError as error:
             if options.file is not None:
                 raise
-            note(f"{dataset.file_name}: {said(error)}")
-            missing.append(dataset.file_name)
+            note(f"{dataset.file_name}: {said(error, task)}")
+            missing[dataset.file_name] = error
     show_paths(options, saved)
     if missing:
-        raise AgonError(f"Not downloaded: {', '.join(missing)}. All other files were downloaded.")
-    return 0
+        note(f"agon: Not downloaded: {', '.join(missing)}. All other files were downloaded.")
+    return _exit_code(missing.values())
+
+
+def _not_allowed(obstacle: Obstacle) -> AgonError:
+    kind = NotSignedIn if obstacle.code == _SIGNED_OUT else NotAllowed
+    return kind(obstacle.detail, obstacle.code)
+
+
+def _exit_code(errors: Iterable[AgonError]) -> int:
+    """Return the exit code that all errors have in common, 1 if they differ, or 0 if there are none."""
+    codes = {error.exit_code for error in errors} or {0}
+    return codes.pop() if len(codes) == 1 else AgonError.exit_code
 
 
 def _is_here(dataset: Dataset, options: argparse.Namespace) -> bool:
-    """Whether the file already exists, so that no password is needed."""
+    """Return whether the file already exists, so that no password is needed."""
     return (options.path / Path(dataset.file_name).name).exists() and not options.overwrite
 
 
@@ -130,12 +149,12 @@ def _wanted(portal: Portal, task: str, name: str | None) -> list[Dataset]:
     found = portal.datasets(task)
     chosen = [one for one in found if name in (None, one.slug, one.file_name)]
     if name is not None and not chosen:
-        raise WrongUsage(f"There is no file {name}. The files are {', '.join([RULES, *(one.slug for one in found)])}.")
+        raise WrongUsage(f"File {name} not found. Available files: {', '.join([RULES, *(one.slug for one in found)])}.")
     return chosen
 
 
 def _password(task: str, dataset: Dataset) -> str:
-    """Ask for the team's data password, which is the same for all of its files, or read it from standard input.
+    """Ask for the team's data password, or read it from standard input. All of the team's files have the same password.
 
     Raises:
         NotAllowed: there is no terminal, and standard input is empty.
@@ -146,4 +165,6 @@ def _password(task: str, dataset: Dataset) -> str:
     if password := sys.stdin.readline().strip():
         return password
     how = f"agon download {task} -f {dataset.slug}"
-    raise NotAllowed(f"The file needs your team’s data password. Enter it in a terminal: {how}", "password")
+    raise NotAllowed(
+        f"This file requires your team’s data password, which you can only enter in a terminal: {how}", "password"
+    )

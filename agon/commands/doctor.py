@@ -63,15 +63,15 @@ def _findings(given: str | None) -> Iterator[Finding]:
 
 
 def _clock(date: str, now: datetime) -> Finding:
-    """Compare the clock with the portal's clock, which decides deadlines."""
+    """Compare this computer's clock with the portal's, which decides deadlines."""
     try:
         offset = (now - parsedate_to_datetime(date)).total_seconds()
     except ValueError:
-        return Finding(check="clock", ok=True, detail="The portal did not report its time.")
+        return Finding(check="clock", ok=True, detail="The portal did not report the time.")
     if abs(offset) <= _CLOCK_OFF:
         return Finding(check="clock", ok=True, detail="Your clock and the portal’s clock agree.")
     way = "ahead of" if offset > 0 else "behind"
-    fix = "The portal’s clock decides deadlines, so correct yours."
+    fix = "Deadlines follow the portal’s clock, so correct your clock."
     return Finding(
         check="clock", ok=False, detail=f"Your clock is {abs(offset):.0f} seconds {way} the portal’s clock. {fix}"
     )
@@ -83,7 +83,7 @@ def _account(address: str, now: datetime) -> Iterator[Finding]:
         yield kept
         return
     if kept is None:
-        yield Finding(check="token", ok=False, detail="There is no token. Sign in with “agon login”.")
+        yield Finding(check="token", ok=False, detail="No token found. Sign in with “agon login”.")
         return
     portal = Portal(address, kept.text)
     me = _asked("token", portal.me)
@@ -92,7 +92,7 @@ def _account(address: str, now: datetime) -> Iterator[Finding]:
         return
     ends = me.token.expires_at
     detail = (
-        f"Stored in {kept.place}. It belongs to {me.name}, has the scope {me.token.scope} and is valid until "
+        f"Stored in {kept.place}. It belongs to {me.name}, has the {me.token.scope} scope and is valid until "
         f"{ends:%Y-%m-%d}."
     )
     if ends - now < _SOON:
@@ -108,7 +108,9 @@ def _default_task(portal: Portal) -> Finding:
     name = os.environ.get("AGON_TASK")
     if not name:
         return Finding(
-            check="default task", ok=True, detail="None. AGON_TASK sets the default task. “agon tasks” lists all tasks."
+            check="default task",
+            ok=True,
+            detail="Not set. To set a default task, use AGON_TASK. “agon tasks” lists all tasks.",
         )
     task = _asked("default task", lambda: portal.task(name))
     if isinstance(task, Finding):

@@ -1,4 +1,4 @@
-"""`leaderboard`: print a track's leaderboard as you may see it."""
+"""`leaderboard`: print a track's leaderboard, limited to what you are allowed to see."""
 
 import argparse
 import sys
@@ -16,10 +16,10 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         "board", nargs="?", default="", metavar="TASK[/TRACK]", help="task and track (default: AGON_TASK)"
     )
     parser.add_argument(
-        "--phase", default="", metavar="PHASE", help="phase (default: the phase that its page shows first)"
+        "--phase", default="", metavar="PHASE", help="phase (default: the phase that the leaderboard page shows first)"
     )
     parser.add_argument("--all", action="store_true", help="list all runs, not only each team's official run")
-    parser.add_argument("--csv", action="store_true", help="print CSV with full precision")
+    parser.add_argument("--csv", action="store_true", help="print CSV with unrounded scores")
     declare(parser, run)
 
 
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         _print(portal, task, track, options)
     except AgonError as error:
-        if error.code == "not_found":  # report the existing slugs
+        if error.code == "not_found":  # list the slugs that exist
             known("track", track, (one.slug for one in portal.task(task).tracks))
             known("phase", options.phase, (one.slug for one in portal.phases(task)))
         raise
@@ -55,8 +55,7 @@ def _only_track(portal: Portal, task: str) -> str:
     slugs = [track.slug for track in portal.task(task).tracks]
     if len(slugs) != 1:
         raise WrongUsage(
-            f"No track is given. The tracks of {task} are {', '.join(slugs)}. Example: agon leaderboard "
-            f"{task}/{slugs[0]}"
+            f"No track given. The tracks of {task} are {', '.join(slugs)}. Example: agon leaderboard {task}/{slugs[0]}"
         )
     return slugs[0]
 

@@ -7,8 +7,8 @@ from agon.commands.task import done, portal_of
 
 ACTIONS = {
     "list": "list the organizers",
-    "add": "add an account to the organizers by email address",
-    "remove": "remove an account from the organizers by email address",
+    "add": "add an organizer by email address",
+    "remove": "remove an organizer by email address",
 }
 
 
@@ -19,7 +19,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         own.add_argument("slug", metavar="TASK")
         if action != "list":
-            own.add_argument("address", metavar="ADDRESS", help="email address of the account")
+            own.add_argument("address", metavar="ADDRESS", help="email address of the organizer's account")
             own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         declare(own, globals()[f"_{action}"])
 
@@ -33,20 +33,22 @@ def _list(options: argparse.Namespace) -> int:
 def _add(options: argparse.Namespace) -> int:
     if not (
         options.yes
-        or ask(f"Add {options.address} to the organizers of {options.slug}, with the same permissions as you?")
+        or ask(f"Add {options.address} as an organizer of {options.slug}? Organizers have the same permissions as you.")
     ):
         note("Nothing was changed.")
         return 1
     portal_of(options).add_organizer(options.slug, options.address)
     return done(
-        options, f"{options.address} now organizes {options.slug}.", {"task": options.slug, "address": options.address}
+        options,
+        f"{options.address} is now an organizer of {options.slug}.",
+        {"task": options.slug, "address": options.address},
     )
 
 
 def _remove(options: argparse.Namespace) -> int:
-    if not (options.yes or ask(f"Remove {options.address} from the organizers of {options.slug}?")):
+    if not (options.yes or ask(f"Remove {options.address} as an organizer of {options.slug}?")):
         note("Nothing was changed.")
         return 1
     portal_of(options).remove_organizer(options.slug, options.address)
-    said = f"{options.address} no longer organizes {options.slug}."
+    said = f"{options.address} is no longer an organizer of {options.slug}."
     return done(options, said, {"task": options.slug, "address": options.address})

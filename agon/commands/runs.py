@@ -27,9 +27,9 @@ from scoring.reports.printing import report_text, scores_text
 ACTIONS = {
     "list": "list your team's runs, newest first",
     "view": "show a run's state, report and scores",
-    "report": "show every problem of a run's upload, as agon check prints it",
+    "report": "show every problem in a run's upload, in the format of agon check",
     "download": "download a run as it was uploaded",
-    "receipt": "download the signed receipt of a run's upload, and the key to verify it",
+    "receipt": "download the signed receipt for a run's upload and the key to verify it",
     "select": "make a run your team's official run in its track",
     "withdraw": "remove a run from the leaderboard permanently",
 }
@@ -48,7 +48,12 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
             own.add_argument("run", metavar="RUN", help="id of the run, the beginning of its id, or its name")
         if action in ("download", "receipt"):
             own.add_argument(
-                "-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: current directory)"
+                "-p",
+                "--path",
+                type=Path,
+                default=Path(),
+                metavar="DIR",
+                help="directory for the file (default: current directory)",
             )
             own.add_argument("-o", "--overwrite", action="store_true", help="overwrite an existing file")
         if action == "withdraw":
@@ -57,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
                 "--reason",
                 required=True,
                 metavar="REASON",
-                help="reason for the withdrawal, visible to the organizers",
+                help="reason for the withdrawal, which the organizers can see",
             )
             own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         declare(own, globals()[f"_{action}"])
@@ -67,7 +72,7 @@ def find(portal: Portal, task: str, given: str) -> Run:
     """Return your run with that id or name, or the only run whose id begins with it.
 
     Raises:
-        WrongUsage: there is no such run, or there are several.
+        WrongUsage: no run matches, or several do.
     """
     runs = list(portal.runs(task))
     found = [one for one in runs if given in (one.id, one.name)] or [one for one in runs if one.id.startswith(given)]
@@ -90,7 +95,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def runs_table(runs: Sequence[Run]) -> str:
-    """Format a line per run, with ids as short as possible."""
+    """Format one line per run, with ids that are as short as possible."""
     head = ["id", "run", "track", "phase", "state", "received", "official"]
     length = next(length for length in range(8, 37) if len({one.id[:length] for one in runs}) == len(runs))
     rows = [(one.id[:length], one.name, one.track, one.phase, state(one), one.received_at, _mark(one)) for one in runs]
@@ -105,6 +110,8 @@ def _mark(run: Run) -> str:
 
 def state(run: Run) -> str:
     """Return the run's state in one word."""
+    if run.is_replaced:
+        return "replaced"
     return "withdrawn" if run.is_withdrawn else run.state
 
 
@@ -123,11 +130,11 @@ def run_text(run: Run) -> str:
     if run.scores:
         lines += ["", scores_text(run.scores)]
     elif run.scores_are_hidden:
-        lines += ["The scores are hidden until the release."]
+        lines += ["The scores are hidden until they are released."]
     elif run.state == "scored" and run.ladder_step is not None:
         lines += [
-            "The run is scored but did not reach a new step: a score is shown only if it beats the best score shown to "
-            f"your team, and to you, by more than {run.ladder_step:g}."
+            "The run was scored, but its score is hidden. A score is shown only if it beats, by more than "
+            f"{run.ladder_step:g}, every score already shown to your team or to you."
         ]
     return "\n".join(lines)
 
@@ -137,7 +144,7 @@ def _report(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     run = find(portal, task, options.run)
     if run.submission is None:
-        raise WrongUsage(f"{run.name} was not uploaded, so it has no report.")
+        raise WrongUsage(f"{run.name} was not uploaded to the portal, so it has no report.")
     sent = portal.submission(task, run.submission)
     is_valid = sent.state != "rejected"
     if options.json is None:
@@ -158,7 +165,7 @@ def _receipt(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     run = find(portal, task, options.run)
     if run.submission is None:
-        raise WrongUsage(f"{run.name} was not uploaded, so it has no receipt.")
+        raise WrongUsage(f"{run.name} was not uploaded to the portal, so it has no receipt.")
     files = {
         options.path / f"receipt_{run.submission}.json": portal.receipt(task, run.submission),
         options.path / "agon-receipt-key": portal.receipt_key(),
@@ -186,10 +193,13 @@ def _select(options: argparse.Namespace) -> int:
 def _withdraw(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     run = find(portal, task, options.run)
-    question = f"Withdraw {run.name} from {run.track}, {run.phase}? This is final, and the run still uses quota."
+    question = (
+        f"Withdraw {run.name} from {run.track}, {run.phase}? You can't undo this, and the run still counts "
+        "toward your limits."
+    )
     if not (options.yes or ask(question)):
         note("Nothing was withdrawn.")
         return 1
     run = portal.withdraw(task, run.id, options.reason)
-    show(options, run, lambda: f"{run.name} is withdrawn.")
+    show(options, run, lambda: f"{run.name} was withdrawn.")
     return 0

@@ -10,6 +10,7 @@ from agon.commands import (
     ask,
     chosen_task,
     declare,
+    keyed_texts,
     known,
     note,
     portal_of,
@@ -35,25 +36,32 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="a run, a zip of several runs, or a folder; the naming rules are the same as for agon check",
+        help="run file, zip of several runs, or folder; the naming rules are the same as for agon check",
     )
     task_option(parser)
     parser.add_argument(
         "-m", "--message", default="", metavar="MESSAGE", help="description of the runs, which others can read"
     )
     parser.add_argument(
+        "--field",
+        action="append",
+        default=[],
+        metavar="KEY=TEXT",
+        help="fill in one of the task's run fields, such as the model; repeat this option for each field",
+    )
+    parser.add_argument(
         "--phase", default="", metavar="PHASE", help="phase (default: the open phase that closes first)"
     )
     parser.add_argument(
-        "--slot", default="", choices=["primary", "contrastive"], help="slot of the run, in phases with slots"
+        "--slot", default="", choices=["primary", "contrastive"], help="slot for the run, if the phase has slots"
     )
     parser.add_argument(
         "--wait",
         type=_seconds,
         metavar="[=SECONDS]",
-        help=f"wait until the runs are scored (at most {WAIT:g} s, or SECONDS)",
+        help=f"wait until the runs are scored, for at most SECONDS (default: {WAIT:g})",
     )
-    parser.add_argument("--dry-run", action="store_true", help="let the portal validate the file without submitting it")
+    parser.add_argument("--dry-run", action="store_true", help="validate the file on the portal without submitting it")
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     declare(parser, run)
 
@@ -80,6 +88,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.dry_run:
         wait = WAIT if options.wait is None else options.wait
         return _validated(options, portal.validate(options.file, task, phase=phase, slot=options.slot, wait=wait))
+    fields = _checked_fields(portal, task, keyed_texts(options.field, "run field"))
     if not options.quiet or not options.yes:
         note(_summary(portal, task, phase, options))
     if not (options.yes or ask("Submit this file?")):
@@ -91,16 +100,31 @@ def _run(options: argparse.Namespace) -> int:
         phase=phase,
         slot=options.slot,
         message=options.message,
+        fields=fields,
         progress=progress_of(options, options.file.name),
     )
     if not options.quiet:
         note(f"Submitted: {sent.id}, SHA-256 {sent.sha256}.")
     if sent.not_described:
-        note(f"{sent.id} was submitted, but the message was not saved: {sent.not_described}")
+        note(f"{sent.id} was submitted, but the description was not saved: {sent.not_described}")
     if options.wait is not None:
         sent = replace(portal.wait(task, sent.id, options.wait), not_described=sent.not_described)
     _print(options, sent)
     return _exit_code(sent)
+
+
+def _checked_fields(portal: Portal, task: str, given: dict[str, str]) -> dict[str, str]:
+    """Return the texts of the run fields. If one is missing or unknown, nothing has been uploaded yet."""
+    fields = portal.task(task).run_fields
+    labels = {one.key: one.label for one in fields}
+    if unknown := given.keys() - labels.keys():
+        there = "".join(f"\n  {key}: {label}" for key, label in labels.items()) or " none"
+        raise WrongUsage(f"Unknown run field {min(unknown)}. The task's run fields:{there}")
+    missing = [one for one in fields if one.required and not given.get(one.key, "").strip()]
+    if missing:
+        options = "".join(f'\n  --field {one.key}="…"  {one.label}' for one in missing)
+        raise WrongUsage(f"The task requires these run fields. Add to the command:{options}")
+    return given
 
 
 def _summary(portal: Portal, task: str, slug: str, options: argparse.Namespace) -> str:
@@ -110,15 +134,26 @@ def _summary(portal: Portal, task: str, slug: str, options: argparse.Namespace) 
     path = options.file
     lines = [f"{path.name} ({path.stat().st_size} bytes, SHA-256 {sha256_of(path)[:12]}…)"]
     lines += [f"to {found.title}, {phase.title}, as {found.your_team or 'yourself'} on {portal.address}"]
+    lines += [_replacing(phase)] if phase.submissions == 1 else []
     lines += [_left(phase)] if phase.limits else []
     return "\n".join(lines)
 
 
+def _replacing(phase: Phase) -> str:
+    """Say that the phase keeps one upload per team, and which earlier one this upload replaces."""
+    if phase.replaces is None:
+        return "Each team has one submission in this phase. A later upload replaces this one and all its runs."
+    earlier = f"{phase.replaces.file_name}, {phase.replaces.received_at:%Y-%m-%d %H:%M} UTC"
+    return f"As soon as this upload is accepted, it replaces your earlier submission, with all its runs: {earlier}."
+
+
 def _left(phase: Phase) -> str:
+    whole = "in this upload" if phase.submissions == 1 else "in this round" if phase.round_days else "in this phase"
+    when = {"day": "today (UTC)", "phase": whole}
     counted = [
-        f"{one.track} {one.left} of {one.limit} per {one.period}" for one in phase.limits if one.limit is not None
+        f"{one.track} {one.left} of {one.limit} {when[one.period]}" for one in phase.limits if one.limit is not None
     ]
-    return f"Runs left: {', '.join(counted)}." if counted else "There is no run limit."
+    return f"Runs left: {', '.join(counted)}." if counted else "There is no limit on runs."
 
 
 def _print(options: argparse.Namespace, sent: Submission) -> None:
@@ -143,14 +178,14 @@ def _validated(options: argparse.Namespace, found: Validation) -> int:
     else:
         say(report_text(report_of(found.all_problems), found.file_name))
     if found.rejection:
-        note(f"The file would not be accepted now: {found.rejection.detail}")
+        note(f"If you submitted the file now, it would be rejected: {found.rejection.detail}")
     if code == AgonError.exit_code and found.rejection is None:
         note("agon: The portal could not check the file. Try again later.")
     return code
 
 
 def _exit_code_of_validation(found: Validation) -> int:
-    """Return the exit code that a submission would have had."""
+    """Return the exit code that submitting the file would have had."""
     if found.state == "failed" or found.is_valid is None:
         return AgonError.exit_code
     if not found.is_valid:

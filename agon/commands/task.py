@@ -1,4 +1,4 @@
-"""`task`: organizers' commands for their tasks, from the folder to the exports."""
+"""`task`: organizers' commands for their tasks, from creating the folder to downloading exports."""
 
 import argparse
 import tempfile
@@ -30,17 +30,18 @@ from agon.task_folder import DEFAULT_TEMPLATE, checked_folder, new_folder, packe
 from scoring.reports.printing import report_text
 
 ACTIONS = {
-    "new": "create a task's folder from a template, with synthetic data; no portal needed",
-    "check": "check a task's folder: task.yaml and all files that it uses; no portal needed",
-    "push": "upload a folder: a new task becomes a draft, and changes are shown before they are applied",
-    "diff": "show what pushing a folder would change",
+    "new": "create a task folder with synthetic data from a template; works without a portal",
+    "check": "check a task folder: task.yaml and all files that it uses; works without a portal",
+    "push": "upload a task folder; a new task becomes a draft, and changes to an existing task are shown before "
+    "they are applied",
+    "diff": "show what pushing a task folder would change",
     "open": "publish a draft",
     "hide": "hide an open task from everyone except its organizers",
     "show": "show a hidden task again",
     "delete": "delete a draft",
-    "gold": "list, upload or correct gold standards, or return to an earlier version",
-    "release": "release the scores of a phase, or take the release back",
-    "export": f"download {', '.join(EXPORTS)}",
+    "gold": "list, upload or correct gold standards, or use an earlier version again",
+    "release": "release a phase's scores, or hide them again",
+    "export": f"download exports: {', '.join(EXPORTS)}",
 }
 _OF_FOLDERS = ("new", "check", "push", "diff")
 
@@ -51,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if action in _OF_FOLDERS:
-            own.add_argument("folder", type=Path, metavar="FOLDER")
+            own.add_argument("folder", type=Path, metavar="FOLDER", help="task folder")
         else:
             task_argument(own)
         if action in _OPTIONS:
@@ -63,39 +64,55 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 def _new_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--like", default=DEFAULT_TEMPLATE, metavar="TEMPLATE", help=f"template (default: {DEFAULT_TEMPLATE})"
+        "--like", default=DEFAULT_TEMPLATE, metavar="TEMPLATE", help=f"template to copy (default: {DEFAULT_TEMPLATE})"
     )
     parser.add_argument("--slug", default="", metavar="SLUG", help="slug of the task (default: the folder's name)")
 
 
 def _wait_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--timeout", type=float, default=WAIT, metavar="S", help=f"seconds to wait (default: {WAIT:g})")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=WAIT,
+        metavar="SECONDS",
+        help=f"stop waiting after this time (default: {WAIT:g})",
+    )
 
 
 def _gold_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("track", nargs="?", default="", metavar="TRACK")
+    parser.add_argument("track", nargs="?", default="", metavar="TRACK", help="slug of the gold standard's track")
     parser.add_argument(
-        "file", nargs="?", type=Path, metavar="FILE", help="the gold file; without it, versions are listed"
+        "file", nargs="?", type=Path, metavar="FILE", help="gold file to upload; if omitted, the versions are listed"
     )
-    parser.add_argument("--split", default="test", help="split (default: test)")
-    parser.add_argument("-m", "--note", default="", metavar="SENTENCE", help="reason, which everyone can read")
-    parser.add_argument("--return-to", type=int, metavar="VERSION", help="use an earlier version again")
-    parser.add_argument("--dry-run", action="store_true", help="show the preview and apply nothing")
+    parser.add_argument("--split", default="test", help="split of the gold standard (default: test)")
+    parser.add_argument(
+        "-m", "--note", default="", metavar="REASON", help="reason for the change, which everyone can read"
+    )
+    parser.add_argument("--return-to", type=int, metavar="VERSION", help="use this earlier version again")
+    parser.add_argument("--dry-run", action="store_true", help="show the preview without applying the change")
     _wait_option(parser)
 
 
 def _release_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("phase", metavar="PHASE")
+    parser.add_argument("phase", metavar="PHASE", help="slug of the phase")
     parser.add_argument(
-        "--at", type=_moment, metavar="TIME", help="time with time zone, such as 2027-05-20T12:00:00Z (default: now)"
+        "--at",
+        type=_moment,
+        metavar="TIME",
+        help="release time with time zone, such as 2027-05-20T12:00:00Z (default: now)",
     )
     parser.add_argument("--take-back", action="store_true", help="hide the scores again, or cancel a scheduled release")
 
 
 def _export_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="names of the exports (default: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="names of the exports to download (default: all)")
     parser.add_argument(
-        "-p", "--path", type=Path, default=Path(), metavar="DIR", help="directory (default: current directory)"
+        "-p",
+        "--path",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="directory for the files (default: current directory)",
     )
     parser.add_argument("-o", "--overwrite", action="store_true", help="overwrite existing files")
 
@@ -118,7 +135,7 @@ def _moment(text: str) -> datetime:
 
 
 def portal_of(options: argparse.Namespace) -> OrganizersPortal:
-    """Return the portal in the options, for organizers."""
+    """Return the organizers' view of the portal in the options."""
     return OrganizersPortal(options.portal)
 
 
@@ -138,7 +155,7 @@ def _new(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     definition = checked_folder(options.folder)
     if options.json is None:
-        say(f"{options.folder}: valid. Task {definition.slug}, {_counted(len(definition.tracks), 'track')}.")
+        say(f"{options.folder} is valid. Task {definition.slug}, {_counted(len(definition.tracks), 'track')}.")
     else:
         print_json({"ok": True, "task": definition.slug, "problems": []}, options.json)
     return 0
@@ -165,7 +182,7 @@ def _push(options: argparse.Namespace) -> int:
     pushed = _pushed(portal, slug if is_change else None, options)
     if pushed.state == "ready" and pushed.changes:
         note(_difference(pushed))
-        if not (options.yes or ask("Apply this?")):
+        if not (options.yes or ask("Apply these changes?")):
             note("Nothing was changed.")
             return 1
         pushed = portal.apply_push(pushed.id, is_sure=True)
@@ -174,7 +191,7 @@ def _push(options: argparse.Namespace) -> int:
 
 
 def _pushed(portal: OrganizersPortal, task: str | None, options: argparse.Namespace) -> Push:
-    """Upload the folder, and return the result of the portal's checks."""
+    """Upload the folder and return the result of the portal's checks."""
     with tempfile.TemporaryDirectory() as temporary:
         archive = Path(temporary) / "task.zip"
         packed_folder(options.folder, archive)
@@ -216,7 +233,9 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _delete(options: argparse.Namespace) -> int:
-    return _changed(options, "Delete the draft {task} permanently?", OrganizersPortal.delete_task, "{task} is deleted.")
+    return _changed(
+        options, "Delete the draft {task} permanently?", OrganizersPortal.delete_task, "{task} was deleted."
+    )
 
 
 def _changed(
@@ -231,7 +250,7 @@ def _changed(
 
 
 def done(options: argparse.Namespace, said: str, about: dict[str, object]) -> int:
-    """Print a message that the command succeeded."""
+    """Print that the command succeeded, and return 0."""
     if options.json is None:
         say(said)
     else:
@@ -248,7 +267,7 @@ def _gold(options: argparse.Namespace) -> int:
         show(options, lines, lambda: _gold_text(lines))
         return 0
     if not options.track:
-        raise WrongUsage(f"Give the track: {', '.join(dict.fromkeys(one.track for one in found))}.")
+        raise WrongUsage(f"Specify a track: {', '.join(dict.fromkeys(one.track for one in found))}.")
     line = next((one for one in lines if one.split == options.split), None)
     if line is None:
         raise WrongUsage(
@@ -295,7 +314,7 @@ def _upload_gold(portal: OrganizersPortal, task: str, line: Gold, options: argpa
 
 
 def _previewed(portal: OrganizersPortal, task: str, upload: GoldUpload, options: argparse.Namespace) -> int:
-    """Show the preview and apply it, if it may be applied."""
+    """Show the preview and apply it after confirmation, unless this is a dry run."""
     if upload.state == "rejected":
         raise RunInvalid("The gold standard was rejected; nothing was changed.", "gold_rejected", upload.problems)
     if upload.state in ("failed", "conflict"):
@@ -304,7 +323,7 @@ def _previewed(portal: OrganizersPortal, task: str, upload: GoldUpload, options:
         note(_preview(upload))
         if options.dry_run:
             note("Nothing was changed.")
-        elif options.yes or ask(f"Apply this version? Public leaderboards show “{options.note}”."):
+        elif options.yes or ask(f"Apply this version? Public leaderboards will show “{options.note}”."):
             portal.apply_gold(task, upload.id, options.note)
             upload = portal.gold_upload(task, upload.id)
         else:
@@ -316,27 +335,34 @@ def _previewed(portal: OrganizersPortal, task: str, upload: GoldUpload, options:
 
 def _require_note(options: argparse.Namespace) -> None:
     if not options.note:
-        raise WrongUsage("Give the reason in one sentence that everyone can read: -m SENTENCE.")
+        raise WrongUsage("State the reason for the change, which everyone can read: -m REASON.")
 
 
 def _said_of_gold(upload: GoldUpload) -> str:
     if upload.state == "ready":
         return f"A preview of {upload.track} {upload.split} is ready: {upload.id}."
     if upload.state == "unchanged":
-        return f"The gold is identical to version {upload.version}, so nothing changes."
-    return f"{upload.track} {upload.split} now has gold version {upload.version}. All runs are scored with it."
+        return f"The gold is identical to version {upload.version}, so nothing was changed."
+    return (
+        f"{upload.track} {upload.split} now has gold version {upload.version}. All runs are now being scored "
+        "with this version."
+    )
 
 
 def _preview(upload: GoldUpload) -> str:
-    """Format a preview for organizers, which they see before applying it."""
+    """Format the preview that organizers see before they apply a correction."""
     counted = [f"{kind}: {part.count}" for kind, part in upload.changes.items()]
     lines = [f"{upload.listed_items} of {upload.split_items} items have gold. Items {', '.join(counted)}."]
     for board in upload.boards:
-        about = f"{board.rescored} scores, {board.reranked} ranks and {board.regrouped} tie groups change"
-        lost = f"; {_counted(board.lost, 'run')} can’t be scored" if board.lost else ""
+        effects = [
+            f"Runs with a new score: {board.rescored}",
+            f"with a new rank: {board.reranked}",
+            f"in a different tie group: {board.regrouped}",
+        ]
+        lost = f" {_counted(board.lost, 'run')} can’t be scored." if board.lost else ""
         lines += [
             "",
-            f"{board.phase} ({'public' if board.is_public else 'hidden'}): {about}{lost}.",
+            f"{board.phase} ({'public' if board.is_public else 'hidden'}). {', '.join(effects)}.{lost}",
             _board_text(board),
         ]
     return "\n".join(lines)
@@ -369,12 +395,12 @@ def _release(options: argparse.Namespace) -> int:
     if options.take_back:
         question = f"Hide the scores of {options.phase} again? People may already have seen them."
         act: Callable[[], None] = partial(portal.take_back_release, task, options.phase)
-        said = f"The scores of {options.phase} are hidden."
+        said = f"The scores of {options.phase} are hidden now."
     else:
         when = f"at {options.at.isoformat()}" if options.at else "now"
         question = (
-            f"Release the scores of {options.phase} {when}? Everyone will see them on all pages and all exports, and "
-            "all teams and organizers get an email. The phase will accept no more runs."
+            f"Release the scores of {options.phase} {when}? Everyone will see them on all pages and in all exports, "
+            "and all teams and organizers will get an email. The phase will no longer accept runs."
         )
         act = partial(portal.release, task, options.phase, options.at)
         released = f"will be public {when}" if options.at else "are now public"

@@ -1,17 +1,28 @@
 """`team` and `sign`: the steps that are required before you can download data and submit runs."""
 
 import argparse
-from collections.abc import Iterable
 
-from agon.answers import Team
-from agon.commands import ask, chosen_task, declare, note, portal_of, print_json, say, show, task_argument, task_option
-from agon.errors import WrongUsage
+from agon.answers import Question, Team
+from agon.commands import (
+    ask,
+    chosen_task,
+    declare,
+    keyed_texts,
+    note,
+    portal_of,
+    print_json,
+    say,
+    show,
+    task_argument,
+    task_option,
+)
+from agon.errors import AgonError, WrongUsage
 
 ACTIONS = {
     "show": "show your team, its members and its invitation code",
     "create": "create a team with you as its captain",
     "join": "join a team with its invitation code",
-    "invite": "send an invitation to your team by email",
+    "invite": "invite someone to your team by email",
     "leave": "leave your team",
 }
 
@@ -20,9 +31,9 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
     """Add the options of the commands."""
     if command == "sign":
         task_argument(parser)
-        parser.add_argument("--name", metavar="NAME", help="sign it with your full name")
+        parser.add_argument("--name", metavar="NAME", help="sign the agreement with your full name")
         parser.add_argument(
-            "--yes", action="store_true", help="do not ask for confirmation: you have read the agreement"
+            "--yes", action="store_true", help="sign without confirmation; this means that you have read the agreement"
         )
         declare(parser, sign)
         return
@@ -31,17 +42,19 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         task_option(own)
         if action == "create":
-            own.add_argument("name", metavar="NAME")
-            own.add_argument("--affiliation", default="", metavar="AFFILIATION")
+            own.add_argument("name", metavar="NAME", help="name of the new team")
+            own.add_argument("--affiliation", default="", metavar="TEXT", help="university or company of the team")
             own.add_argument(
                 "--answer",
                 action="append",
                 default=[],
                 metavar="KEY=TEXT",
-                help="answer a question of the organizers; repeat it for each question",
+                help="answer one of the organizers' questions; repeat this option for each question",
             )
         if action == "join":
-            own.add_argument("code", metavar="CODE", help="the invitation code, which “agon team show” prints")
+            own.add_argument(
+                "code", metavar="CODE", help="the team's invitation code, which members can see with “agon team show”"
+            )
         if action == "invite":
             own.add_argument("address", metavar="ADDRESS", help="email address of the person to invite")
         if action == "leave":
@@ -65,23 +78,34 @@ def _text(team: Team) -> str:
 
 def _create(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
-    answers = _answers(options.answer)
-    known = {one.key: one.label for one in portal.task(task).questions}
+    answers = keyed_texts(options.answer, "answer")
+    questions = portal.task(task).questions
+    known = {one.key: one.label for one in questions}
     if unknown := answers.keys() - known.keys():
         there = "".join(f"\n  {key}: {label}" for key, label in known.items()) or " none"
-        raise WrongUsage(f"The organizers do not ask the question {min(unknown)}. Their questions:{there}")
-    team = portal.create_team(task, options.name, affiliation=options.affiliation, answers=answers)
+        raise WrongUsage(f"Unknown question {min(unknown)}. The organizers' questions:{there}")
+    try:
+        team = portal.create_team(task, options.name, affiliation=options.affiliation, answers=answers)
+    except AgonError as error:
+        if error.code != "team_answers":
+            raise
+        missing = "".join(_how_to_answer(one) for one in questions if _needs_answer(one, answers.get(one.key, "")))
+        raise AgonError(f"{error}\nAdd to the command:{missing}", error.code) from None
     show(options, team, lambda: _text(team))
     if team.state == "pending" and not options.quiet:
-        note("The organizers decide whether your team takes part. You get an email.")
+        note("The organizers will review your team. You'll get an email with their decision.")
     return 0
 
 
-def _answers(given: Iterable[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    if bad := [key for key, separator, _text in pairs if not separator]:
-        raise WrongUsage(f"{bad[0]}: give an answer as KEY=TEXT.")
-    return {key: text for key, _separator, text in pairs}
+def _needs_answer(question: Question, answer: str) -> bool:
+    if not answer:
+        return question.required
+    return bool(question.choices) and answer not in question.choices
+
+
+def _how_to_answer(question: Question) -> str:
+    choices = f" (one of: {', '.join(question.choices)})" if question.choices else ""
+    return f'\n  --answer {question.key}="…"  {question.label}{choices}'
 
 
 def _join(options: argparse.Namespace) -> int:
@@ -108,7 +132,7 @@ def _leave(options: argparse.Namespace) -> int:
         return 1
     portal.leave_team(task)
     if options.json is None:
-        say(f"You have left {name}.")
+        say(f"You left {name}.")
     else:
         print_json({"ok": True, "task": task, "team": name}, options.json)
     return 0

@@ -20,7 +20,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
     decision.add_argument("--approve", metavar="TEAM", help="approve a team")
     decision.add_argument("--decline", metavar="TEAM", help="decline a team")
     parser.add_argument(
-        "-m", "--reason", default="", metavar="REASON", help="reason for declining, which the captain can read"
+        "-m", "--reason", default="", metavar="REASON", help="reason for declining the team, which its captain can read"
     )
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     declare(parser, run)
@@ -40,11 +40,11 @@ def run(options: argparse.Namespace) -> int:
         return 0
     team = next((one for one in teams if one.name == name), None)
     if team is None:
-        raise WrongUsage(f"There is no team {name} in {task}. “agon teams {task}” lists all teams.")
+        raise WrongUsage(f"{task} has no team {name}. “agon teams {task}” lists all teams.")
     if options.decline and not options.reason:
-        raise WrongUsage("Give the reason: -m REASON.")
+        raise WrongUsage("Add a reason with -m REASON.")
     what = "Approve" if options.approve else "Decline"
-    if not (options.yes or ask(f"{what} {team.name}? Its captain gets an email.")):
+    if not (options.yes or ask(f"{what} {team.name}? Its captain will get an email.")):
         note("Nothing was changed.")
         return 1
     if options.approve:

@@ -1,4 +1,4 @@
-# Replaces the proxy's paths in its container with those on Debian.
+# Adapts nginx.conf from the proxy's container to Debian: user, addresses, ports and paths.
 1i user www-data;
 s#web:8000#127.0.0.1:8001#
 s#web2:8000#127.0.0.1:8002#

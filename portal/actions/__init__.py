@@ -1,1 +1,1 @@
-"""Everything that people can change. Each action is one function, which runs in one transaction."""
+"""Actions: everything that people can change. Each action is a function that normally runs in one transaction."""

@@ -38,21 +38,21 @@ def create_token(
     shared_task: SharedTask | None = None,
     days: Annotated[int, Field(ge=1, le=LONGEST_DAYS, title="Days until the token expires")],
 ) -> tuple[AccessToken, str]:
-    """Create a token that may do what its owner may, within its scope. Its text is returned once and not stored.
+    """Create a token with its owner's permissions, limited to its scope. Its text is returned once and not stored.
 
-    A token that may organize counts as a session with a second factor, so only such a session can create it.
+    A token that may organize acts as a session with a second factor, so only such a session can create it.
     """
     require_token(account, scope, act.at)
     return issue_token(account, act.at, name=name, scope=scope, shared_task=shared_task, days=days)
 
 
 def needs_second_factor(account: User, scope: str) -> bool:
-    """Return whether the account must set up a second factor before it gets a token with that scope."""
+    """Return whether the account must set up a second factor before it can get a token with this scope."""
     return scope == AccessToken.Scope.ORGANIZE and lacks_second_factor(account)
 
 
 def require_token(account: User, scope: str, at: datetime) -> None:
-    """Raise NO_SECOND_FACTOR or TOO_MANY_TOKENS if the account may not have a token with that scope."""
+    """Raise NO_SECOND_FACTOR or TOO_MANY_TOKENS if the account may not have a token with this scope."""
     if needs_second_factor(account, scope):
         raise NO_SECOND_FACTOR()
     if account.access_tokens.valid(at).count() >= TOKENS:
@@ -62,7 +62,7 @@ def require_token(account: User, scope: str, at: datetime) -> None:
 def issue_token(
     account: User, at: datetime, *, name: str, scope: str, shared_task: SharedTask | None, days: int
 ) -> tuple[AccessToken, str]:
-    """Create a token and return it with its text. The audit log names the owner as the person who created it."""
+    """Create a token and return it with its text. The audit log shows the owner as its creator."""
     secret = get_random_string(SECRET_LENGTH)
     token, text = AccessToken.objects.issue(account, secret, at, name=name, scope=scope, task=shared_task, days=days)
     task = shared_task.slug if shared_task else None

@@ -43,7 +43,7 @@ def change_settings(
 
 @action(who=ANYONE, repeatable=True)
 def stop_mails(act: Act, wish: Unsubscription) -> None:
-    """Stop emails of one kind to one person.
+    """Unsubscribe a person from one kind of email.
 
     No sign-in is needed: an `Unsubscription` can only come from the signed link in such an email.
     """
@@ -52,5 +52,5 @@ def stop_mails(act: Act, wish: Unsubscription) -> None:
 
 @action(who=OWN_ACCOUNT)
 def end_session(act: Act, session: UserSession) -> None:
-    """Sign out the browser that has this session."""
+    """Sign out the browser session `session`."""
     session.end()

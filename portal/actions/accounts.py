@@ -1,4 +1,4 @@
-"""Deleting an account: personal data is erased, the team's work is kept."""
+"""Deleting an account: personal data is erased, but the team's work is kept."""
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict
 from portal.actions.roles import OWN_ACCOUNT
-from portal.actions.team_members import leave_team
+from portal.actions.team_members import end_membership
 from portal.models import AccessToken, AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
 from portal.queries.personal_data import teams_to_hand_over
 
@@ -32,10 +32,11 @@ def delete_account(act: Act, account: User) -> None:
     Teams without other members are withdrawn.
     """
     teams = list(Team.objects.locked().filter(members=account).order_by("pk"))  # lock order: teams before accounts
-    user = User.objects.select_for_update().get(pk=account.pk)  # FOR UPDATE, because the address is a key and changes
+    # FOR UPDATE, because the email address, which is a key, will change
+    user = User.objects.select_for_update().get(pk=account.pk)
     _require_free(user)
     for team in teams:
-        leave_team(user, team, act.at)
+        end_membership(act, team)
     _forget_traces(user)
     _forget_keys(user)
     _anonymize(user)
@@ -52,7 +53,7 @@ def _require_free(user: User) -> None:
 
 
 def _forget_traces(user: User) -> None:
-    """Erase the person from the team and task records that repeat account data."""
+    """Remove the person from team and task records that repeat account data."""
     name, address = _placeholder(user)
     names = {user.name, *user.signatures.values_list("typed_name", flat=True)}
     user.signatures.update(typed_name=name, address=None)
@@ -68,7 +69,7 @@ def _forget_traces(user: User) -> None:
 
 
 def _forget_details(user: User, known: dict[str, str]) -> None:
-    """Erase the person from the details of audit entries that they caused or that mention their address."""
+    """Remove the person from the details of audit entries that they caused or that contain their address."""
     entries = AuditEntry.objects.filter(Q(actor=user) | Q(detail__address=user.email))
     for entry in entries:
         entry.detail = {key: known.get(str(value), value) for key, value in entry.detail.items()}

@@ -1,13 +1,12 @@
-"""Actions: functions with a declaration that pages, the API and scripts read.
+"""Actions: functions with a declaration, called by pages, the API and scripts.
 
     @action(who=MEMBERS, says=_("withdrew a run"), errors=[RESULTS_FINAL], repeatable=True)
     def withdraw_run(act: Act, run: Run, *, reason: Annotated[str, Field(min_length=1, max_length=300)]) -> Run: ...
 
     withdraw_run(user, run, at, reason="Wrong file")
 
-Every call has this form: user, target, time, and the input by name. The call checks the input, opens the
-transaction, locks the target if the declaration requires it, checks the role, and runs the function, which writes the
-audit entry.
+Every call has this form: user, target, time, and the input by name. The call checks the input, opens the transaction,
+locks the target if the declaration requires it, checks the role, and runs the function, which writes the audit entry.
 """
 
 import inspect
@@ -35,12 +34,12 @@ R = TypeVar("R")
 GONE = Conflict.declare("gone", _("This item no longer exists. Reload the page."))
 
 ACTIONS: dict[str, "Action[Any, Any, Any]"] = {}
-"""Every action by its name, which is also its verb in the audit log."""
+"""All actions by name. An action's name is also its verb in the audit log."""
 
 
 @dataclass(slots=True)
 class Act:
-    """One call of an action: the user, the time and the target. `viewer` is None for a command on the server."""
+    """One call of an action: the user, the time and the target. `viewer` is None for commands run on the server."""
 
     viewer: Viewer | None
     at: datetime
@@ -49,26 +48,26 @@ class Act:
 
     @property
     def actor(self) -> User | None:
-        """The person named in the audit log, or None for the portal itself."""
+        """The person named in the audit log, or None if the portal itself acts."""
         return self.viewer if isinstance(self.viewer, User) else None
 
     @property
     def user(self) -> User:
-        """The user, in actions that need an account."""
+        """The user. Use this only in actions that require an account."""
         assert isinstance(self.viewer, User)
         return self.viewer
 
     def record(self, **entry: Any) -> None:
-        """Write the audit entry of this call with these details. An action that changes nothing writes no entry.
+        """Write this call's audit entry with these details. An action that changes nothing writes no entry.
 
-        `subject` is the changed object if it is not the action's target.
+        `subject` names the changed object if it is not the action's target.
         """
         assert self.action.says, f"{self.action.name} leaves an entry, so it needs words for it"
         AuditEntry.objects.record(self.actor, self.action.name, self.target, self.at, **entry)
 
 
 class Action(Generic[T, P, R]):
-    """A declared action. Call it with user, target, time, and the input by name."""
+    """A declared action. Call it with the user, the target and the time, and pass the input as keyword arguments."""
 
     def __init__(self, function: Callable[Concatenate[Act, T, P], R], declared: "Declaration") -> None:
         update_wrapper(self, function)
@@ -103,7 +102,7 @@ class Action(Generic[T, P, R]):
     def allows(self, who: Viewer, target: T) -> bool:
         """Return whether the person's role allows the call.
 
-        Limits and deadlines are checked only by the call itself.
+        Limits and deadlines are checked only when the action is called.
         """
         try:
             self.who.check(who, target)
@@ -125,12 +124,12 @@ class Declaration:
 
     Attributes:
         who: the role that may call the action, and whether it needs a second factor.
-        says: its words in the audit log ("withdrew a run"). Empty if it writes no entry.
-        errors: everything that it can raise, in addition to the errors of the role and the input.
+        says: the verb phrase in the audit log ("withdrew a run"). Empty if the action writes no entry.
+        errors: all errors that it can raise, in addition to those of the role and the input.
         repeatable: a second call with the same input changes nothing.
         locks: the target is read again and locked until the transaction ends.
         atomic: if False, the function opens its own transactions and writes the audit entry in one of them.
-        on_race: called instead if a unique constraint shows that another call came first.
+        on_race: called if a unique constraint fails because another call came first.
     """
 
     who: Role
@@ -160,7 +159,7 @@ def _input_of(function: Callable[..., Any]) -> type[Input]:
 
 
 def _locked(target: Any) -> Any:
-    """Return the target, read again and locked until the transaction ends.
+    """Read the target again and lock it until the transaction ends.
 
     Rows that refer to it can still be inserted.
     """

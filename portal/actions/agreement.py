@@ -16,19 +16,19 @@ from scoring import Definition
 SIGNED_WITH_OTHER_TEXT = Conflict.declare(
     "agreement_signed",
     _(
-        "People have already signed version %(version)s of the agreement with a different text. Give this text a new "
-        "version."
+        "People have already signed version %(version)s of the agreement with a different text. Give the new "
+        "text a new version number."
     ),
 )
 NO_AGREEMENT = Conflict.declare("no_agreement", _("This task has no agreement to sign."))
 TEXT_CHANGED = Conflict.declare(
     "agreement_changed", _("The text has changed since you opened it. Read it again, then sign.")
 )
-NO_FULL_NAME = Invalid.declare("no_name", _("Type your full name."))
+NO_FULL_NAME = Invalid.declare("no_name", _("Enter your full name."))
 
 
 def require_new_version(shared_task: SharedTask, definition: Definition) -> None:
-    """Raise Conflict if the text changed without a new version number and people have signed that version."""
+    """Raise Conflict if the text has changed, but people have already signed this version number."""
     agreement = definition.agreement
     if agreement is None:
         return
@@ -51,7 +51,7 @@ def sign_agreement(
     sha256: Annotated[str, Field(title="SHA-256 of the text that was read")],
     address: Annotated[str | None, Field(title="Address of the connection")] = None,
 ) -> Signature:
-    """Sign the agreement text with that hash, which the person has read. Each version is signed only once."""
+    """Sign the agreement text that has this hash. Each version is signed only once."""
     agreement = shared_task.definition.agreement
     if agreement is None:
         raise NO_AGREEMENT()

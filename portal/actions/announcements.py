@@ -26,6 +26,6 @@ def publish_announcement(
 
 @action(who=ORGANIZERS, says=_("deleted an announcement"))
 def take_back_announcement(act: Act, announcement: Announcement) -> None:
-    """Delete an announcement. The audit log keeps its text."""
+    """Delete an announcement. Its text is kept in the audit log."""
     announcement.delete()
     act.record(text=announcement.text)

@@ -1,6 +1,6 @@
 """Update a shared task from a definition: rules, tracks, phases, data, gold and baselines, in one transaction.
 
-Imports of a folder on the server and organizers' pushes both prepare the files first and then use this module.
+Imports of a folder on the server and organizers' pushes both prepare the files first, then use this module.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -9,22 +9,33 @@ from datetime import datetime
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from portal.actions.agreement import require_new_version
+from portal.actions.drafts import delete_runs, forget_gold_of
 from portal.actions.errors import Conflict
-from portal.actions.folder import keep_datasets, keep_folder
-from portal.actions.import_baselines import BaselineKey, import_baselines, store_baselines
+from portal.actions.folder import PublicFiles
+from portal.actions.import_baselines import BaselineKey, import_baselines
 from portal.actions.import_phases import phase_fields, record_windows
 from portal.evaluation.rerank import rerank
-from portal.models import Board, SharedTask, User
+from portal.models import Board, Run, SharedTask, User
 from scoring import Definition
 from scoring import __version__ as scorer_version
 from scoring.definition import Track as TrackDefinition
 from scoring.metrics import describe
 
 PART_MISSING = Conflict.declare(
-    "part_missing", _("The folder is missing parts that the portal already has: %(parts)s.")
+    "part_missing",
+    _(
+        "The folder lacks parts of the task: %(parts)s. Add them to task.yaml again. You can remove tracks and "
+        "phases only from a draft, because people have already seen those of a public task."
+    ),
+)
+PART_HAS_RUNS = Conflict.declare(
+    "part_missing",
+    _("The folder lacks parts of the task that have runs: %(parts)s. Add them to task.yaml again."),
 )
 
 SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task already uses this slug. Choose a different slug."))
@@ -32,30 +43,31 @@ SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task already uses this sl
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A definition whose files are stored: the public folder, the datasets and the baselines' runs.
+    """A definition, with its public files, which must be stored before it is applied.
 
-    `agreement` is the agreement between annotators, by track and split. It is empty without votes.
+    `agreement` maps track and split to the annotator agreement. It is empty if there are no votes.
     """
 
     definition: Definition
     sha256: str  # SHA-256 of the public folder
-    datasets: dict[str, dict[str, Any]]  # each value is a `StoredDataset`
+    datasets: dict[str, dict[str, Any]]  # each value is the dict form of a `StoredDataset`
     baselines: Mapping[BaselineKey, str]
     agreement: Mapping[tuple[str, str], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedDefinition:
-    """The shared task and a list of changes, one sentence each."""
+    """The updated shared task, and one sentence for each change."""
 
     shared_task: SharedTask
     changes: list[str] = field(default_factory=list)
 
 
-def prepare(definition: Definition, agreement: dict[tuple[str, str], list[dict[str, Any]]]) -> Prepared:
-    """Store all files of the folder except gold."""
-    datasets = {slug: asdict(stored) for slug, stored in keep_datasets(definition).items()}
-    return Prepared(definition, keep_folder(definition), datasets, store_baselines(definition), agreement)
+def prepare(
+    definition: Definition, files: PublicFiles, agreement: dict[tuple[str, str], list[dict[str, Any]]]
+) -> Prepared:
+    datasets = {slug: asdict(stored) for slug, stored in files.datasets.items()}
+    return Prepared(definition, files.sha256, datasets, files.baselines, agreement)
 
 
 def apply_definition(
@@ -69,11 +81,11 @@ def apply_definition(
     """Update the rows in the caller's transaction. The task's row is locked.
 
     Args:
-        change_gold: updates the gold after the tracks were created.
+        change_gold: called to update the gold once the tracks exist.
         as_draft: the task is new and becomes a draft.
 
     Raises:
-        ActionError: the dates, the agreement or missing parts do not allow the change.
+        ActionError: the change is not allowed because of dates, the agreement or missing parts.
     """
     definition = given.definition
     before = None if as_draft else SharedTask.objects.filter(slug=definition.slug).first()
@@ -82,6 +94,7 @@ def apply_definition(
     shared_task, changes = _shared_task(given, as_draft, at)
     _point_to(shared_task, dict(given.datasets))
     require_new_version(shared_task, definition)
+    changes += _removed(shared_task, definition)
     changes += _parts(shared_task.tracks, map(_track_fields, definition.tracks), "track")
     wanted = [phase_fields(phase, phases.get(phase.slug)) for phase in definition.phases]
     record_windows(shared_task, wanted, at, by)
@@ -91,7 +104,8 @@ def apply_definition(
     changes += import_baselines(shared_task, given.baselines, at)
     changes += _reranked(shared_task, rankings)
     if changes:
-        Board.objects.filter(track__shared_task=shared_task).changed()  # comparisons depend on the rules
+        # Comparisons of the boards' runs depend on the rules.
+        Board.objects.filter(track__shared_task=shared_task).changed()
     return AppliedDefinition(shared_task, changes)
 
 
@@ -122,7 +136,7 @@ def _shared_task(given: Prepared, as_draft: bool, at: datetime) -> tuple[SharedT
 
 
 def _point_to(shared_task: SharedTask, datasets: dict[str, Any]) -> None:
-    """Store the dataset files. A file that organizers replaced is kept until the folder's own file changes."""
+    """Set the dataset files. A replacement uploaded by organizers is kept until the file in the folder changes."""
     for slug, present in shared_task.dataset_files.items():
         if slug in datasets and present["instead_of"] == datasets[slug]["sha256"]:
             datasets[slug] = present
@@ -132,11 +146,11 @@ def _point_to(shared_task: SharedTask, datasets: dict[str, Any]) -> None:
 
 
 def _parts(rows: models.Manager[Any], wanted: Iterable[dict[str, Any]], noun: str) -> list[str]:
-    """Create and update tracks or phases, identified by slug."""
+    """Create and update tracks or phases by slug, and return one sentence for each change."""
     there = {row.slug: row for row in rows.all()}
     changes = []
     for position, fields in enumerate(wanted):
-        row = there.pop(fields["slug"], None)
+        row = there.get(fields["slug"])
         label = f"{noun} {fields['slug']}"
         if row is None:
             rows.create(position=position, **fields)
@@ -144,9 +158,36 @@ def _parts(rows: models.Manager[Any], wanted: Iterable[dict[str, Any]], noun: st
         elif changed := _update(row, {"position": position, **fields}, label):
             row.save()
             changes += changed
-    if there:
-        raise PART_MISSING(parts=", ".join(f"{noun} {slug}" for slug in there))
     return changes
+
+
+def _removed(shared_task: SharedTask, definition: Definition) -> list[str]:
+    """Remove the tracks and phases that the definition no longer has, with their gold and baselines.
+
+    Raises:
+        Conflict: the task is not a draft, or teams have uploaded runs for these tracks or phases.
+    """
+    tracks = shared_task.tracks.exclude(slug__in=[track.slug for track in definition.tracks])
+    phases = shared_task.phases.exclude(slug__in=[phase.slug for phase in definition.phases])
+    there = {f"track {track.slug}": Q(track=track) for track in tracks}
+    there |= {f"phase {phase.slug}": Q(phase=phase) for phase in phases}
+    if not there:
+        return []
+    runs = {part: Run.objects.filter(of_part, kind=Run.Kind.TEAM).count() for part, of_part in there.items()}
+    if shared_task.state != SharedTask.State.DRAFT or any(runs.values()):
+        error = PART_MISSING if shared_task.state != SharedTask.State.DRAFT else PART_HAS_RUNS
+        raise error(parts=", ".join(_with_runs(part, count) for part, count in runs.items()))
+    for of_part in there.values():
+        delete_runs(Run.objects.filter(of_part), Board.objects.filter(of_part))
+    forget_gold_of(tracks)
+    tracks.delete()
+    phases.delete()
+    return [f"{part}: removed" for part in there]
+
+
+def _with_runs(part: str, count: int) -> str:
+    words = ngettext("%(part)s (%(n)d run)", "%(part)s (%(n)d runs)", count)
+    return words % {"part": part, "n": count} if count else part
 
 
 def _track_fields(track: TrackDefinition) -> dict[str, Any]:
@@ -154,7 +195,7 @@ def _track_fields(track: TrackDefinition) -> dict[str, Any]:
 
 
 def _ranking(track: TrackDefinition) -> tuple[str, bool]:
-    """Return the ranking metric and whether higher values rank first."""
+    """Return the ranking metric and whether higher values are better."""
     return track.rank_by, describe(track.ranking_metric).higher_is_better
 
 
@@ -166,12 +207,12 @@ def _reranked(shared_task: SharedTask, before: Mapping[str, tuple[str, bool]]) -
         if before.get(track.slug, ranking) != ranking:
             again = rerank(track)
             change = f"track {track.slug}: ranked by {before[track.slug][0]} → {ranking[0]}"
-            changes.append(f"{change}, {again} runs are scored again" if again else change)
+            changes.append(f"{change}, {again} runs will be rescored" if again else change)
     return changes
 
 
 def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:
-    """Set the fields that differ and return one sentence for each."""
+    """Set the fields that differ and return one sentence for each of them."""
     changes = []
     for name, value in fields.items():
         before = getattr(row, name)
@@ -182,7 +223,7 @@ def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:
 
 
 def _agreement(shared_task: SharedTask, given: Prepared) -> list[str]:
-    """Update the agreement between annotators. A folder without votes keeps the earlier values."""
+    """Update the annotator agreement. If a votes file is missing from the folder, the earlier values are kept."""
     changes = []
     for track in shared_task.tracks.all():
         found = {}
@@ -194,5 +235,5 @@ def _agreement(shared_task: SharedTask, given: Prepared) -> list[str]:
         if found != track.agreement:
             track.agreement = found
             track.save(update_fields=["agreement"])
-            changes.append(f"track {track.slug}: agreement of the annotators {', '.join(found) or 'removed'}")
+            changes.append(f"track {track.slug}: annotator agreement {', '.join(found) or 'removed'}")
     return changes

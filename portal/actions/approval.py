@@ -1,4 +1,4 @@
-"""Organizers' decisions about teams."""
+"""Organizers' decisions about teams: approving, declining and excluding them."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ def decline_team(
 ) -> None:
     """Decline a team, or exclude an approved one. The captain gets an email with the reason.
 
-    The team's runs leave all boards that are not released yet. Released boards keep them.
+    The team's runs are removed from all boards that are not released yet. Released boards keep them.
     """
     _require_state(team, Team.State.PENDING, Team.State.APPROVED)
     _decide(act, team, Team.State.DECLINED, reason, OutgoingMail.Kind.TEAM_DECLINED)

@@ -1,8 +1,8 @@
-"""Backups: one tar archive with all rows, all files that rows refer to, and the sealed gold, but no keys.
+"""Backups: a tar archive with all rows, all files that rows refer to, and the sealed gold, but no keys.
 
-The rows are dumped first, as one snapshot, and the files are copied later while the portal keeps working. All files are
-still there by then: each is on disk before its row is committed, is named by its content, and is never changed or
-deleted. Files of pushes that were not applied are left out, and a restore marks those pushes as failed.
+The rows are dumped first, in one snapshot. The files are copied afterward, while the portal keeps running. They still
+exist by then: each file is on disk before its row is committed, is named after its content, and is never changed or
+deleted. The files of pushes that were not applied are left out, and a restore marks those pushes as failed.
 """
 
 import hashlib
@@ -43,12 +43,12 @@ class Member:
 
 @dataclass(slots=True)
 class Manifest:
-    """The archive's table of contents, which a restore verifies."""
+    """The archive's table of contents, which a restore checks."""
 
     agon: str  # portal version
     made_at: str
     migrations: list[str]
-    receipt_key: str  # public key; back up the private key separately, like that of the gold
+    receipt_key: str  # public key; the private key must be backed up separately, like the gold key
     gold_key: str  # public key
     rows: dict[str, int] = field(default_factory=dict)  # number of rows per table
     members: dict[str, Member] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names of the files that rows refer to."""
+    """Names of the files that rows refer to, by kind."""
 
     definitions: list[str]
     files: list[str]
@@ -89,7 +89,7 @@ class _Backup:
         self._manifest = manifest
 
     def add_database(self, scratch: Path) -> _Names:
-        """Add all tables as one snapshot and return the names of the files that they refer to."""
+        """Add all tables, read in one snapshot, and return the names of the files that they refer to."""
         with rows.snapshot():
             for table in rows.tables():
                 with (scratch / table._meta.label_lower).open("w", encoding="utf-8") as file:
@@ -124,7 +124,7 @@ class _Backup:
             self._manifest.damaged.append(f"{name}: {error}")
         files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.name else []
         if not files:
-            self._manifest.damaged.append(f"{name}: is missing")
+            self._manifest.damaged.append(f"{name}: missing")
         for path in files:
             with path.open("rb") as file:
                 self._add(f"{DATA}/{name}/{path.relative_to(folder).as_posix()}", file, path.stat().st_size)
@@ -137,7 +137,7 @@ class _Backup:
             self._manifest.damaged.append(f"{member}: {error.strerror or error}")
         else:
             if found.sha256 != sha256:
-                self._manifest.damaged.append(f"{member}: is damaged, its SHA-256 is {found.sha256}")
+                self._manifest.damaged.append(f"{member}: damaged (SHA-256 {found.sha256})")
 
     def _add(self, member: str, file: BinaryIO, size: int) -> Member:
         entry = tarfile.TarInfo(member)
@@ -149,7 +149,7 @@ class _Backup:
 
 
 class _Hashing(io.RawIOBase):
-    """A reader that hashes the bytes it reads."""
+    """A wrapper around a reader that hashes all bytes read through it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -162,9 +162,9 @@ class _Hashing(io.RawIOBase):
 
 
 def _names() -> _Names:
-    """Collect the file names within the snapshot.
+    """Return the names of the files that the snapshot's rows refer to.
 
-    A checked gold upload needs no file: it has become a gold standard or is not needed.
+    The files of checked gold uploads are left out: each either became a gold standard or was discarded.
     """
     tasks = SharedTask.objects.all()
     files = {*Submission.objects.values_list("sha256", flat=True), *Run.objects.values_list("file_sha256", flat=True)}

@@ -1,6 +1,6 @@
-"""A team's data password: verifying it, and sending a new one to the captain.
+"""Team data passwords: verifying them and sending new ones to the captain.
 
-A password is created when its email is sent (`portal.mail.texts.teams`). The database has only its hash.
+A password is created when its email is sent (`portal.mail.texts.teams`). The database stores only its hash.
 """
 
 from typing import Annotated
@@ -28,8 +28,8 @@ LAST_GUESS_WRONG = LimitReached.declare(WRONG_PASSWORD.code, WRONG_PASSWORD.sent
 TOO_MANY_GUESSES = LimitReached.declare(
     "too_many_guesses",
     _(
-        "You entered too many incorrect passwords within an hour. Wait an hour, or ask your captain to request a new "
-        "password."
+        "You’ve entered too many incorrect passwords in the last hour. Wait an hour, or ask your captain to "
+        "request a new password."
     ),
 )
 NO_PASSWORD = Conflict.declare("no_password", _("This team has no data password."))
@@ -44,10 +44,10 @@ NO_PASSWORD = Conflict.declare("no_password", _("This team has no data password.
 def give_password(
     act: Act, shared_task: SharedTask, *, guess: Annotated[str, Field(max_length=200, title="Password")]
 ) -> str:
-    """Verify the team's password and return a value that lets the session remember it.
+    """Verify the team's password and return a value that the session stores as proof.
 
-    Each attempt is counted before the comparison, so simultaneous attempts cannot exceed the limit. The count of a
-    correct attempt is removed.
+    Each attempt is counted before the comparison, so that simultaneous attempts cannot exceed the limit. A correct
+    attempt is then removed from the count.
     """
     own = data_access(act.user, shared_task)
     for obstacle in own.obstacles("password", None, act.at):
@@ -78,7 +78,7 @@ def _count_guess(act: Act, team: Team) -> FailedAttempt:
     raise TOO_MANY_GUESSES(seconds=next(filter(None, seconds)))
 
 
-@action(who=CAPTAIN_OR_ORGANIZERS, says=_("renewed the data password"), errors=[TEAM_STATE, NO_PASSWORD], locks=True)
+@action(who=CAPTAIN_OR_ORGANIZERS, says=_("replaced the data password"), errors=[TEAM_STATE, NO_PASSWORD], locks=True)
 def renew_password(act: Act, team: Team) -> None:
     """Invalidate the team's data password immediately and email a new one to the captain."""
     require_state(team, Team.State.APPROVED)
@@ -92,5 +92,6 @@ def renew_password(act: Act, team: Team) -> None:
         state=OutgoingMail.State.QUEUED,
         attempts=0,
     )
-    if not waiting.exists():  # otherwise a queued email already brings a new one
+    # If an email is already queued, it will contain the new password.
+    if not waiting.exists():
         queue_mail(team, OutgoingMail.Kind.DATA_PASSWORD, captain, act.at)

@@ -1,4 +1,4 @@
-"""Replacing a dataset's file between two imports of the task's folder."""
+"""Replacing a dataset's file on the website between imports of the task's folder."""
 
 from dataclasses import asdict
 
@@ -41,7 +41,7 @@ def replace_dataset(
     stored: SkipValidation[StoredUpload],
     is_sure: bool = False,
 ) -> StoredDataset:
-    """Replace the file that people download. The access rules stay those of task.yaml."""
+    """Replace the file that people download. The access rules are still those of task.yaml."""
     if stored.size == 0:
         raise EMPTY()
     if dataset.file in shared_task.definition.files_of_rules:

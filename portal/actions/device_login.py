@@ -1,6 +1,6 @@
-"""Command-line sign-in: it requests a token, a person allows it in a browser, and the command line collects it.
+"""Command-line sign-in: `agon` requests a token, a person allows it in a browser, and `agon` then collects it.
 
-Error codes are those of RFC 8628.
+The error codes follow RFC 8628.
 """
 
 import secrets
@@ -32,13 +32,13 @@ UNKNOWN_CODE = Conflict.declare(
         "minutes."
     ),
 )
-TOO_MANY_CODES = LimitReached.declare("too_many_codes", _("You tried too many codes. Wait an hour, then try again."))
+TOO_MANY_CODES = LimitReached.declare("too_many_codes", _("You’ve tried too many codes. Wait an hour, then try again."))
 PENDING = Conflict.declare("authorization_pending", _("Allow the sign-in in your browser."))
 SLOW_DOWN = LimitReached.declare("slow_down", _("Too many requests. Increase the time between requests by 5 seconds."))
 EXPIRED = NotAllowed.declare("expired_token", _("The code has expired or was already used. Run “agon login” again."))
 NO_SUCH_TASK = Conflict.declare(
     "no_such_task",
-    _("You don’t have access to the task %(task)s. Run “agon login” again with another task."),
+    _("You don’t have access to the task %(task)s. Run “agon login” again with a different task."),
 )
 DENIED = NotAllowed.declare("access_denied", _("The sign-in was denied in the browser."))
 
@@ -54,9 +54,9 @@ def start_device_login(
     scope: AccessToken.Scope = AccessToken.Scope.SUBMIT,
     task: Annotated[str, column(DeviceLogin, "task")] = "",
 ) -> tuple[DeviceLogin, str]:
-    """Request a token with that scope, for one task or all. Return the login and its device code, which is not stored.
+    """Request a token with this scope, for one task or all. Return the login and its device code, which is not stored.
 
-    Only people who can see the task learn whether it exists, once they allow the login.
+    Whether the task exists is shown only to people who can see it, when they allow the login.
     """
     DeviceLogin.objects.filter(expires_at__lte=act.at).delete()
     if DeviceLogin.objects.filter(address=login.address).count() >= MOST_WAITING:
@@ -83,7 +83,7 @@ def start_device_login(
     locks=True,
 )
 def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
-    """Give one of your tokens to the command line that shows this code. A code can be allowed only once."""
+    """Allow the command line that shows this code to get a token for your account. A code can be allowed only once."""
     waiting = DeviceLogin.objects.waiting(code, act.at)
     login = waiting.first()
     if login is None:
@@ -96,7 +96,11 @@ def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
 
 
 def _only_task(account: User, login: DeviceLogin) -> SharedTask | None:
-    """The task that the token is limited to, if the login asks for one."""
+    """Return the task that the token is limited to, or None if the login did not request one.
+
+    Raises:
+        Conflict: the person cannot see the requested task.
+    """
     shared_task = login.task_for(account)
     if login.task and shared_task is None:
         raise NO_SUCH_TASK(task=login.task)
@@ -105,7 +109,7 @@ def _only_task(account: User, login: DeviceLogin) -> SharedTask | None:
 
 @action(who=OWN_ACCOUNT, says=_("denied a command-line sign-in"), errors=[UNKNOWN_CODE])
 def deny_device_login(act: Act, account: User, *, code: Code) -> None:
-    """Deny a token to the command line that shows this code."""
+    """Deny the token request of the command line that shows this code."""
     login = DeviceLogin.objects.waiting(code, act.at).first()
     if login is None:
         raise UNKNOWN_CODE()
@@ -114,7 +118,7 @@ def deny_device_login(act: Act, account: User, *, code: Code) -> None:
 
 
 def _decide(account: User, login: DeviceLogin, state: DeviceLogin.State) -> None:
-    """Record the decision in one statement. If two are made simultaneously, the second finds no such code."""
+    """Record the decision in one statement, so that only the first of two simultaneous decisions takes effect."""
     waiting = DeviceLogin.objects.filter(pk=login.pk, state=DeviceLogin.State.WAITING)
     if not waiting.update(state=state, user=account):
         raise UNKNOWN_CODE()

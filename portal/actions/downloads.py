@@ -1,4 +1,4 @@
-"""Downloads of datasets: access, and a record of each download."""
+"""Downloads of datasets: checking access and recording each download."""
 
 from typing import Annotated
 
@@ -26,7 +26,9 @@ def record_download(
     address: str | None,
     first_byte: Annotated[int, Field(ge=0)] = 0,
 ) -> Download:
-    """Record a download before its first byte, if the person may have the file. Commits before it returns.
+    """Record a download before its first byte is sent, if the person is allowed to download the file.
+
+    The transaction is committed before the function returns.
 
     `own` is the user's `permissions.data_access`, with the value for the password if one was given.
     """

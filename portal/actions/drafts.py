@@ -6,6 +6,7 @@ A draft is published or deleted. A public task can be hidden and shown again.
 from functools import partial
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.action import Act, action
@@ -24,6 +25,7 @@ from portal.models import (
     SharedTask,
     Signature,
     Submission,
+    Track,
 )
 from portal.objects.interface import gold_objects
 
@@ -32,6 +34,7 @@ NOT_OPEN = Conflict.declare("not_open", _("Only an open task can be hidden."))
 NOT_HIDDEN = Conflict.declare("not_hidden", _("The task isn’t hidden."))
 
 State = SharedTask.State
+_GOLD = (GoldStandard, GoldUpload)
 
 
 @action(who=ORGANIZERS, says=_("opened the task"), errors=[NOT_DRAFT], locks=True)
@@ -44,7 +47,7 @@ def open_task(act: Act, shared_task: SharedTask) -> SharedTask:
 
 @action(who=ORGANIZERS, says=_("hid the task"), errors=[NOT_OPEN], locks=True)
 def hide_task(act: Act, shared_task: SharedTask) -> SharedTask:
-    """Hide the task from everyone except its organizers, even from its teams. Nothing is deleted."""
+    """Hide the task from everyone except its organizers, including its teams. Nothing is deleted."""
     if shared_task.state != State.OPEN:
         raise NOT_OPEN()
     return _set(act, shared_task, State.HIDDEN)
@@ -60,28 +63,37 @@ def show_task(act: Act, shared_task: SharedTask) -> SharedTask:
 
 @action(who=ORGANIZERS, says=_("deleted a draft"), errors=[NOT_DRAFT], locks=True)
 def delete_draft(act: Act, shared_task: SharedTask) -> None:
-    """Delete a draft and everything in it. Its audit log entries are kept without the task."""
+    """Delete a draft and everything in it. Its audit log entries are kept, without a link to the task."""
     if shared_task.state != State.DRAFT:
         raise NOT_DRAFT()
-    of_task = {"track__shared_task": shared_task}
-    sealed = {
-        name
-        for model in (GoldStandard, GoldUpload)
-        for name in model.objects.filter(**of_task).values_list("sealed_sha256", flat=True)
-    }
+    forget_gold_of(Track.objects.filter(shared_task=shared_task))
     AuditEntry.objects.filter(shared_task=shared_task).update(shared_task=None)
-    ReleasedBoard.objects.filter(**of_task).delete()
-    BoardChange.objects.filter(board__track__shared_task=shared_task).delete()
-    Board.objects.filter(**of_task).delete()
-    Evaluation.objects.filter(run__track__shared_task=shared_task).delete()
-    Run.objects.filter(**of_task).delete()
+    delete_runs(
+        Run.objects.filter(track__shared_task=shared_task), Board.objects.filter(track__shared_task=shared_task)
+    )
+    Submission.objects.filter(shared_task=shared_task).update(replaced_by=None)  # a protected reference
     for model in (Submission, Download, Signature):
         model.objects.filter(shared_task=shared_task).delete()
     subject = shared_task.audit_subject
     shared_task.delete()
     act.target = act.user
     act.record(subject=subject, title=shared_task.title)
-    transaction.on_commit(partial(_forget, sealed - {""}))
+
+
+def delete_runs(runs: QuerySet[Run], boards: QuerySet[Board]) -> None:
+    """Delete runs with their scores, and boards with their snapshots."""
+    for board in boards:
+        ReleasedBoard.objects.filter(track=board.track_id, phase=board.phase_id).delete()
+    BoardChange.objects.filter(board__in=boards).delete()
+    boards.delete()
+    Evaluation.objects.filter(run__in=runs).delete()
+    runs.delete()
+
+
+def forget_gold_of(tracks: QuerySet[Track]) -> None:
+    """Delete the sealed gold files of these tracks after the commit."""
+    found = [model.objects.filter(track__in=tracks).values_list("sealed_sha256", flat=True) for model in _GOLD]
+    transaction.on_commit(partial(_forget, set().union(*found) - {""}))
 
 
 def _forget(sealed: set[str]) -> None:

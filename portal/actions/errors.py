@@ -1,4 +1,4 @@
-"""Errors of actions. They are declared next to the action and translated only when they are shown."""
+"""Errors that actions raise. They are declared next to the action and translated only when they are shown."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _PARAMETER = re.compile(r"%\((\w+)\)[sd]")
 
 
 class ActionError(Exception):
-    """An error of an action. Nothing was changed when it is raised.
+    """An error raised by an action. When it is raised, nothing has been changed.
 
     Pages show `message`; the API sends `code`, `params` and `http_status`.
     """
@@ -31,7 +31,7 @@ class ActionError(Exception):
 
     @property
     def message(self) -> str:
-        """The error and its fix in the active language."""
+        """The error and how to fix it, in the active language."""
         return str(self._sentence % self.params) if self.params else str(self._sentence)
 
     def __str__(self) -> str:
@@ -39,13 +39,13 @@ class ActionError(Exception):
 
 
 class NotAllowed(ActionError):
-    """The person is not allowed to do this, or not at this time."""
+    """The person is not allowed to do this, or not now."""
 
     http_status = 403
 
 
 class Conflict(ActionError):
-    """The action conflicts with the current state, or with a simultaneous change."""
+    """The action conflicts with the current state or with a simultaneous change."""
 
     http_status = 409
 
@@ -57,7 +57,7 @@ class Invalid(ActionError):
 
 
 class TooLarge(ActionError):
-    """The file has more bytes than allowed."""
+    """The file is larger than allowed."""
 
     http_status = 413
 
@@ -81,9 +81,9 @@ class ErrorCode:
 
     @property
     def pattern(self) -> str:
-        """The sentence with `{name}` for each parameter.
+        """The sentence with `{name}` in place of each parameter.
 
-        Plural forms need a number, so they are shown with an example.
+        A sentence with plural forms needs a number, so it is filled in with example values.
         """
         some = {"label": "{label}", "length": 2, "limit": 1, "n": 2}
         return _PARAMETER.sub(r"{\1}", str(self.sentence) or str(self.sentence % some)).replace("\n", " ")

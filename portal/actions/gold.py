@@ -1,4 +1,4 @@
-"""Uploading gold standards, previewing earlier ones, and applying them. A worker checks each."""
+"""Uploading gold standards, previewing earlier versions, and applying previews. A worker checks each gold standard."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -21,9 +21,9 @@ from portal.models.run import one_line
 from portal.storage import store_sealed_gold
 from scoring.limits import RUN_BYTES
 
-GOLD_BYTES = RUN_BYTES  # the limit for an unpacked run
+GOLD_BYTES = RUN_BYTES  # the same limit as for an unpacked run
 
-SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # an iterable that can be consumed only once
+SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # not validated, because it can be consumed only once
 
 Note = Annotated[str, column(BoardChange, "note", required=True, title="Reason"), passes(one_line)]
 
@@ -40,9 +40,9 @@ IN_USE = Conflict.declare("in_use", _("This version is already in use."))
 
 @action(who=ORGANIZERS, says=_("uploaded a gold file"), errors=[NO_SUCH_SPLIT])
 def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces) -> GoldUpload:
-    """Keep a gold standard that was sealed while it was received. A worker opens and checks it.
+    """Store a gold standard that was encrypted as it was received. A worker opens and checks it.
 
-    The first gold standard is used immediately. A correction gets a preview, and `apply_gold` makes it the one in use.
+    The first gold standard is used immediately. A correction gets a preview and is used after `apply_gold`.
     """
     if split not in track.definition.items:
         raise NO_SUCH_SPLIT(track=track.title, split=split)
@@ -52,7 +52,7 @@ def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces) -> 
 
 
 def _lost_the_race(_act: Act, _target: GoldUpload, **_input: str) -> GoldStandard:
-    """Raise STALE: another version was added at the same time."""
+    """Raise STALE, because another version was added at the same time."""
     raise STALE()
 
 
@@ -60,14 +60,16 @@ def _lost_the_race(_act: Act, _target: GoldUpload, **_input: str) -> GoldStandar
 def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
     """Make a previewed gold standard the newest version. All runs are scored again with it.
 
-    Public leaderboards show the new scores when all runs have them, together with `note`, which everyone can read. The
+    Public leaderboards show the new scores once all runs have them, together with `note`, which everyone can read. The
     new version has its own audit entry.
     """
     if upload.state != GoldUpload.State.READY:
         raise NOT_READY()
+    track, split = upload.track, upload.split
+    versions = GoldStandard.objects.filter(track=track, split=split).order_by("version")
+    list(versions.select_for_update(no_key=True).values_list("pk"))  # applies previews of the same gold one by one
     if not upload.sealed_sha256 or upload.basis != upload.basis_at(act.at):
         raise STALE()
-    track, split = upload.track, upload.split
     same = GoldStandard.objects.filter(track=track, split=split, sealed_sha256=upload.sealed_sha256)
     former = same.order_by("version").first()
     detail: dict[str, Any] = {"returned_to": former.version} if former else {}
@@ -79,7 +81,7 @@ def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
 
 @action(who=ORGANIZERS, says=_("requested a preview of an earlier gold standard"), errors=[IN_USE])
 def preview_former_gold(act: Act, gold: GoldStandard) -> GoldUpload:
-    """Have an earlier gold standard previewed like a correction. `apply_gold` then makes it the newest version again.
+    """Queue a preview of an earlier gold standard, as for a correction. `apply_gold` then makes it the newest version.
 
     A worker checks it again, because it may have been valid only under earlier rules.
     """

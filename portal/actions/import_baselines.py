@@ -1,4 +1,4 @@
-"""Importing the baselines of a task's folder: their run files and their rows on boards."""
+"""Import the baselines of a task's folder as runs that boards can show."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -7,47 +7,28 @@ from itertools import product
 from typing import Any
 
 from portal.models import Run, SharedTask
-from portal.storage import store_content, store_file
-from scoring import Definition
-from scoring.definition.files import each_file
-from scoring.score import named_bytes
 
 BaselineKey = tuple[str, str, str]  # split, track, name
 
 
-def store_baselines(definition: Definition) -> dict[BaselineKey, str]:
-    """Store each baseline's run file and return the SHA-256s.
-
-    Tracks without the split and the gold itself have no file.
-    """
-    splits = dict.fromkeys(phase.split for phase in definition.phases)
-    found = {}
-    for baseline, split, track in product(definition.baselines, splits, definition.tracks):
-        file = baseline.file(definition.folder, split, track.slug)
-        if file is None:
-            found[split, track.slug, baseline.name] = ""
-        elif all(
-            path.resolve().is_relative_to(definition.folder) and path.exists()
-            for _, path in each_file(track.files, file)
-        ):
-            several = track.files is not None and track.files.field in str(file)
-            stored = store_content([named_bytes(track.files, file)]) if several else store_file(file)
-            found[split, track.slug, baseline.name] = stored
-    return found
-
-
 def import_baselines(shared_task: SharedTask, files: Mapping[BaselineKey, str], at: datetime) -> list[str]:
-    """Add and remove baselines and return one sentence for each. Workers score new and changed ones."""
+    """Add, update and remove baselines, and return the changes as sentences. Workers score new and changed ones."""
     wanted = {_identity(run): run for run in _baseline_runs(shared_task, files, at)}
     rows = Run.objects.filter(track__shared_task=shared_task).exclude(kind=Run.Kind.TEAM)
     there = {_identity(run): run for run in rows}
     gone = [run for identity, run in there.items() if identity not in wanted]
     new = [run for identity, run in wanted.items() if identity not in there]
+    described = [run for identity, run in there.items() if identity in wanted and run.fields != wanted[identity].fields]
+    for run in described:
+        run.fields = wanted[_identity(run)].fields
+    Run.objects.bulk_update(described, ["fields"])
     rows.filter(pk__in=[run.pk for run in gone]).delete()
     Run.objects.bulk_create(new)
-    removed, added = Counter(run.name for run in gone), Counter(run.name for run in new)
-    return [f"baseline {name}: {count} rows removed" for name, count in removed.items()] + [
-        f"baseline {name}: {count} rows new" for name, count in added.items()
+    changes = {"removed": gone, "added": new, "described": described}
+    return [
+        f"baseline {name}: {count} {what}"
+        for what, runs in changes.items()
+        for name, count in Counter(run.name for run in runs).items()
     ]
 
 
@@ -58,6 +39,7 @@ def _identity(run: Run) -> tuple[Any, ...]:
 def _baseline_runs(shared_task: SharedTask, files: Mapping[BaselineKey, str], at: datetime) -> Iterable[Run]:
     """Yield a run for each baseline, phase and track."""
     tracks = {track.slug: track for track in shared_task.tracks.all()}
+    declared = {one.name: one.fields for one in shared_task.definition.baselines}
     for phase, ((split, track, name), sha256) in product(shared_task.phases.all(), files.items()):
         if phase.split == split:
             yield Run(
@@ -68,4 +50,5 @@ def _baseline_runs(shared_task: SharedTask, files: Mapping[BaselineKey, str], at
                 file_sha256=sha256,
                 sha256=sha256,
                 received_at=at,
+                fields={key: text.replace("{track}", track) for key, text in declared.get(name, {}).items()},
             )

@@ -1,4 +1,4 @@
-"""Importing a folder's gold, which is compared with the last import and with the gold in use."""
+"""Import a folder's gold, after comparing it with the last import and with the gold in use."""
 
 from datetime import datetime
 from pathlib import Path
@@ -43,7 +43,7 @@ def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -
     """Add the new gold standards and return one sentence for each change.
 
     Raises:
-        Conflict: some gold changed both in the folder and on the website. The error lists all of it.
+        Conflict: gold changed both in the folder and on the website. The error lists every such gold standard.
     """
     changes, problems = [], []
     tracks = {track.slug: track for track in shared_task.tracks.all()}
@@ -51,16 +51,17 @@ def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -
         track = tracks[wanted.track]
         before = GoldStandard.objects.newest(track, wanted.split)
         if before is not None and not any(path.exists() for path in definition.paths_of_gold(wanted)):
-            continue  # a folder without its gold changes nothing
+            continue  # a folder without gold changes nothing
         try:
-            gold = add_gold_standard(track, wanted.split, wanted.file, at, definition.track(wanted.track).files)
+            files = definition.track(wanted.track, wanted.split).files
+            gold = add_gold_standard(track, wanted.split, wanted.file, at, files)
         except Conflict as conflict:
             problems.append(conflict.message)
             continue
         if gold != before:
             changes.append(f"gold {track.slug} {wanted.split}: version {gold.version}{_covered(gold)}")
         elif not can_open_gold():
-            changes.append(f"gold {track.slug} {wanted.split}: a worker compares it with version {gold.version}")
+            changes.append(f"gold {track.slug} {wanted.split}: a worker will compare it with version {gold.version}")
     if problems:
         raise GOLD_CHANGED_TWICE(problems="\n".join(problems))
     return changes
@@ -72,11 +73,13 @@ def _covered(gold: GoldStandard) -> str:
 
 @transaction.atomic
 def add_gold_standard(track: Track, split: str, file: Path, at: datetime, files: Files | None = None) -> GoldStandard:
-    """Import a checked gold file, or those of a run's `files`, for a split of a track and return the newest version.
+    """Import the checked gold for a track's split and return the newest version.
 
-    The gold is compared with that of the last import. If they are the same, nothing is added, because organizers may
-    have replaced the gold on the website since then. Without the worker's key the two cannot be compared: then a
-    worker gets the new gold, and the current version is returned.
+    The gold is one file, or several if the track's runs have several `files`.
+
+    It is compared with the last import. If the file has not changed since then, nothing is added, because organizers
+    may have replaced the gold on the website in the meantime. The comparison needs the worker's key. If the key is
+    missing, the new gold is queued for a worker, and the current version is returned.
 
     Raises:
         Conflict: both the file and the gold in use have changed since the last import.

@@ -1,4 +1,7 @@
-"""Importing a task's folder: rules, tracks, phases, gold and baselines. A repeated import changes nothing."""
+"""Import a task's folder: rules, tracks, phases, gold and baselines.
+
+Importing the same folder again changes nothing.
+"""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -9,8 +12,15 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.action import Act, action
 from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
-from portal.actions.apply_definition import PART_MISSING, AppliedDefinition, apply_definition, prepare
+from portal.actions.apply_definition import (
+    PART_HAS_RUNS,
+    PART_MISSING,
+    AppliedDefinition,
+    apply_definition,
+    prepare,
+)
 from portal.actions.errors import Invalid
+from portal.actions.folder import PublicFiles
 from portal.actions.import_gold import GOLD_CHANGED_TWICE, import_gold
 from portal.actions.import_phases import WINDOW
 from portal.actions.roles import SERVER
@@ -27,18 +37,20 @@ FOLDER = Invalid.declare("folder", _("The files listed in the definition have er
 @action(
     who=SERVER,
     says=_("imported the shared task"),
-    errors=[DEFINITION, FOLDER, WINDOW, PART_MISSING, GOLD_CHANGED_TWICE, SIGNED_WITH_OTHER_TEXT],
+    errors=[DEFINITION, FOLDER, WINDOW, PART_MISSING, PART_HAS_RUNS, GOLD_CHANGED_TWICE, SIGNED_WITH_OTHER_TEXT],
     repeatable=True,
     atomic=False,
 )
 def import_shared_task(act: Act, folder: Path) -> AppliedDefinition:
-    """Update the portal's shared task from the folder. A folder with an error changes nothing.
+    """Update the portal's shared task from the folder. If the folder has an error, nothing is changed.
 
-    Errors are found in stages: first those of the definition, then those of its files, then those of phases and of gold
-    that changed both in the folder and on the website. All errors of a stage are listed.
+    Errors are found in stages: first those in the definition, then those in its files, then those about phases and
+    about gold that changed both in the folder and on the website. All errors of a stage are listed.
     """
     definition = _valid_definition(folder)
-    given = prepare(definition, _agreement(definition))
+    files = PublicFiles.of(definition)
+    files.store(act.at)
+    given = prepare(definition, files, _agreement(definition))
     with transaction.atomic():
         applied = apply_definition(given, lambda task: import_gold(task, definition, act.at), act.at)
         if applied.changes:
@@ -48,7 +60,7 @@ def import_shared_task(act: Act, folder: Path) -> AppliedDefinition:
 
 
 def _agreement(definition: Definition) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Return the agreement between annotators by track and split, where there are votes."""
+    """Return the annotator agreement by track and split, for splits that have votes."""
     return {
         (votes.track, votes.split): [asdict(row) for row in agreement_of(definition.track(votes.track), votes)]
         for votes in definition.votes

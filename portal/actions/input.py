@@ -1,4 +1,4 @@
-"""Checks of an action's input, with the same errors on pages, in the API and on the command line."""
+"""Validation of an action's input. The errors are the same on pages, in the API and on the command line."""
 
 import unicodedata
 from collections.abc import Callable
@@ -26,12 +26,12 @@ TOO_LONG = Invalid.declare(
     ),
 )
 REQUIRED = Invalid.declare("required", _("%(label)s is required."))
-NOT_TEXT = Invalid.declare("not_text", _("%(label)s contains an invalid character. Type the text again."))
+NOT_TEXT = Invalid.declare("not_text", _("%(label)s contains an invalid character. Enter the text again."))
 NOT_A_CHOICE = Invalid.declare("not_a_choice", _("%(label)s must be one of: %(choices)s."))
 NOT_VALID = Invalid.declare("not_valid", _("%(label)s: %(reason)s"))
 
 NO_ZONE = _("Add the time zone, for example Z for UTC.")
-OUT_OF_RANGE = _("Use a time between the years 2000 and 2199.")
+OUT_OF_RANGE = _("Enter a time between the years 2000 and 2199.")
 
 INPUT_ERRORS = (TOO_LONG, REQUIRED, NOT_TEXT, NOT_A_CHOICE, NOT_VALID)
 
@@ -67,16 +67,16 @@ def _moment(value: datetime) -> datetime:
 
 
 Moment = Annotated[datetime, AfterValidator(_moment)]
-"""A time with its zone that every database stores and every page can show in every zone."""
+"""A time with a time zone, in a range that every database can store and that pages can show in any time zone."""
 
 
 def is_text(text: str) -> bool:
-    """Return whether every database can store the text, and its only control characters are tabs and line breaks."""
+    """Return whether every database can store the text: it has no control characters except tabs and line breaks."""
     return all(one in "\t\n\r" or unicodedata.category(one) not in ("Cc", "Cs") for one in text)
 
 
 class Input(BaseModel):
-    """An action's keyword arguments. Texts are stripped and checked by `is_text`."""
+    """An action's keyword arguments. Strings are stripped and checked by `is_text`."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", str_strip_whitespace=True, frozen=True)
 
@@ -90,7 +90,7 @@ class Input(BaseModel):
 
 
 class InvalidInput(Invalid):
-    """All problems of the input: `problems` has an error for each, and `fields` the field names."""
+    """All problems with the input. `problems` maps the name of each invalid field to its error."""
 
     def __init__(self, problems: dict[str, Invalid]) -> None:
         first = next(iter(problems.values()))
@@ -99,7 +99,7 @@ class InvalidInput(Invalid):
 
 
 def input_error(error: ValidationError, model: type[BaseModel]) -> InvalidInput:
-    """Return the first problem of each field, with the field's title."""
+    """Collect the first problem with each field. The errors refer to fields by their titles."""
     problems: dict[str, Invalid] = {}
     for found in error.errors(include_url=False):
         name = str(found["loc"][0]) if found["loc"] else ""
@@ -110,7 +110,7 @@ def input_error(error: ValidationError, model: type[BaseModel]) -> InvalidInput:
 
 
 def problem_of(found: Any, label: str) -> Any:
-    """Translate one of pydantic's errors into an error of ours."""
+    """Convert one of pydantic's errors to one of this module's errors."""
     context = found.get("ctx", {})
     match found["type"]:
         case "string_too_long":

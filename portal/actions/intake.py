@@ -1,7 +1,7 @@
-"""The first steps of every upload, whether it is submitted or only validated: body, agreement and window."""
+"""The first steps of every upload, submitted or only validated: receiving it, and checking the agreement and window."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 
@@ -20,24 +20,28 @@ TOO_LARGE = TooLarge.declare("too_large", _("The file is too large. The limit is
 UNSIGNED = NotAllowed.declare("unsigned", _("Sign this task’s data agreement first, then upload the file again."))
 PHASE_CLOSED = NotAllowed.declare("phase_closed", _("%(phase)s is not accepting runs at the moment."))
 
-FileName = Annotated[  # not stripped, because names are checked as they are
+FileName = Annotated[  # not stripped, because names are checked exactly as given
     str, StringConstraints(strip_whitespace=False), column(Submission, "file_name", required=True, title="File name")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """The user, team and phase of an upload, and when its whole body was received. `slot` is a Run.Slot or empty."""
+    """The user, team and phase of an upload, and when its whole body was received. `slot` is a `Run.Slot` or empty.
+
+    `fields` has the values of the task's run fields for all runs of the upload.
+    """
 
     user: User
     team: Team
     phase: Phase
     at: datetime
     slot: str
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 def sending(user: User, phase: Phase, at: datetime, slot: str) -> Sending:
-    """Return the upload's details with the user's team. The role TAKING_PART checks whether the team takes part."""
+    """Return the upload's details, with the user's team. The role TAKING_PART checks whether the team takes part."""
     team = team_of(user, phase.shared_task)
     if team is None:
         raise NO_TEAM()
@@ -45,7 +49,9 @@ def sending(user: User, phase: Phase, at: datetime, slot: str) -> Sending:
 
 
 def receive(content: Iterable[bytes], name: str) -> StoredUpload:
-    """Write the body to a temporary file, hashed and synced. The context deletes the file unless it was kept.
+    """Write the body to a temporary file, hash it and sync it to disk.
+
+    The result is a context manager that deletes the file on exit unless the file was kept.
 
     Raises:
         ActionError: TOO_LARGE.
@@ -57,7 +63,7 @@ def receive(content: Iterable[bytes], name: str) -> StoredUpload:
 
 
 def too_large() -> ActionError:
-    """Count an upload whose body exceeds the limit and return its error. Raise it when the length is known."""
+    """Count an upload whose body exceeds the limit, and return the error for the caller to raise."""
     Refusal.objects.count_one([TOO_LARGE.code])
     return TOO_LARGE(limit=UPLOAD_BYTES)
 
@@ -70,7 +76,7 @@ def require_signature(given: Sending) -> None:
 def require_open(given: Sending) -> None:
     """Check that the phase is open, for uploads that reserve no quota. Reserving quota includes this check.
 
-    The phase may have been read a while ago, so it is read from the database again if it seems closed.
+    The phase may have been loaded some time ago, so it is read again if it seems closed.
     """
     phase, at, team_id = given.phase, given.at, given.team.pk
     if not phase.is_open(at, team_id) and not Phase.objects.open(at, team_id).filter(pk=phase.pk).exists():

@@ -1,7 +1,7 @@
-"""The rows of an upload with valid names: the submission, its runs with number and slot, and the quota."""
+"""Create an upload's rows once its names are valid: the submission, its runs with numbers and slots, and quota use."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from django.db import transaction
@@ -10,7 +10,12 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import Conflict, LimitReached
 from portal.actions.intake import PHASE_CLOSED, Sending, require_signature
-from portal.actions.rejections import lock_senders, require_few_rejections
+from portal.actions.rejections import (
+    REPLACEABLE_WITHIN_AN_HOUR,
+    lock_senders,
+    require_few_rejections,
+    require_few_replaceable,
+)
 from portal.actions.slots import SLOT_ERRORS, fill_slots
 from portal.actions.waiting import until_tomorrow
 from portal.evaluation.limits import HINT_SECONDS
@@ -20,7 +25,7 @@ from portal.storage import UploadedFile
 from scoring import __version__ as scorer_version
 from scoring.uploads.inspection import RecognisedRun
 
-QUOTA_ATTEMPTS = 4  # attempts while the phase is being changed
+QUOTA_ATTEMPTS = 4  # maximum number of attempts while the phase is being changed
 
 PHASE_MOVES = Conflict.declare(
     "phase_moves",
@@ -32,27 +37,27 @@ NO_RUNS_LEFT = {
         (
             "day",
             "team",
-            _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. This upload contains %(runs)d."),
+            _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. Runs in this upload: %(runs)d."),
         ),
         (
             "phase",
             "team",
-            _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. This upload contains %(runs)d."),
+            _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. Runs in this upload: %(runs)d."),
         ),
         (
             "day",
             "person",
             _(
-                "Runs that you can still upload today (UTC) for %(track)s, including runs for your earlier teams: "
-                "%(left)d of %(limit)d. This upload contains %(runs)d."
+                "Runs you have left today (UTC) for %(track)s, counting runs for your earlier teams: "
+                "%(left)d of %(limit)d. Runs in this upload: %(runs)d."
             ),
         ),
         (
             "phase",
             "person",
             _(
-                "Runs that you can still upload for %(track)s in %(phase)s, including runs for your earlier teams: "
-                "%(left)d of %(limit)d. This upload contains %(runs)d."
+                "Runs you have left for %(track)s in %(phase)s, counting runs for your earlier teams: "
+                "%(left)d of %(limit)d. Runs in this upload: %(runs)d."
             ),
         ),
     )
@@ -63,15 +68,24 @@ NUMBER_TAKEN = Conflict.declare(
 NO_NUMBER_FREE = Conflict.declare(
     "run_number_taken", _("Run number %(number)d is already used in %(track)s, and no other number is available.")
 )
-NEW_RUN_ERRORS = (PHASE_MOVES, *NO_RUNS_LEFT.values(), NUMBER_TAKEN, NO_NUMBER_FREE, *SLOT_ERRORS)
+NEW_RUN_ERRORS = (
+    REPLACEABLE_WITHIN_AN_HOUR,
+    PHASE_MOVES,
+    *NO_RUNS_LEFT.values(),
+    NUMBER_TAKEN,
+    NO_NUMBER_FREE,
+    *SLOT_ERRORS,
+)
 
 
 def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun], key: str) -> Submission:
-    """Insert the submission and its runs and reserve quota.
+    """Insert the submission and its runs, and reserve quota.
 
-    The caller's transaction holds the locks of `lock_senders`.
+    The caller's transaction must hold the locks of `lock_senders`.
     """
     require_few_rejections(given.user, given.team, given.at)
+    if given.phase.max_submissions is not None:
+        require_few_replaceable(given.user, given.team, given.at)
     require_signature(given)
     shared_task = given.team.shared_task
     submission = Submission.objects.create(
@@ -93,16 +107,15 @@ def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
     by_track: dict[Track, list[RecognisedRun]] = defaultdict(list)
     for run in recognized:
         by_track[tracks[run.track]].append(run)
-    for track, runs in sorted(
-        by_track.items(), key=lambda item: item[0].position
-    ):  # in a fixed order, to avoid deadlocks
+    # Always in the same order, to avoid deadlocks.
+    for track, runs in sorted(by_track.items(), key=lambda item: item[0].position):
         _reserve_quota(given, track, len(runs))
-        fill_slots(_numbered(submission, track, runs), given.slot, given.user, given.at)
+        fill_slots(_numbered(submission, track, runs, given.fields), given.slot, given.user, given.at)
     return submission
 
 
 def rehearse(given: Sending, file: UploadedFile, recognized: Sequence[RecognisedRun]) -> list[TrackLimits]:
-    """Return the limits that would remain after this upload. Raises the same errors as `submit` and changes nothing."""
+    """Return the limits that would remain after this upload. Raise the same errors as `submit`, but change nothing."""
     with transaction.atomic():
         lock_senders(given.user, given.team)
         add_runs(given, file, recognized, "")
@@ -112,9 +125,9 @@ def rehearse(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
 
 
 def _reserve_quota(given: Sending, track: Track, runs: int) -> None:
-    """Reserve quota or raise the reason why it is not possible.
+    """Reserve quota, or raise an error that explains why that is not possible.
 
-    Without a reason, the phase has just changed: try again.
+    If nothing explains the failure, the phase has just changed, so try again.
     """
     team, user, phase, at = given.team, given.user, given.phase, given.at
     for _attempt in range(QUOTA_ATTEMPTS):
@@ -132,8 +145,11 @@ def _reserve_quota(given: Sending, track: Track, runs: int) -> None:
     raise PHASE_MOVES(phase=phase.title)
 
 
-def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) -> list[Run]:
-    """Number the runs. The quota row, which was just updated, blocks other uploads until the transaction ends."""
+def _numbered(submission: Submission, track: Track, found: list[RecognisedRun], fields: Mapping[str, str]) -> list[Run]:
+    """Insert the runs with their numbers.
+
+    The quota row was just updated, so the team's other uploads wait until this transaction ends.
+    """
     once = submission.phase.run_numbers == Phase.RunNumbers.ONCE
     holding = Run.objects.holding_numbers(submission.team, submission.phase).filter(track=track)
     used = set(holding.values_list("number", flat=True))
@@ -159,12 +175,13 @@ def _numbered(submission: Submission, track: Track, found: list[RecognisedRun]) 
                 number_once=once,
                 file_sha256=submission.sha256,
                 received_at=submission.received_at,
+                fields=dict(fields),
             )
         )
     return Run.objects.bulk_create(runs)
 
 
 def _highest_number(submission: Submission, track: Track) -> int:
-    """Return the highest number among the team's earlier runs, or 0 if there are none."""
+    """Return the highest number of the team's earlier runs, or 0 if there are none."""
     earlier = Run.objects.filter(team=submission.team, phase=submission.phase, track=track)
     return earlier.aggregate(highest=Max("number"))["highest"] or 0

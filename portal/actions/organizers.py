@@ -1,4 +1,4 @@
-"""Adding and removing a task's organizers, who are identified by their email address."""
+"""Adding and removing a task's organizers. They are identified by their email address."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from portal.actions.waiting import until_fewer
 from portal.models import AuditEntry, FailedAttempt, SharedTask, User
 from portal.models.failed_attempt import AN_HOUR
 
-ADDRESSES_AN_HOUR = 20  # of a person in all tasks: each shows whether an address has an account
+ADDRESSES_AN_HOUR = 20  # per person, across all tasks, because each attempt shows whether an address has an account
 
 NO_ACCOUNT = Invalid.declare(
     "no_account", _("There is no account with the address %(address)s. Ask the person to sign up first, then add them.")
@@ -40,7 +40,7 @@ Address = Annotated[str, column(User, "email", required=True, title="Email addre
 def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> User:
     """Make another person an organizer of the task. Organizers need a second factor.
 
-    An address is counted before it is looked up, so that simultaneous requests count each other.
+    The attempt is counted before the address is looked up, so that simultaneous requests cannot exceed the limit.
     """
     counted = _count_address(act)
     user = User.objects.filter(email__iexact=address, is_active=True).first()
@@ -54,7 +54,7 @@ def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> Use
         if locked.organizers.filter(pk=user.pk).exists():
             raise IS_ORGANIZER(address=address)
         locked.organizers.add(user)
-        counted.delete()  # the audit entry counts instead
+        counted.delete()  # from now on, the audit entry is counted instead
         act.record(account=user.pk)
     return user
 
@@ -73,7 +73,7 @@ def _count_address(act: Act) -> FailedAttempt:
 
 @action(who=ORGANIZERS, says=_("removed an organizer"), errors=[NO_SUCH_ORGANIZER, LAST_ORGANIZER], locks=True)
 def remove_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> User:
-    """Remove a person, or yourself, from the organizers. At least one remains."""
+    """Remove a person, or yourself, from the organizers. The last organizer cannot be removed."""
     user = shared_task.organizers.filter(email__iexact=address).first()
     if user is None:
         raise NO_SUCH_ORGANIZER(address=address)

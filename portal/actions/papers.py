@@ -27,7 +27,7 @@ def give_paper(
     bibtex: Annotated[str, Field(max_length=10_000, title="BibTeX entry")] = "",
     link: Annotated[str, column(Team, "paper"), passes(web_address)] = "",
 ) -> Team:
-    """Set the team's BibTeX entry and the link to its paper. An empty text removes the value."""
+    """Set the team's BibTeX entry and the link to its paper. An empty string removes the value."""
     if team.shared_task.papers_closed_at is not None:
         raise PAPERS_CLOSED()
     team.bibtex, team.paper = _checked_entry(bibtex), link

@@ -1,6 +1,6 @@
-"""Changing the windows of phases, and granting extra time. Both are audited and public.
+"""Changing phase dates and granting extra time. Both are public and recorded in the audit log.
 
-Only `Phase.objects.open` decides whether a run is in time. It is part of the statement that reserves quota.
+Only `Phase.objects.open` decides whether a run is on time. It is part of the statement that reserves quota.
 """
 
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from portal.actions.input import Moment, column
 from portal.actions.roles import ORGANIZERS
 from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_public
 
-NOTICE = timedelta(hours=1)  # minimum time until a changed deadline, so that uploads in progress can finish
+NOTICE = timedelta(hours=1)  # minimum notice before an earlier deadline, so that uploads in progress can finish
 
 RELEASED = Conflict.declare(
     "released",
@@ -33,17 +33,17 @@ OPENED = Invalid.declare(
     "opened", _("You can move the opening time only before the phase opens, and only to a future time.")
 )
 NO_CLOSING = Invalid.declare("no_closing", _("Enter the closing time."))
-NO_DEADLINE = Invalid.declare("no_closing", _("%(phase)s has no deadline, so it needs no extra time."))
+NO_DEADLINE = Invalid.declare("no_closing", _("%(phase)s has no deadline, so it doesn’t need extra time."))
 CLOSES_FIRST = Invalid.declare("closes_first", _("The closing time must be later than the opening time."))
 PAST = Invalid.declare("past", _("The new deadline is in the past. Choose a future time."))
 DEADLINE_TOO_NEAR = Invalid.declare(
     "too_near",
-    _("If you move the deadline forward, it must be at least one hour from now so that teams have time to react."),
+    _("An earlier deadline must be at least one hour from now so that teams have time to react."),
 )
-NO_TIME = Invalid.declare("no_time", _("Extra time must end after the deadline and in the future."))
+NO_TIME = Invalid.declare("no_time", _("Extra time must end in the future and after the deadline."))
 EXTRA_TIME_TOO_NEAR = Invalid.declare(
     "too_near",
-    _("Extra time must last at least one hour from now so that teams have time to react. Choose a later time."),
+    _("Extra time must end at least one hour from now so that teams have time to react. Choose a later time."),
 )
 ENDS_SOON = Conflict.declare(
     "too_near",
@@ -66,7 +66,7 @@ def move_phase(
     closes: Moment | None,
     note: Annotated[str, column(PhaseChange, "note", required=True, title="Reason")],
 ) -> PhaseChange:
-    """Change a phase's window. The reason is public."""
+    """Change a phase's opening or closing time. The reason is public."""
     _require_unreleased(phase, act.at)
     _require_window(phase, opens, closes, act.at)
     require_hidden_items(phase, closes, act.at)
@@ -93,7 +93,7 @@ def grant_grace(
     until: Moment,
     reason: Annotated[str, column(Grace, "reason", required=True)],
 ) -> Grace:
-    """Accept runs of one team, or of all teams, after the deadline. A second call replaces the extra time."""
+    """Accept runs from one team, or from all teams, after the deadline. A second call replaces the extra time."""
     _require_unreleased(phase, act.at)
     if phase.closes is None or phase.opens > act.at:
         raise NO_DEADLINE(phase=phase.title)
@@ -111,9 +111,9 @@ def grant_grace(
 
 @action(who=ORGANIZERS, says=_("revoked extra time"), errors=[NO_GRACE, ENDS_SOON], locks=True)
 def revoke_grace(act: Act, phase: Phase, *, grace_id: int) -> datetime | None:
-    """Revoke extra time: immediately if the phase stays open for an hour without it, otherwise in an hour.
+    """Revoke extra time: immediately if the phase remains open for an hour without it, otherwise in an hour.
 
-    Returns the time when it ends, or None if it has ended.
+    Return the time when the extra time ends, or None if it has already ended.
     """
     grace = phase.graces.select_related("team").filter(pk=grace_id).first()
     if grace is None:
@@ -155,7 +155,7 @@ def require_hidden_items(phase: Phase, closes: datetime | None, at: datetime) ->
     """Check that the phase does not accept runs while the gold of its items is public.
 
     Raises:
-        Conflict: until `closes` (None: without an end) it would accept runs that could be made from that gold.
+        Conflict: until `closes` (None: forever), the phase would accept runs that could be copied from that gold.
     """
     if closes is not None and closes <= at:
         return

@@ -1,6 +1,7 @@
-"""Checking a pushed folder on a worker: store its files, then create a draft or compare the folder with the task.
+"""Check a pushed folder on a worker: store its files, then create a draft or compare the folder with the task.
 
-The comparison applies the folder in a transaction that is rolled back, so it shows exactly what applying it would do.
+For the comparison, the folder is applied in a transaction that is rolled back, so the result shows exactly what would
+change.
 """
 
 import difflib
@@ -8,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,16 +22,18 @@ from django.utils.translation import gettext as _
 from portal import jobs
 from portal.actions.apply_definition import AppliedDefinition, Prepared, apply_definition, prepare
 from portal.actions.errors import ActionError
-from portal.evaluation.errors import ChildError, HostError, description
+from portal.actions.folder import PublicFiles
+from portal.evaluation.errors import ChildError
 from portal.evaluation.gold import adopt, runs_to_score
 from portal.evaluation.lanes import Lane
-from portal.evaluation.limits import PUSH_LEASE_SECONDS, RETRY_SECONDS
+from portal.evaluation.limits import PUSH_LEASE_SECONDS
 from portal.evaluation.pushes import (
     PushedFolder,
     PushedGold,
     forget_archive,
     forget_gold,
     forget_prepared,
+    postpone,
     problem,
     unpacked,
 )
@@ -45,8 +48,8 @@ from portal.storage import file_sha256
 from scoring import Definition, load_definition
 
 DRAFTS = 5  # maximum number of drafts per person
-_DIFFERENCE = 400  # maximum number of lines
-_COMPARED = 3000  # longest task.yaml that is compared, in lines: the time grows with their square
+_DIFFERENCE = 400  # maximum number of diff lines that are shown
+_COMPARED = 3000  # lines; a longer task.yaml is not compared, because the time grows with the square of the length
 
 log = structlog.get_logger("portal.actions")
 
@@ -70,7 +73,7 @@ class Pushed:
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "Pushed":
-        """Restore the folder from its `as_dict`."""
+        """Restore the folder from its `as_dict` form."""
         folder = data_objects().folder(definition_name(kept["sha256"]))
         given = Prepared(
             definition=load_definition(folder, is_imported=True),
@@ -82,7 +85,7 @@ class Pushed:
         return cls(given, [PushedGold(**gold) for gold in kept["gold"]])
 
     def apply(self, at: datetime, by: User, *, as_draft: bool = False) -> AppliedDefinition:
-        """Update rows and gold, in the caller's transaction."""
+        """Update rows and gold in the caller's transaction."""
 
         def change_gold(shared_task: SharedTask) -> list[str]:
             return _change_gold(shared_task, self.gold, at, by)
@@ -93,7 +96,7 @@ class Pushed:
 def base_of(shared_task: SharedTask) -> str:
     """Return a digest of everything that a push is compared with.
 
-    It includes the current gold key, to which gold is sealed.
+    This includes the current gold key, with which gold is sealed.
     """
     gold = GoldStandard.objects.filter(track__shared_task=shared_task)
     moments = ("slug", "opens", "closes", "released")
@@ -111,7 +114,7 @@ def base_of(shared_task: SharedTask) -> str:
 def check_push(push_id: UUID, at: datetime) -> None:
     """Claim and check the push, and record the result. A worker that has lost its claim writes nothing.
 
-    After an internal error, the push waits for the next attempt.
+    After an internal error, the push is tried again later.
     """
     now = running_from(at)
     waiting = TaskPush.objects.unfinished().filter(pk=push_id)
@@ -124,10 +127,7 @@ def check_push(push_id: UUID, at: datetime) -> None:
         result = _checked(push, now)
         is_recorded = _record(push, token, result, now())
     except Exception as error:
-        what = str(error) if isinstance(error, HostError) else description(error)
-        log.warning("push waits", push=str(push_id), error=what)
-        later = now() + max(timedelta(seconds=RETRY_SECONDS), now() - push.received_at)  # doubled each time
-        if TaskPush.objects.held(push, token).release(later, state=TaskPush.State.RECEIVED):
+        if postpone(push, token, error, now()):
             forget_gold(_gold_of(result))
         return
     if not is_recorded:
@@ -138,7 +138,7 @@ def check_push(push_id: UUID, at: datetime) -> None:
 
 
 def _checked(push: TaskPush, now: Callable[[], datetime]) -> dict[str, Any]:
-    """Check the push and return its new fields. Sealed gold is deleted unless these fields name it."""
+    """Check the push and return its new fields. Sealed gold is deleted unless these fields refer to it."""
     try:
         with unpacked(push) as folder:
             try:
@@ -148,7 +148,7 @@ def _checked(push: TaskPush, now: Callable[[], datetime]) -> dict[str, Any]:
                 raise
     except ChildError as error:
         log.warning("push rejected", push=str(push.pk), error=str(error))
-        message = "Checking the folder takes too much time or memory. Make its files smaller, or remove some of them."
+        message = "Checking this folder takes too much time or memory. Make the files smaller, or remove some of them."
         return _rejected([problem("folder-too-expensive", message)])
 
 
@@ -162,7 +162,11 @@ def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any
     if folder.definition is None or any(one["severity"] == "error" for one in folder.problems):
         return _dropped(folder, [])
     kept = {"size": push.size + folder.size}  # public files stay on disk, so they count toward the daily limit
-    pushed = Pushed(prepare(folder.definition, folder.agreement), folder.gold)
+    files = PublicFiles.of(folder.definition)
+    # The names are saved before the files are stored, so that no file is left behind.
+    TaskPush.objects.filter(pk=push.pk).update(files=files.names())
+    files.store(at)
+    pushed = Pushed(prepare(folder.definition, files, folder.agreement), folder.gold)
     fields: dict[str, Any] = {"state": TaskPush.State.READY, "problems": folder.problems, "prepared": pushed.as_dict()}
     try:
         rehearsal, base = _rehearsed(push, pushed, at)
@@ -183,7 +187,9 @@ def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any
 
 
 def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal, str]:
-    """Return the effects of applying the push now. The transaction is rolled back.
+    """Return the effects of applying the push now, and the digest of what it was compared with.
+
+    The transaction is rolled back.
 
     Raises:
         ActionError: the push cannot be applied.
@@ -201,7 +207,7 @@ def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal,
 def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -> bool:
     """Save the result. A valid first push creates a draft with its sender as organizer.
 
-    A push that is rejected at this point still names its gold, which is deleted after the transaction.
+    If the push is rejected at this point, its gold is deleted after the transaction.
     """
     held = TaskPush.objects.held(push, token)
     creates = push.is_first and result["state"] == TaskPush.State.READY
@@ -213,7 +219,7 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
         try:
             with transaction.atomic():
                 applied = Pushed.of(result["prepared"]).apply(at, push.sent_by, as_draft=True)
-        except ActionError as error:  # another push has just created a task with that slug
+        except ActionError as error:  # another push has just created a task with this slug
             done = _rejected([problem(error.code, error.message, "task.yaml")])
             return bool(TaskPush.objects.filter(pk=push.pk).update(**done))
         shared_task = applied.shared_task
@@ -228,13 +234,13 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
 
 
 def drafts_of(user: User) -> int:
-    """Count the drafts that the person has created. Drafts that they only organize do not count."""
+    """Count the drafts that the person created. Drafts that they only organize do not count."""
     created = TaskPush.objects.filter(is_first=True, sent_by=user, shared_task__state=SharedTask.State.DRAFT)
     return created.count()
 
 
 def _refusal(user: User) -> dict[str, Any] | None:
-    """Return the reason why the person gets no draft although the folder is valid, or None."""
+    """Return the problem that prevents creating a draft even though the folder is valid, or None."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not may_create_tasks(user):
         return problem("may-not-create", "Your account is no longer allowed to create tasks.")
@@ -271,13 +277,13 @@ def _rejected(problems: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _dropped(folder: PushedFolder, more: list[dict[str, Any]]) -> dict[str, Any]:
-    """Reject the push and delete its gold. No other row names the same sealed file."""
+    """Delete the folder's gold, to which no row refers, and return the fields of a rejected push."""
     forget_gold(map(asdict, folder.gold))
     return _rejected([*folder.problems, *more])
 
 
 def _changed_files(push: TaskPush, pushed: Pushed) -> Iterator[str]:
-    """Yield changed files except task.yaml, gold and datasets, and then changed datasets."""
+    """Yield a sentence for each changed public file: first the files of the definition, then the datasets."""
     if push.shared_task is None:
         return
     before, after = _files(push.shared_task.definition), _files(pushed.given.definition)
@@ -295,7 +301,7 @@ def _changed_files(push: TaskPush, pushed: Pushed) -> Iterator[str]:
 
 
 def _files(definition: Definition) -> dict[str, str]:
-    """Return the SHA-256 of each file by name."""
+    """Map the name of each file to its SHA-256. Datasets that tracks do not use are left out."""
     folder = definition.folder
     apart = {dataset.file for dataset in definition.datasets} - definition.files_of_rules
     return {
@@ -306,12 +312,12 @@ def _files(definition: Definition) -> dict[str, str]:
 
 
 def _difference(push: TaskPush, pushed: Pushed) -> str:
-    """Return the change of task.yaml as a unified diff."""
+    """Return the changes to task.yaml as a unified diff."""
     if push.shared_task is None:
         return ""
     before, after = (_lines(one.folder) for one in (push.shared_task.definition, pushed.given.definition))
     if max(len(before), len(after)) > _COMPARED:
-        return f"… a task.yaml of more than {_COMPARED} lines is not compared"
+        return f"… task.yaml has more than {_COMPARED} lines, so its changes are not shown"
     lines = list(difflib.unified_diff(before, after, "task.yaml", "task.yaml", n=1, lineterm=""))
     more = [f"… {len(lines) - _DIFFERENCE} more lines"] if len(lines) > _DIFFERENCE else []
     return "\n".join(lines[:_DIFFERENCE] + more)

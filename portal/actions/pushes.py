@@ -1,4 +1,4 @@
-"""Pushing a task's folder as a zip, and applying a push that a worker has validated."""
+"""Pushing a task's folder as a zip, and applying a push that a worker has checked."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -12,7 +12,7 @@ from pydantic import SkipValidation
 from portal import jobs
 from portal.actions.action import Act, action
 from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
-from portal.actions.apply_definition import PART_MISSING
+from portal.actions.apply_definition import PART_HAS_RUNS, PART_MISSING
 from portal.actions.errors import Conflict, Invalid, LimitReached
 from portal.actions.import_phases import WINDOW
 from portal.actions.pushed_folder import DRAFTS, Pushed, base_of, drafts_of
@@ -27,17 +27,17 @@ from scoring.limits import MEBIBYTE, UPLOAD_BYTES
 
 PUSH_BYTES = UPLOAD_BYTES
 PUSHES_AN_HOUR = 20  # per person
-BYTES_A_DAY = 1024 * MEBIBYTE  # per person: zips and the unpacked files of valid pushes
+BYTES_A_DAY = 1024 * MEBIBYTE  # per person, for zips and the unpacked files of valid pushes
 _AN_HOUR, _A_DAY = timedelta(hours=1), timedelta(days=1)
 
-SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # an iterable that can be consumed only once
+SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # not validated, because it can be consumed only once
 
 TOO_MANY_PUSHES = LimitReached.declare(
     "push_limit",
-    _("You pushed %(n)d folders within an hour. Wait a while. You can also check folders on your own computer."),
+    _("You’ve pushed %(n)d folders in the last hour. Try again later, or check the folder on your own computer."),
 )
 TOO_MANY_BYTES = LimitReached.declare(
-    "push_bytes", _("You reached the daily limit of %(limit)d MiB for pushed folders. Push again tomorrow.")
+    "push_bytes", _("You’ve reached the daily limit of %(limit)d MiB for pushed folders. Push again tomorrow.")
 )
 TOO_MANY_DRAFTS = LimitReached.declare("draft_limit", _("You have %(n)d drafts. Open or delete one first."))
 PUSH_RUNNING = Conflict.declare(
@@ -69,20 +69,20 @@ def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedPieces) -> Tas
 @action(
     who=ORGANIZERS,
     says=_("applied a push"),
-    errors=[NOT_READY, STALE, UNSURE, WINDOW, PART_MISSING, SIGNED_WITH_OTHER_TEXT],
+    errors=[NOT_READY, STALE, UNSURE, WINDOW, PART_MISSING, PART_HAS_RUNS, SIGNED_WITH_OTHER_TEXT],
     locks=True,
 )
 def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
     """Update the task from the pushed folder. If this affects runs, deadlines or people, `is_sure` is required."""
     if push.state != TaskPush.State.READY:
         raise NOT_READY(state=push.get_state_display())
-    assert push.shared_task is not None  # ensured by the role
+    assert push.shared_task is not None  # guaranteed by the role
     shared_task = SharedTask.objects.select_for_update(no_key=True).get(pk=push.shared_task.pk)
     if base_of(shared_task) != push.base:
         raise STALE()
     before = state_before(shared_task)
     applied = Pushed.of(push.prepared).apply(act.at, act.user)
-    # Runs may have been uploaded since the check.
+    # Runs may have been uploaded since the push was checked.
     found = effects_of(before, applied.shared_task, applied.changes, act.at)
     if found.touches_runs and not is_sure:
         raise UNSURE(effects="\n".join(found.effects))
@@ -101,14 +101,15 @@ def is_stale(push: TaskPush) -> bool:
 
 
 def _receive(act: Act, shared_task: SharedTask | None, sealed: Iterable[bytes]) -> TaskPush:
-    """Store the sealed zip before its row: a row without its file could only fail."""
+    """Store the sealed zip first and then its row, because a push whose file is missing could only fail."""
     _require_few(act)
     counted = _Counted(sealed)
     name = store_sealed_gold(counted)
     try:
         with transaction.atomic():
-            list(User.objects.select_for_update(no_key=True).filter(pk=act.user.pk))  # simultaneous pushes wait here
-            expire(act.at)  # needed here if no worker is running
+            # Simultaneous pushes by the same person wait here.
+            list(User.objects.select_for_update(no_key=True).filter(pk=act.user.pk))
+            expire(act.at)  # also done here, in case no worker is running
             _require_few(act)
             push = TaskPush.objects.create(
                 shared_task=shared_task,
@@ -139,7 +140,7 @@ def _require_few(act: Act) -> None:
 
 
 class _Counted:
-    """An iterator over pieces that counts their bytes."""
+    """An iterable of pieces that counts their bytes."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = pieces

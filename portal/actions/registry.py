@@ -25,7 +25,7 @@ def every_action() -> dict[str, Action[Any, Any, Any]]:
 def every_error() -> dict[str, list[tuple[str, ErrorCode]]]:
     """Return all errors by code, each with its sentence and the actions that can raise it.
 
-    An empty name means any action.
+    An empty action name means any action.
     """
     found: dict[str, list[tuple[str, ErrorCode]]] = {}
     of_any = [("", one) for one in (*INPUT_ERRORS, *TOKEN_ERRORS)]

@@ -1,4 +1,7 @@
-"""Releasing a phase's scores: one timestamp, which every page, export and feed compares with the current time."""
+"""Releasing a phase's scores.
+
+The release is a timestamp that every page, export and feed compares with the current time.
+"""
 
 from datetime import datetime
 
@@ -27,7 +30,7 @@ NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("%(phase)s has no release 
 
 @action(who=ORGANIZERS, says=_("released scores"), errors=[NOT_RELEASED_BY_HAND, PAST, STILL_OPEN], locks=True)
 def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Phase:
-    """Make the scores public at the time `when`, or now if it is None."""
+    """Make the scores public at the time `when`, or now if no time is given."""
     released = when or act.at
     if phase.scores != Phase.Scores.ON_RELEASE:
         raise NOT_RELEASED_BY_HAND(phase=phase.title)
@@ -39,7 +42,7 @@ def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Pha
 
 @action(who=ORGANIZERS, says=_("took back a release"), errors=[NO_RELEASE], locks=True)
 def take_back_release(act: Act, phase: Phase) -> Phase:
-    """Hide the scores again, or cancel a planned release. A canceled release can be restored with its date."""
+    """Hide the scores again, or cancel a scheduled release. A canceled release can be restored with its date."""
     if phase.scores != Phase.Scores.ON_RELEASE or phase.released is None:
         raise NO_RELEASE(phase=phase.title)
     return _set(act, phase, None)

@@ -1,4 +1,4 @@
-"""Restoring a backup: verify the whole archive, store its files, then insert all rows in one transaction."""
+"""Restore a backup: verify the whole archive, store its files, then insert all rows in one transaction."""
 
 import hashlib
 import json
@@ -25,11 +25,11 @@ _DEFINITIONS = f"{DATA}/definitions/"
 
 
 def restore_backup(source: Path) -> Manifest:
-    """Fill an empty portal from a backup. An interrupted restore can be started again.
+    """Fill an empty portal from a backup. A restore that was interrupted can be started again.
 
     Raises:
-        Invalid: the file is not a backup, is damaged, or has tables of another portal version.
-        Conflict: the portal has rows, or files that are not in the archive.
+        Invalid: the file is not a backup, is damaged, or comes from a portal version with different tables.
+        Conflict: the portal already has rows, or files that are not in the archive.
     """
     try:
         with tarfile.open(source, "r:") as archive:
@@ -44,7 +44,7 @@ def restore_backup(source: Path) -> Manifest:
 
 
 def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
-    """Return the manifest after reading every file and comparing its hash."""
+    """Return the manifest after reading every file and verifying its hash."""
     try:
         content = json.load(_opened(archive, MANIFEST))
         _require_our_tables(content)
@@ -65,7 +65,10 @@ def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
 
 
 def _require_our_tables(content: Mapping[str, Any]) -> None:
-    """Check the table version. This comes first because other versions may have other keys in the manifest."""
+    """Check that the backup has the same database tables as this portal.
+
+    This check comes first because manifests of other versions may have different keys.
+    """
     if content["migrations"] != rows.migrations():
         message = _(
             "The backup was made with Agon %(theirs)s (%(revision)s), which has different database tables. Restore the "
@@ -76,7 +79,10 @@ def _require_our_tables(content: Mapping[str, Any]) -> None:
 
 
 def _require_empty(manifest: Manifest) -> None:
-    """Check that the portal is empty. Files of this archive are allowed: an interrupted restore may have left them."""
+    """Check that the portal is empty.
+
+    Files that are in the archive are allowed, because an interrupted restore may have left them.
+    """
     if not rows.is_empty():
         raise Conflict("not_empty", _("The database is not empty. Restore the backup into a new database."))
     folders = {"/".join(PurePosixPath(name).parts[:3]) for name in manifest.members if name.startswith(_DEFINITIONS)}

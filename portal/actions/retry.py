@@ -1,6 +1,6 @@
-"""Retrying what failed on our side: uploads, runs and gold files whose evaluation was given up, and emails.
+"""Retry after internal failures: uploads, runs and gold files that workers have given up on, and emails.
 
-What workers retry by themselves, and how often, is in `evaluation.record`.
+See `evaluation.record` for what workers retry on their own, and how often.
 """
 
 from collections.abc import Callable
@@ -22,15 +22,16 @@ from portal.evaluation.limits import HINT_SECONDS
 from portal.models import Board, GoldUpload, Quota, Run, SharedTask, Submission
 from portal.models.lease import LeaseQuerySet
 
-# Reasons why an upload, run or gold file stays failed, for `Retried.left`.
-QUOTA_USED = Conflict.declare("no_runs_left", _("The team has since used its quota."))
-NUMBER_USED = Conflict.declare("run_number_taken", _("The run number has since been used again."))
+# Reasons why an upload, run or gold file remains failed, for `Retried.left`.
+QUOTA_USED = Conflict.declare("no_runs_left", _("The team has since used up its quota."))
+NUMBER_USED = Conflict.declare("run_number_taken", _("The run number has since been reused."))
+REPLACED = Conflict.declare("replaced", _("The team’s newer submission has replaced it."))
 NEWER_GOLD = Conflict.declare("newer_gold", _("A newer gold file exists."))
 
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """The number of runs and gold files that wait for a worker again, and those that stay failed, with the reason."""
+    """The number of runs and of gold files that were queued again, and what remains failed, with the reasons."""
 
     runs: int
     gold: int
@@ -39,10 +40,10 @@ class Retried:
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("retried failed evaluations"), atomic=False)
 def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
-    """Evaluate everything again that failed on our side, even after a deadline.
+    """Retry every evaluation that failed because of the portal itself, even after a deadline.
 
-    A failed run gave back its quota, number and slot and needs them again. If its team has used them since then, the
-    run stays failed. A gold file stays failed if there is a newer one.
+    A failed run released its quota, number and slot, and needs them again. If its team has used them since then, the
+    run remains failed. A gold file remains failed if there is a newer one.
     """
     left: list[str] = []
     uploads = shared_task.submissions.filter(state=Submission.State.FAILED).order_by("received_at")
@@ -59,7 +60,7 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("resent undelivered emails"))
 def resend_mails(act: Act, shared_task: SharedTask) -> int:
-    """Send the failed emails again and return their number. Delivery is attempted for another two days."""
+    """Queue the failed emails again and return their number. Delivery is attempted for another two days."""
     waiting = shared_task.mails.resend()
     if waiting:
         act.record(mails=len(waiting))
@@ -68,9 +69,9 @@ def resend_mails(act: Act, shared_task: SharedTask) -> int:
 
 
 def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
-    """Retry in a separate transaction, so that locks are acquired upload by upload.
+    """Retry in a separate transaction, so that only one upload is locked at a time.
 
-    Return the number of retried rows.
+    Return the number of rows that were retried.
     """
     try:
         with transaction.atomic():
@@ -81,7 +82,7 @@ def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
 
 
 def _retry_upload(upload: Submission, at: datetime) -> int:
-    """Retry an upload with all of its runs or with none."""
+    """Retry all of an upload's runs, or none of them if one cannot be retried."""
     if not _wait_again(Submission.objects.filter(pk=upload.pk), at):
         return 0
     runs = list(upload.runs.locked().select_related("team", "phase", "track", "submission__sent_by"))
@@ -96,6 +97,8 @@ def _retry_run(run: Run, at: datetime) -> int:
     locked = found.select_related("team", "phase", "track", "submission__sent_by").first()
     if locked is None:
         return 0
+    if Submission.objects.filter(runs=locked, replaced_by__isnull=False).exists():
+        raise REPLACED()
     _reclaim(locked, at)
     transaction.on_commit(lambda: jobs.publish_scores([run.pk]))
     return 1
@@ -105,7 +108,7 @@ def _reclaim(run: Run, at: datetime) -> None:
     """Reserve quota, number and slot again, and queue the run.
 
     Raises:
-        Conflict: the team has used one of them since then.
+        Conflict: the team has used one of them in the meantime.
     """
     if run.team is not None and run.submission is not None:
         sender = run.submission.sent_by
@@ -118,14 +121,14 @@ def _reclaim(run: Run, at: datetime) -> None:
 
 
 def _require_free_number(run: Run) -> None:
-    """Check that the run's number is free. The locked quota row blocks other uploads of the team."""
+    """Check that the run's number is free. The team's other uploads must wait, because the quota row is locked."""
     others = Run.objects.filter(team=run.team, phase=run.phase, track=run.track, number=run.number, number_once=True)
     if run.number_once and others.exclude(state__in=(Run.State.REJECTED, Run.State.FAILED)).exists():
         raise NUMBER_USED()
 
 
 def _retry_gold(upload: GoldUpload, at: datetime) -> int:
-    """Retry a gold file unless there is a newer one."""
+    """Retry a gold file. Raise NEWER_GOLD if there is a newer one."""
     there = Q(track=upload.track_id, split=upload.split)
     sent = GoldUpload.objects.filter(there, received_at__gt=upload.received_at)
     newer = sent.exclude(state=GoldUpload.State.REJECTED)
@@ -139,7 +142,7 @@ def _retry_gold(upload: GoldUpload, at: datetime) -> int:
 
 
 def _wait_again(rows: LeaseQuerySet[Any], at: datetime) -> bool:
-    """Put the row back in the queue as if it were new. Return False if a simultaneous call has done so."""
+    """Queue the row again as if it were new. Return False if a simultaneous call has already done so."""
     trusted_until = at + timedelta(seconds=HINT_SECONDS)
     failed = rows.filter(state=Run.State.FAILED)
     return bool(failed.release(trusted_until, state=Run.State.RECEIVED, attempts=0, postponed=0, leases_lost=0))

@@ -1,4 +1,7 @@
-"""Roles: who may call an action. A role returns the error for what is missing; `portal.permissions` has the rules."""
+"""Roles: who may call an action.
+
+A role returns an error for users who lack it. The rules are in `portal.permissions`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,8 +21,8 @@ NO_TEAM = NotAllowed.declare("no_team", _("Create or join a team first."))
 TEAM_NOT_APPROVED = NotAllowed.declare(
     "team_not_approved",
     _(
-        "Your team can’t submit runs because it isn’t approved yet, was declined, or has withdrawn. See the team page "
-        "for what to do."
+        "Your team can’t submit runs because it isn’t approved yet, was declined or was withdrawn. See the team "
+        "page for next steps."
     ),
 )
 NO_CAPTAIN = NotAllowed.declare("no_captain", _("Only the team captain can do this."))
@@ -32,27 +35,27 @@ MAY_NOT_CREATE = NotAllowed.declare(
     "may_not_create", _("Your account can’t create tasks. Ask the administrators of this portal to allow it.")
 )
 TOKEN_SCOPE = NotAllowed.declare(
-    "token_scope", _("This token has the scope “%(scope)s”. This action requires a token with the scope “%(needed)s”.")
+    "token_scope", _("This token has the “%(scope)s” scope. This action requires a token with the “%(needed)s” scope.")
 )
 TOKEN_TASK = NotAllowed.declare("token_task", _("This token works only for the task %(task)s."))
 NOT_BY_TOKEN = NotAllowed.declare("not_by_token", _("You can’t do this with a token. Sign in on the website instead."))
 TOKEN_ERRORS = (TOKEN_SCOPE, TOKEN_TASK, NOT_BY_TOKEN)
-"""What any action can raise for a person who asks by a token."""
+"""Errors that any action can raise if it is called with a token."""
 NOT_ON_SERVER = NotAllowed.declare("people_only", _("Only a person with an account can do this."))
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role. `missing` returns the error for a user who may not act on a target, or None.
+    """A role. `missing` returns the error if the user may not act on the target, and None otherwise.
 
-    `scope` is the scope that a token needs. None means that no token is allowed.
+    `scope` is the scope that a token needs. If it is None, tokens are not allowed.
     """
 
     name: str | Promise
     errors: tuple[ErrorCode, ...]
     missing: Callable[[Viewer, Any], ErrorCode | None]
     needs_second_factor: bool = False
-    on_server: bool = False  # whether commands on the server may call it without an account
+    on_server: bool = False  # whether commands on the server may call the action without an account
     scope: AccessToken.Scope | None = AccessToken.Scope.SUBMIT
 
     def check(self, who: Viewer | None, target: Any) -> None:
@@ -66,7 +69,8 @@ class Role:
             self._check_token(token, target)
         error = self.missing(who, target)
         if error is NO_SECOND_FACTOR and token is not None:
-            _require_scope(token, AccessToken.Scope.ORGANIZE)  # otherwise it is no second factor
+            # With a lower scope, the token does not count as a second factor.
+            _require_scope(token, AccessToken.Scope.ORGANIZE)
         if error is not None:
             raise error()
 
@@ -74,7 +78,7 @@ class Role:
         if self.scope is None:
             raise NOT_BY_TOKEN()
         _require_scope(token, self.scope)
-        if isinstance(target, User):  # the action concerns no task yet
+        if isinstance(target, User):  # no task is involved
             _require_any_task(token)
             return
         require_task(token, _shared_task(target))
@@ -91,7 +95,7 @@ def _require_any_task(token: AccessToken) -> None:
 
 
 def require_task(token: AccessToken, shared_task: SharedTask) -> None:
-    """Raise TOKEN_TASK if the token is for another shared task."""
+    """Raise TOKEN_TASK if the token is for a different shared task."""
     if not token.is_for(shared_task):
         raise TOKEN_TASK(task=token.shared_task)
 

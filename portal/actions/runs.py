@@ -8,6 +8,7 @@ from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, NotAllowed
 from portal.actions.input import column, passes
 from portal.actions.roles import MEMBERS
+from portal.actions.run_fields import RunFields, checked_run_fields
 from portal.models import Board, Phase, Run
 from portal.models.run import one_line
 from portal.models.team import web_address
@@ -32,7 +33,7 @@ NOT_ELIGIBLE = Conflict.declare(
     repeatable=True,
 )
 def choose_official_run(act: Act, run: Run) -> Run:
-    """Make the run the team's official run of its track and phase. Possible until the phase closes."""
+    """Make the run the team's official run in its track and phase. Possible until the phase closes."""
     phase = Phase.objects.get(pk=run.phase_id)
     if phase.official != Phase.Official.CHOSEN:
         raise NOTHING_TO_CHOOSE(phase=phase.title)
@@ -57,7 +58,7 @@ def withdraw_run(
 ) -> Run:
     """Withdraw a run from the leaderboard permanently.
 
-    It keeps its number, still counts toward the quota, and is no longer official.
+    The run keeps its number and still counts toward the quota, but is no longer official.
     """
     _require_unsettled(act, run)
     current = next(one for one in _locked(run) if one.pk == run.pk)
@@ -82,11 +83,17 @@ def describe_run(
     description: Annotated[str, column(Run, "description")] = "",
     link: Annotated[str, column(Run, "link"), passes(web_address)] = "",
     system_type: Run.SystemType | Literal[""] = "",
+    fields: RunFields | None = None,
 ) -> Run:
-    """Describe the system behind a run. Possible until the results are final."""
+    """Describe the system behind a run. Possible until the results are final.
+
+    Run fields that are not in `fields` keep their texts.
+    """
     _require_unsettled(act, run)
-    wanted = {"method": method, "description": description, "link": link, "system_type": system_type}
     current = Run.objects.locked().get(pk=run.pk)
+    wanted: dict[str, Any] = {"method": method, "description": description, "link": link, "system_type": system_type}
+    if fields:
+        wanted["fields"] = checked_run_fields(run.track.shared_task, fields, stored=current.fields)
     before = {name: getattr(current, name) for name, value in wanted.items() if getattr(current, name) != value}
     if before:
         for name in before:
@@ -104,7 +111,7 @@ def _require_unsettled(act: Act, run: Run) -> None:
 
 
 def _locked(run: Run) -> list[Run]:
-    """Lock the team's runs in that track and phase, so that simultaneous choices wait for each other."""
+    """Lock the team's runs in this track and phase, so that simultaneous choices are made one at a time."""
     rivals = Run.objects.filter(team=run.team_id, phase=run.phase_id, track=run.track_id)
     return list(rivals.locked())
 

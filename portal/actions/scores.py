@@ -1,4 +1,4 @@
-"""Applying new scores to released boards, with a public reason, and scoring all runs again."""
+"""Showing new scores on released boards, with a public reason, and rescoring all runs."""
 
 from typing import Annotated
 
@@ -14,9 +14,9 @@ from portal.models import Board, BoardChange, SharedTask
 from portal.models.run import one_line
 from portal.queries.waiting_scores import WaitingScores, show_new_scores
 
-NO_BOARD = Invalid.declare("no_board", _("Choose at least one leaderboard."))
+NO_BOARD = Invalid.declare("no_board", _("Select at least one leaderboard."))
 CHANGED = Conflict.declare(
-    "changed", _("The new scores have changed in the meantime. Review the scores again, then apply them.")
+    "changed", _("The new scores changed while you were reviewing them. Review them again, then apply them.")
 )
 
 
@@ -46,14 +46,14 @@ def apply_scores(
 def rescore(
     act: Act, shared_task: SharedTask, *, reason: Annotated[str, Field(min_length=1, max_length=300, title="Reason")]
 ) -> int:
-    """Score every run again with the newest gold and this scorer version, and return the number of runs."""
+    """Score every run again with the newest gold and the installed scorer version, and return the number of runs."""
     again = score_again(shared_task)
     act.record(reason=reason, **again)
     return again["runs"]
 
 
 def _in_words(change: BoardChange) -> str:
-    """Describe the change, e.g. `task1 evaluation: gold version 1 → 2, scorer 0.9 → 0.9`."""
+    """Describe the change in words, such as `task1 evaluation: gold version 1 → 2, scorer 0.9 → 0.9`."""
     board = change.board
     gold = f"gold version {change.gold_before.version} → {change.gold_after.version}"
     return f"{board.track.slug} {board.phase.slug}: {gold}, scorer {change.scorer_before} → {change.scorer_after}"

@@ -1,8 +1,8 @@
-"""Submitting an upload. When this action returns, the upload is a committed row and a file on disk."""
+"""Submitting an upload. Once this action returns, the upload has a committed row and a file on disk."""
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Literal
 
 from django.db import IntegrityError, transaction
@@ -27,6 +27,7 @@ from portal.actions.intake import (
 from portal.actions.new_runs import NEW_RUN_ERRORS, add_runs
 from portal.actions.rejections import REJECTION_ERRORS, count_rejected, lock_senders, require_few_rejections
 from portal.actions.roles import TAKING_PART
+from portal.actions.run_fields import RunFields, checked_run_fields
 from portal.actions.validate_only import keep_to_validate
 from portal.models import Phase, Refusal, Run, Submission
 from portal.queries.uploads import inspect
@@ -35,7 +36,10 @@ from scoring.uploads.inspection import Upload
 
 UPLOAD_REJECTED = Invalid.declare(
     "upload_rejected",
-    _("%(file)s breaks the rules for file names or archives. Fix the listed problems and upload the file again."),
+    _(
+        "%(file)s doesn’t follow the rules for file names or archives. Fix the listed problems and upload the file "
+        "again."
+    ),
 )
 KEY_REUSED = Invalid.declare(
     "key_reused", _("This Idempotency-Key was already used for a different file, phase or slot. Use a new key.")
@@ -56,12 +60,15 @@ def submit(
     file_name: FileName,
     slot: Run.Slot | Literal[""] = "",
     key: Annotated[str, Field(title="Idempotency key")] = "",
+    fields: RunFields | None = None,
 ) -> Submission:
-    """Accept an upload for the user's team: window, quota, rows, file and audit entry in one transaction.
+    """Accept an upload for the user's team.
 
-    `at` is the database's time, read after the whole body was received. The same key with the same file, phase and slot
-    returns the same submission again. If `slot` is empty, the first run of a track is the primary one. A hint for
-    workers is queued after the commit. If the broker is down, the upload is accepted without it.
+    One transaction checks the window, reserves quota, and writes the rows, the file and the audit entry. `at` is the
+    database's time, read after the whole body was received. Repeating a call with the same key, file, phase and slot
+    returns the same submission. If `slot` is empty, the first run of a track is the primary one. All runs of the upload
+    get the same `fields`. A message for workers is queued after the commit. If the broker is down, the upload is
+    accepted without the message.
 
     Uploads with invalid names or structure count toward the sender's rejection limits, and UPLOAD_REJECTED lists all
     `problems`. Their content is still checked: `validation` is the key of the worker's report, or None.
@@ -69,17 +76,18 @@ def submit(
     given = sending(act.user, phase, act.at, slot)
     key = hashlib.sha256(key.encode()).hexdigest() if key else ""
     _require_place(given, key)
+    given = replace(given, fields=checked_run_fields(given.team.shared_task, fields or {}, stored={}))
     with receive(content, file_name) as stored:
         try:
             return _submitted(act, given, stored, key)
-        except ActionError as error:  # counted here, after the transaction was rolled back
+        except ActionError as error:  # counted here, after the transaction has been rolled back
             problems = error.params.get("problems", [])
             Refusal.objects.count_one([one["code"] for one in problems if one["severity"] == "error"] or [error.code])
             raise
 
 
 def _require_place(given: Sending, key: str) -> None:
-    """Check agreement and window before the body is read. The transaction checks them again."""
+    """Check the signature and the window before the body is read. The transaction checks them again."""
     try:
         require_signature(given)
         require_open(given)
@@ -91,9 +99,8 @@ def _require_place(given: Sending, key: str) -> None:
 
 def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Submission:
     try:
-        require_few_rejections(
-            given.user, given.team, given.at
-        )  # checked before names are read, which takes time, and again under the lock
+        # Checked before names are read, because reading takes time, and again while holding the lock.
+        require_few_rejections(given.user, given.team, given.at)
         upload = inspect(given.team.shared_task, stored, given.team, given.phase)
         with transaction.atomic():
             lock_senders(given.user, given.team)  # first, so that a simultaneous upload with the same key waits here
@@ -102,7 +109,7 @@ def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Subm
             if earlier := _sent_before(given, stored, key):
                 return earlier
             _count(given)
-    except (ActionError, IntegrityError):  # it may have been accepted earlier with this key
+    except (ActionError, IntegrityError):  # the upload may have been accepted earlier with this key
         if earlier := _sent_before(given, stored, key):
             return earlier
         raise
@@ -125,23 +132,23 @@ def _sent_before(given: Sending, stored: StoredUpload, key: str) -> Submission |
 
 
 def _with_key(given: Sending, key: str) -> QuerySet[Submission]:
-    """The submission that was accepted with that key, if any."""
+    """Select the submission that was accepted with this key, if any."""
     mine = Submission.objects.filter(team=given.team, sent_by=given.user)
     return mine.filter(idempotency_key=key) if key else mine.none()
 
 
 def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, key: str) -> Submission:
-    """Insert the rows and the audit entry, store the file, and queue the hint for after the commit."""
+    """Insert the rows and the audit entry, store the file, and queue a message for workers after the commit."""
     submission = add_runs(given, stored, upload.runs, key)
     detail = {"team": given.team.name, "phase": given.phase.slug, "sha256": stored.sha256, "runs": len(upload.runs)}
-    act.record(subject=f"submission {submission.pk}", **detail)
+    act.record(subject=submission.audit_subject, **detail)
     stored.keep()
     transaction.on_commit(lambda: jobs.publish_checks([submission.pk]))
     return submission
 
 
 def _count(given: Sending) -> None:
-    """Count the rejection in a transaction, so that simultaneous rejections cannot exceed the limits."""
+    """Count the rejection. The senders are locked, so simultaneous rejections cannot exceed the limits."""
     require_few_rejections(given.user, given.team, given.at)
     require_signature(given)
     require_open(given)
@@ -149,7 +156,10 @@ def _count(given: Sending) -> None:
 
 
 def _content_to_validate(given: Sending, stored: StoredUpload, upload: Upload) -> str | None:
-    """Have a worker check the content, so that all problems are reported. Return None if that is not possible."""
+    """Have a worker check the content too, so that all problems are reported.
+
+    Return the key of the report, or None if the content cannot be checked.
+    """
     if not upload.runs:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Emails about a team: rows in the outbox, written in the action's transaction."""
+"""Emails about a team. Their outbox rows are written in the action's transaction."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from portal.models import OutgoingMail, Team, User
 
 
 def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime, **details: Any) -> OutgoingMail:
-    """Add a row to the outbox and queue a hint after the commit. `to` is an account or an address."""
+    """Add a row to the outbox and queue a message after the commit. `to` is an account or an address."""
     user, address = (to, to.email) if isinstance(to, User) else (None, to)
     mail = OutgoingMail.objects.create(
         shared_task=team.shared_task,
@@ -26,7 +26,7 @@ def queue_mail(team: Team, kind: OutgoingMail.Kind, to: User | str, at: datetime
 
 
 def notify_organizers(team: Team, at: datetime) -> None:
-    """Email every organizer that the team awaits approval. The sweep sends these emails."""
+    """Queue an email to each organizer, saying that the team is waiting for approval. The sweep sends these emails."""
     for organizer in team.shared_task.organizers.filter(is_active=True).order_by("pk"):
         OutgoingMail.objects.notify(
             organizer,

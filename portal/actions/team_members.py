@@ -1,4 +1,4 @@
-"""Inviting people to a team, leaving it, and handing over the captain's role. Joining is in `teams`."""
+"""Inviting people to a team, leaving a team, and handing over the role of captain. Joining is in `teams`."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -13,9 +13,11 @@ from portal.actions.roles import CAPTAIN, MEMBERS
 from portal.actions.team_mails import queue_mail
 from portal.actions.teams import (
     ACTIVE,
+    TEAM_FULL,
     TEAM_STATE,
     TEAMS_CLOSED,
     require_open_teams,
+    require_room,
     require_state,
     withdraw,
     withdraw_team,
@@ -27,17 +29,25 @@ INVITATIONS_A_DAY = 20  # per team, and per person in a task, so that the portal
 
 TOO_MANY_INVITATIONS = LimitReached.declare(
     "too_many_invitations",
-    _("Teams and people can each send %(limit)d invitations per day. Share the link instead, or try again tomorrow."),
+    _(
+        "You or your team have reached the limit of %(limit)d invitations per day. Share the link instead, or try "
+        "again tomorrow."
+    ),
 )
 HAND_OVER_FIRST = Conflict.declare("hand_over_first", _("You are the captain. Choose a new captain first."))
+TEAM_IS_FIXED = NotAllowed.declare(
+    "team_is_fixed",
+    _("Registration for this task is closed, so you can’t leave your team. Contact the organizers."),
+)
 NO_OTHER_MEMBER = NotAllowed.declare("no_other_member", _("Choose another member of your team."))
 
 
 @action(
     who=MEMBERS,
     says=_("invited by email"),
-    errors=[TEAM_STATE, TEAMS_CLOSED, TOO_MANY_INVITATIONS],
-    locks=True,  # the members stay the same until the transaction ends, and a person's invitations wait for each other
+    errors=[TEAM_STATE, TEAMS_CLOSED, TEAM_FULL, TOO_MANY_INVITATIONS],
+    # Keeps the members unchanged until the transaction ends, and counts a team's invitations one at a time.
+    locks=True,
 )
 def invite_by_mail(
     act: Act,
@@ -47,24 +57,40 @@ def invite_by_mail(
         str, column(OutgoingMail, "address", required=True, title="Email address"), passes(validate_email)
     ],
 ) -> OutgoingMail:
-    """Email the team's invitation link to an address. The recipient needs no account yet."""
+    """Email the team's invitation link to an address. The recipient doesn't need an account yet."""
     require_state(team, *ACTIVE)
     require_open_teams(team.shared_task, act.at)
+    require_room(team)
     _require_few_invitations(act, team)
     act.record(address=address)
     kind, user = OutgoingMail.Kind.INVITATION, act.user
     return queue_mail(team, kind, address, act.at, inviter=str(user), language=user.language)
 
 
-@action(who=MEMBERS, says=_("left the team"), errors=[HAND_OVER_FIRST], locks=True)
+@action(who=MEMBERS, says=_("left the team"), errors=[HAND_OVER_FIRST, TEAM_IS_FIXED], locks=True)
 def leave_team(act: Act, team: Team) -> None:
-    """Leave a team. A team without members is withdrawn. Captains hand over their role first, unless they are alone."""
+    """Leave a team.
+
+    If no members remain, the team is withdrawn. Captains must hand over their role first, unless they are the only
+    member. When registration has closed, only members of a declined or withdrawn team can leave it.
+    """
+    if team.state in ACTIVE and team.shared_task.teams_are_closed(act.at):
+        raise TEAM_IS_FIXED()
+    end_membership(act, team)
+
+
+def end_membership(act: Act, team: Team) -> None:
+    """Remove the user from a locked team, even after registration has closed. If no members remain, withdraw the team.
+
+    Raises:
+        ActionError: HAND_OVER_FIRST, if the user is the captain but not the only member.
+    """
     membership = team.memberships.get(user=act.user)
     is_last = not team.memberships.exclude(pk=membership.pk).exists()
     if membership.is_captain and not is_last:
         raise HAND_OVER_FIRST()
     membership.delete()
-    act.record()
+    AuditEntry.objects.record(act.actor, leave_team.name, team, act.at)
     if is_last and team.state in ACTIVE:
         withdraw(act, team)
         AuditEntry.objects.record(act.actor, withdraw_team.name, team, act.at)

@@ -1,4 +1,4 @@
-"""Registering a team, joining it, withdrawing it, and asking again after it was declined."""
+"""Registering a team, joining it, withdrawing it, and applying again after it was declined."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 Answers = Annotated[dict[str, str], Field(title="Answers")]  # answers by question key
 
 TEAM_STATE = Conflict.declare("team_state", _("This is not possible in the team’s current state (%(state)s)."))
-TEAM_NAME = Invalid.declare("team_name", _("Team names in this task must match %(rule)s."))
+TEAM_NAME = Invalid.declare("team_name", _("This team name is not allowed. Use %(rule)s."))
 INVISIBLE_CHARACTER = Invalid.declare(
     "team_name", _("The team name contains an invisible character, such as a text direction mark. Type the name again.")
 )
@@ -38,6 +38,9 @@ HAS_A_TEAM = Conflict.declare("has_a_team", _("You are already on the team %(tea
 TEAMS_CLOSED = NotAllowed.declare(
     "teams_closed",
     _("Registration for this task is closed, so you can’t create or join a team. Contact the organizers."),
+)
+TEAM_FULL = Conflict.declare(
+    "team_full", _("The team %(team)s is full: in this task, teams can have at most %(limit)d members.")
 )
 NO_SUCH_INVITATION = NotAllowed.declare(
     "no_such_invitation", _("This invitation is not valid. Ask your captain for a new link.")
@@ -63,7 +66,7 @@ def register_team(
     affiliation: Annotated[str, column(Team, "affiliation")] = "",
     answers: Answers | None = None,
 ) -> Team:
-    """Create a team with the user as captain. If the task needs no approval, the team takes part immediately."""
+    """Create a team with you as captain. If the task requires no approval, the team can take part immediately."""
     require_open_teams(shared_task, act.at)
     check_team_name(shared_task, name)
     given = checked_answers(shared_task, answers or {})
@@ -91,20 +94,21 @@ def register_team(
 @action(
     who=SIGNED_IN,
     says=_("joined the team"),
-    errors=[NO_SUCH_INVITATION, TEAMS_CLOSED, HAS_A_TEAM],
+    errors=[NO_SUCH_INVITATION, TEAMS_CLOSED, TEAM_FULL, HAS_A_TEAM],
     repeatable=True,
 )
 def join_team(
     act: Act, shared_task: SharedTask, *, code: Annotated[str, column(Team, "invitation_code")]
 ) -> Membership:
     """Join the team that has this invitation code."""
-    teams = Team.objects.locked()  # the last member may be leaving at this moment
+    teams = Team.objects.locked()  # the last member may be leaving at the same time
     team = teams.filter(shared_task=shared_task, invitation_code=code, state__in=ACTIVE).first()
     if team is None:
         raise NO_SUCH_INVITATION()
     membership = Membership.objects.filter(team=team, user=act.user).first()
     if membership is None:
         require_open_teams(team.shared_task, act.at)
+        require_room(team)
         membership = _add_member(act, team, is_captain=False)
         act.record(subject=team.audit_subject)
     return membership
@@ -112,7 +116,7 @@ def join_team(
 
 @action(who=CAPTAIN, says=_("withdrew the team"), errors=[TEAM_STATE], locks=True)
 def withdraw_team(act: Act, team: Team) -> None:
-    """End the team's participation permanently. Its runs leave the boards of open phases.
+    """Withdraw the team permanently. Its runs are removed from the leaderboards of open phases.
 
     No other team can use its name.
     """
@@ -135,29 +139,33 @@ def ask_again(
 
 
 def withdraw(act: Act, team: Team) -> None:
-    """Withdraw the team without an audit entry."""
+    """Withdraw the team without writing an audit entry."""
     gone = {"state": Team.State.WITHDRAWN, "withdrawn_at": act.at, "data_password": "", "data_password_at": None}
     Team.objects.filter(pk=team.pk).update(**gone)
     Board.objects.filter(track__shared_task=team.shared_task).changed()
 
 
 def require_state(team: Team, *states: Team.State) -> None:
-    """Raise Conflict unless the team is in this state."""
+    """Raise Conflict unless the team is in one of these states."""
     if team.state not in states:
         raise TEAM_STATE(state=team.get_state_display())
 
 
 def check_team_name(shared_task: SharedTask, name: str) -> None:
-    """Raise Invalid for a name that breaks the task's rule."""
-    rule = shared_task.definition.team.name
-    if not re.fullmatch(rule, name):
-        raise TEAM_NAME(rule=rule)
+    """Raise Invalid if the name breaks the task's rule or contains invisible characters."""
+    rules = shared_task.definition.team
+    if not re.fullmatch(rules.name, name):
+        raise TEAM_NAME(rule=rules.name_in_words)
     if has_invisible_characters(name):
         raise INVISIBLE_CHARACTER()
 
 
 def checked_answers(shared_task: SharedTask, answers: Mapping[str, str]) -> dict[str, str]:
-    """The answers to the task's questions. Raises Invalid for a question without a valid answer."""
+    """Return the answers to the task's questions.
+
+    Raises:
+        Invalid: a question has no valid answer.
+    """
     given = {}
     for question in shared_task.definition.team.questions:
         answer = answers.get(question.key, "")
@@ -171,13 +179,19 @@ def checked_answers(shared_task: SharedTask, answers: Mapping[str, str]) -> dict
 
 
 def require_open_teams(shared_task: SharedTask, at: datetime) -> None:
-    """Raise NotAllowed if the phase that closes registration has opened."""
+    """Raise NotAllowed if registration has closed."""
     if shared_task.teams_are_closed(at):
         raise TEAMS_CLOSED()
 
 
+def require_room(team: Team) -> None:
+    """Raise Conflict if the team already has as many members as the task allows."""
+    if team.is_full:
+        raise TEAM_FULL(team=team.name, limit=team.shared_task.definition.team.max_members)
+
+
 def _require_free_name(shared_task: SharedTask, name: str) -> None:
-    """Raise Conflict if a team of the task has a name too similar to this one."""
+    """Raise Conflict if another team of the task has a name that is too similar."""
     other = shared_task.teams.filter(name_key=name_key(name)).first()
     if other is not None:
         raise NAME_TAKEN(name=name) if other.name == name else NAME_TOO_SIMILAR(name=name, other=other.name)

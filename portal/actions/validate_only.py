@@ -1,4 +1,4 @@
-"""Validating an upload without submitting it: the same checks and limits, without using quota."""
+"""Validating an upload without submitting it: the checks and limits are the same, but no quota is used."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ _AN_HOUR = timedelta(hours=1)
 
 TOO_MANY_VALIDATIONS = LimitReached.declare(
     "too_many_validations",
-    _("You validated %(n)d files within an hour. Wait a while, or check your files on your own computer."),
+    _("You’ve validated %(n)d files in the last hour. Wait a while, or check your files on your own computer."),
 )
 VALIDATION_RUNNING = Conflict.declare(
     "validation_running",
@@ -49,7 +49,7 @@ VALIDATION_RUNNING = Conflict.declare(
 
 @dataclass(frozen=True, slots=True)
 class ValidatedRun:
-    """A run that was recognized by its name, or by the nearest valid name.
+    """A run, recognized by its name or by the nearest valid name.
 
     `items` is None if the run cannot be read.
     """
@@ -67,13 +67,14 @@ class ValidatedRun:
 class ValidationReport:
     """What would happen if the upload were submitted now.
 
-    `rejection` is the error of a valid upload: limits, numbers or window.
+    `rejection` is why submitting a valid upload would fail now. For example, a limit has been reached, a run number is
+    taken, or the phase is not open.
 
-    `left` lists the limits of its tracks after the upload. It is empty if the upload would not be accepted.
+    `left` lists the limits that would remain for the upload's tracks. It is empty if the upload would not be accepted.
     """
 
     is_valid: bool
-    problems: list[dict[str, Any]]  # problems of the upload as a whole
+    problems: list[dict[str, Any]]  # problems with the upload as a whole
     runs: list[ValidatedRun]
     rejection: ActionError | None
     left: list[TrackLimits]
@@ -107,14 +108,13 @@ def validate_only(
 def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
     """Have a worker check the received file, within the validation limits.
 
-    The row is written first, so every file has a row. If the row's file is missing, the validation fails with that
-    reason.
+    The row is written first, so that every file has a row. If a row has no file, its validation fails.
     """
     at = given.at
     recent = Validation.objects.filter(user=given.user, received_at__gt=at - _AN_HOUR)
     if seconds := until_fewer(recent.values_list("received_at", flat=True), VALIDATIONS_AN_HOUR, _AN_HOUR, at):
         raise TOO_MANY_VALIDATIONS(n=VALIDATIONS_AN_HOUR, seconds=seconds)
-    expire(at)  # needed here if no worker is running
+    expire(at)  # also done here, in case no worker is running
     try:
         with transaction.atomic():
             lock_senders(given.user, given.team)
@@ -142,7 +142,7 @@ def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
 
 
 def report_of(validation: Validation, at: datetime) -> ValidationReport | None:
-    """Return the report with the current limits and window, or None until it is ready."""
+    """Return the report, based on the current limits and window, or None if it is not ready."""
     if validation.state != Validation.State.DONE:
         return None
     found = validation.report

@@ -1,4 +1,4 @@
-"""Time until a limit is reset: the `seconds` parameter of its errors, which the API sends as `Retry-After`."""
+"""Time until a limit is reset. Errors have it as the parameter `seconds`, which the API sends as `Retry-After`."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -6,12 +6,12 @@ from math import ceil
 
 
 def seconds_until(moment: datetime, at: datetime) -> int:
-    """Return the whole seconds until then, at least one."""
+    """Return the number of whole seconds until `moment`, at least one."""
     return max(1, ceil((moment - at).total_seconds()))
 
 
 def until_fewer(times: Iterable[datetime], limit: int, period: timedelta, at: datetime) -> int:
-    """Return the seconds until fewer than `limit` of these times are within `period`, or zero if they already are."""
+    """Return the seconds until fewer than `limit` of these times are in the last `period`, or 0 if that is so now."""
     newest = sorted(times)[-limit:]
     return seconds_until(newest[0] + period, at) if len(newest) == limit else 0
 

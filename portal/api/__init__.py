@@ -1,1 +1,1 @@
-"""The REST API: it translates HTTP requests into calls of actions and queries, and their results into JSON."""
+"""The REST API, which translates HTTP requests into calls of actions and queries, and the results into JSON."""

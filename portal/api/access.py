@@ -1,4 +1,4 @@
-"""Finding the objects that a request names, and checking that the user may see them."""
+"""Find the objects that a request names, and check that the user may see them."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from portal.queries.tasks import TaskPage, task_page
 
 
 def person(request: ApiRequest) -> User:
-    """Return the user whose token the request has.
+    """Return the user to whom the request's token belongs.
 
     Raises:
         ActionError: SIGNED_OUT.
@@ -27,7 +27,7 @@ def find_task(request: ApiRequest, task: str) -> SharedTask:
     """Return the shared task in the URL.
 
     Raises:
-        ActionError: TOKEN_TASK if the token is for another task.
+        ActionError: TOKEN_TASK if the token is for a different task.
     """
     visible = SharedTask.objects.visible_to(request.user).prefetch_related("tracks")
     found = get_object_or_404(visible, slug=task)
@@ -42,7 +42,7 @@ def find_page(request: ApiRequest, task: str) -> TaskPage:
 
 
 def organized(request: ApiRequest, task: str) -> SharedTask:
-    """Return the task for its organizers. For other users, raise the role's error."""
+    """Return the task if the user is one of its organizers. Otherwise, raise the role's error."""
     found = find_task(request, task)
     person(request)
     ORGANIZERS.check(request.user, found)
@@ -50,7 +50,7 @@ def organized(request: ApiRequest, task: str) -> SharedTask:
 
 
 def own_team(request: ApiRequest, task: str) -> Team:
-    """Return the user's team."""
+    """Return the user's team, or raise Http404 if there is none."""
     team = team_of(person(request), find_task(request, task))
     if team is None:
         raise Http404
@@ -60,7 +60,7 @@ def own_team(request: ApiRequest, task: str) -> Team:
 def find_phase(request: ApiRequest, task: str, phase: str) -> Phase:
     shared_task = find_task(request, task)
     found = get_object_or_404(Phase, shared_task=shared_task, slug=phase)
-    found.shared_task = shared_task  # this object has its tracks loaded
+    found.shared_task = shared_task  # this object already has its tracks loaded
     return found
 
 
@@ -75,7 +75,7 @@ def find_push(request: ApiRequest, push: Any) -> TaskPush:
 
 
 def find_push_of_task(request: ApiRequest, push: Any) -> TaskPush:
-    """Return a push of that task; 404 if the push belongs to no task yet."""
+    """Return a push that belongs to a task. If it does not belong to one yet, raise Http404."""
     found = find_push(request, push)
     if found.shared_task is None:
         raise Http404

@@ -1,7 +1,7 @@
-"""Routes of actions: a table of URLs, with a route for each made from the action's declaration.
+"""Routes of actions: a table of URLs, and the code that makes each route from its action's declaration.
 
-The request body is the action's input, with names and keys instead of rows. The role is checked before the body is
-read.
+The request body is the action's input, with names and keys instead of database rows. The role is checked before the
+body is read.
 """
 
 import inspect
@@ -56,12 +56,12 @@ from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import client_address
 
 Find = Callable[..., Any]
-"""From the request and the URL's parameters to the action's target."""
+"""A function that returns the action's target, given the request and the URL's parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedInput:
-    """An input that the body refers to by name: the body's field, and a function that finds the object."""
+    """An input that the body refers to by name: the type of the name, and a function that finds the object."""
 
     kind: Any
     find: Callable[[ApiRequest, Any, Any], Any]  # called with request, target, name
@@ -87,7 +87,7 @@ class Route:
 
     @property
     def name(self) -> str:
-        """The name of the operation: the action's name, followed by the target's if the action has several URLs."""
+        """The name of the operation: the action's name, plus the target's name if the action has several URLs."""
         return f"{self.action.name}_of_own_team" if self.path.endswith("/team/password") else self.action.name
 
 
@@ -152,7 +152,7 @@ def _gold_upload(request: ApiRequest, upload: GoldUpload) -> GoldUploadAnswer:
 
 
 def _key(number: int) -> int:
-    """Return the key, or 404 if it is too large for a database."""
+    """Return the key or, if it is too large for a database, the largest possible key, which no object has."""
     return min(number, 2**63 - 1)
 
 
@@ -222,7 +222,7 @@ ROUTES = (
         "Organizers",
         answer=_announcement,
         status=HTTPStatus.CREATED,
-        example={"title": "Test data", "text": "The *test* data are now available."},
+        example={"title": "Test data", "text": "The *test* data is now available."},
     ),
     Route(
         "DELETE",
@@ -352,7 +352,7 @@ WITH_FILES = {"submit", "validate_only", "upload_gold", "replace_dataset", "push
 PAGE_ONLY = {
     "allow_device_login": "people allow access in a browser",
     "ask_for_pack": "only the “Paper files” page uses it",
-    "collect_token": "the addresses of RFC 8628 are not part of /api/v1",
+    "collect_token": "the URLs of RFC 8628 are not part of /api/v1",
     "change_settings": "people change their own account in a browser",
     "create_token": "a leaked token could otherwise create more tokens",
     "delete_account": "people change their own account in a browser",
@@ -362,10 +362,10 @@ PAGE_ONLY = {
     "import_shared_task": "a command on the server does this",
     "record_download": "every file download is recorded automatically",
     "revoke_token": "people change their own account in a browser",
-    "start_device_login": "the addresses of RFC 8628 are not part of /api/v1",
+    "start_device_login": "the URLs of RFC 8628 are not part of /api/v1",
     "stop_mails": "the link in an email does this",
 }
-"""Actions without a URL, and the reason."""
+"""Actions that have no URL, and why."""
 
 
 def _declare(route: Route) -> None:
@@ -390,7 +390,7 @@ def _declare(route: Route) -> None:
 
 
 def body_of(route: Route) -> type[Input] | None:
-    """Return the action's input as a model of the JSON body, or None without input."""
+    """Return the action's input as a model of the JSON body, or None if it has no input."""
     fields: dict[str, Any] = {}
     for name, info in route.action.Input.model_fields.items():
         if name in route.named:
@@ -401,7 +401,7 @@ def body_of(route: Route) -> type[Input] | None:
 
 
 def _permission(route: Route, *, takes_body: bool) -> Callable[[ApiRequest], bool]:
-    """Return a check of the action's role and of the JSON media type that runs before the body is read."""
+    """Return a check of the action's role and of the media type, which runs before the body is read."""
 
     def may(request: ApiRequest) -> bool:
         match = request.resolver_match

@@ -1,4 +1,4 @@
-"""Leaderboards as pages of JSON or as whole CSV files. Public ones are cached (`web.board_cache`)."""
+"""Leaderboards as paginated JSON or as complete CSV files. Public boards are cached (`web.board_cache`)."""
 
 from dataclasses import replace
 from datetime import date
@@ -42,6 +42,7 @@ class BoardQuery(BaseModel):
     search: Annotated[str, Field(max_length=200, description="Part of a team name, run name or method")] = ""
     system: Run.SystemType | Literal[""] = ""
     slot: Run.Slot | Literal[""] = ""
+    papers: Annotated[str, Field(max_length=1, description="If present, only teams with a paper")] = ""
     slice: Annotated[str, Field(max_length=200, description="Slice of the scored items, for example language=es")] = ""
     sort: Annotated[
         str, Field(max_length=100, description="Metric to sort by. A leading “-” sorts from high to low")
@@ -63,9 +64,10 @@ AS_CSV_TOO = {"responses": {200: {"content": CSV}}}
 
 @read("Leaderboards", "/tasks/{slug:task}/leaderboards/{slug:track}", BoardAnswer, openapi_extra=AS_CSV_TOO)
 def leaderboard(request: ApiRequest, task: str, track: str, query: Query[BoardQuery]) -> HttpResponse:
-    """A track's leaderboard in a phase, as you may see it.
+    """A track's leaderboard in a phase, with the rows that you can see.
 
-    With `Accept: text/csv`, the answer is the whole table as CSV. Before the release only organizers see its rows.
+    With `Accept: text/csv`, the response is the whole table as CSV. Before the release, only organizers can see its
+    rows.
     """
     head, board = _board(request, task, track, query, whole=wants_csv(request))
     if wants_csv(request):
@@ -94,7 +96,7 @@ def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[Boa
 
 @read("Leaderboards", "/tasks/{slug:task}/leaderboards", OverallAnswer, openapi_extra=AS_CSV_TOO)
 def leaderboards(request: ApiRequest, task: str, query: Query[OverallQuery]) -> HttpResponse:
-    """The tracks of a phase next to each other, and the rankings over several tracks. Also available as CSV."""
+    """The results of a phase in all tracks side by side, and rankings across several tracks. Also available as CSV."""
     page = find_page(request, task)
     head = board_head(task, None, query.phase)
     if head is None:
@@ -108,7 +110,7 @@ def leaderboards(request: ApiRequest, task: str, query: Query[OverallQuery]) -> 
 
 @read("Leaderboards", "/tasks/{slug:task}/releases", list[ReleaseAnswer])
 def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
-    """Released leaderboards in their released state, newest first."""
+    """Leaderboards as they were when released, newest first."""
     found = find_task(request, task)
     return [
         ReleaseAnswer(

@@ -1,4 +1,4 @@
-"""Actions with a file: submitting, validating, and uploading gold standards and datasets."""
+"""Actions that receive a file: submitting, validating, pushing folders, and uploading gold standards and datasets."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -6,12 +6,14 @@ from typing import Annotated, Any, Literal
 
 from django.http import Http404, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from ninja import Query, Status
 from pydantic import BaseModel, Field
 
 from portal.actions.action import Action
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
 from portal.actions.gold import GOLD_BYTES, upload_gold
+from portal.actions.input import NOT_VALID, InvalidInput
 from portal.actions.intake import TOO_LARGE
 from portal.actions.pushes import PUSH_BYTES, push_new_task, push_task
 from portal.actions.submit import submit
@@ -27,7 +29,7 @@ from portal.models.clock import database_now
 from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, submission_view
 from portal.storage import UploadTooLarge, store_upload
-from scoring.limits import UPLOAD_BYTES
+from scoring.limits import RUN_FIELDS, UPLOAD_BYTES
 
 KEY = "Idempotency-Key"
 PHASE = "/tasks/{slug:task}/phases/{slug:phase}"
@@ -53,6 +55,15 @@ class UploadQuery(BaseModel):
         ),
     ] = ""
     slot: Annotated[Run.Slot | Literal[""], Field(description="Only for phases with primary and contrastive runs")] = ""
+
+
+class SubmitQuery(UploadQuery):
+    """The file's details in the URL, with the task's run fields."""
+
+    field: Annotated[
+        list[str],
+        Field(max_length=RUN_FIELDS, description="One of the task’s run fields as KEY=TEXT. Repeat it for each field"),
+    ] = []
 
 
 class Sure(BaseModel):
@@ -98,13 +109,14 @@ def upload(
 
 
 @upload(f"{PHASE}/submissions", submit, find_phase, {201: SubmissionAnswer}, "Submissions", RAW_BODY | FORM_BODY)
-def submit_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQuery]) -> Any:
+def submit_file(request: ApiRequest, task: str, phase: str, query: Query[SubmitQuery]) -> Any:
     """Submit a file: a run, or a zip of several runs.
 
     The body is the file itself, or a form with the part `file`. When the response arrives, the file is stored. Poll the
-    address in `Location` for the results of its runs. A repeated request with the same `Idempotency-Key` gives the same
+    URL in `Location` for the results of its runs. A repeated request with the same `Idempotency-Key` gives the same
     submission.
     """
+    fields = _run_fields(query.field)
     with received(request, query.file_name, UPLOAD_BYTES) as body:
         at = database_now()
         submission = submit(
@@ -115,6 +127,7 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQ
             file_name=body.name,
             slot=query.slot,
             key=request.headers.get(KEY, ""),
+            fields=fields,
         )
     view = submission_view(submission, request.user, at)
     official = official_among(view.runs, request.user, at)
@@ -123,11 +136,19 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQ
     return Status(int(HTTPStatus.CREATED), answer)
 
 
+def _run_fields(given: list[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in given]
+    if not all(separator for _key, separator, _text in pairs):
+        problem: Any = NOT_VALID(label="field", reason=_("Use KEY=TEXT."))
+        raise InvalidInput({"field": problem})
+    return {key: text for key, _separator, text in pairs}
+
+
 @upload(f"{PHASE}/validations", validate_only, find_phase, {202: ValidationAnswer}, "Submissions", RAW_BODY | FORM_BODY)
 def validate_file(request: ApiRequest, task: str, phase: str, query: Query[UploadQuery]) -> Any:
     """Validate a file without submitting it. The check and the report are the same, and no quota is used.
 
-    Poll the address in `Location` until `is_finished`.
+    Poll the URL in `Location` until `is_finished`.
     """
     with received(request, query.file_name, UPLOAD_BYTES) as body:
         at = database_now()
@@ -147,9 +168,9 @@ def validate_file(request: ApiRequest, task: str, phase: str, query: Query[Uploa
     RAW_BODY,
 )
 def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
-    """Upload a gold standard. It is sealed while it is received, and a worker opens and checks it.
+    """Upload a gold standard. It is encrypted as it is received, and a worker opens and checks it.
 
-    The first gold standard of a track and split is used immediately. A correction gets a preview: poll the address in
+    The first gold standard of a track and split is used immediately. A correction gets a preview: poll the URL in
     `Location` until `is_finished`, then apply it.
     """
     found = find_track(request, task, track)
@@ -165,9 +186,9 @@ def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
 
 @upload("/pushes", push_new_task, person, {202: PushAnswer}, "Organizers", RAW_BODY)
 def first_push(request: ApiRequest) -> Any:
-    """Push the folder of a new task as a zip. It is sealed while it is received, so only a worker can open it.
+    """Push the folder of a new task as a zip. It is encrypted as it is received, so only a worker can open it.
 
-    Poll the address in `Location` until `is_finished`. A valid folder becomes a draft that only you can see.
+    Poll the URL in `Location` until `is_finished`. A valid folder becomes a draft that only you can see.
     """
     with sealed(request, PUSH_BYTES) as pieces:
         push = push_new_task(request.user, person(request), database_now(), sealed=pieces)
@@ -178,7 +199,7 @@ def first_push(request: ApiRequest) -> Any:
 def later_push(request: ApiRequest, task: str) -> Any:
     """Push the folder of an existing task as a zip.
 
-    Poll the address in `Location` until `is_finished`. A valid folder is compared with the task and can then be
+    Poll the URL in `Location` until `is_finished`. A valid folder is compared with the task and can then be
     applied.
     """
     found = find_task(request, task)

@@ -32,7 +32,7 @@ from portal.web.export import task_export
 
 @read("Organizers", "/tasks/{slug:task}/organize/teams", list[OrganizedTeamAnswer])
 def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]:
-    """All teams. Those that await approval come first."""
+    """All teams, with those awaiting approval first."""
     return [
         OrganizedTeamAnswer(
             id=line.team.pk,
@@ -94,7 +94,7 @@ def _declare(wanted: Export) -> None:
     read("Organizers", path, None, openapi_extra=file(kind, str(wanted.title)))(view)
 
 
-_OPERATIONS = {"downloads.csv": "downloads"}  # keeps the name that it had before other exports were added
+_OPERATIONS = {"downloads.csv": "downloads"}  # keeps the name it had before other exports were added
 
 for _export in EXPORTS.values():
     _declare(_export)

@@ -41,7 +41,7 @@ def team(request: ApiRequest, task: str) -> TeamAnswer:
 
 @read("Submissions", "/tasks/{slug:task}/submissions", Page[SubmissionSummary])
 def submissions(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
-    """The uploads of your team, newest first. Organizers see those of all teams."""
+    """Your team's uploads, newest first. Organizers see the uploads of all teams."""
     shared_task = find_task(request, task)
     person(request)
     rows = Submission.objects.visible_to(request.user).filter(shared_task=shared_task).select_related("phase")
@@ -81,7 +81,7 @@ def validation(request: ApiRequest, task: str, validation: UUID) -> ValidationAn
 
 @read("Runs", "/tasks/{slug:task}/runs", Page[RunAnswer])
 def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "", track: str = "") -> dict[str, Any]:
-    """The runs of your team, newest first. Organizers see those of all teams. `phase` and `track` filter them."""
+    """Your team's runs, newest first. Organizers see the runs of all teams. `phase` and `track` filter them."""
     shared_task = find_task(request, task)
     person(request)
     own = Run.objects.visible_to(request.user).filter(kind=Run.Kind.TEAM, track__shared_task=shared_task)
@@ -117,9 +117,9 @@ def run_file(request: ApiRequest, task: str, run: UUID) -> HttpResponse:
 
 @read("Runs", "/tasks/{slug:task}/runs/{uuid:run}/items", ItemsAnswer)
 def run_items(request: ApiRequest, task: str, run: UUID, paging: Query[Paging], items: str = "") -> ItemsAnswer:
-    """The answers of the run and of the gold standard to each item, if the task publishes them.
+    """The run's answer and the gold answer for each item, if the task publishes them.
 
-    `items=wrong` lists the items whose answer is not fully correct. `limit` has no effect here.
+    To list only the items whose answer is not fully correct, use `items=wrong`. The `limit` parameter has no effect.
     """
     if paging.cursor and not (paging.cursor.isdecimal() and len(paging.cursor) < 8):
         raise bad_cursor()

@@ -1,6 +1,6 @@
 """Pagination.
 
-Each page has the URL of the next one, which starts after the last row even if rows were added before it.
+Each page has the URL of the next one, which starts after the last row even if rows are added in the meantime.
 """
 
 import json
@@ -38,7 +38,7 @@ class Page(BaseModel, Generic[Item]):
 
 
 def page_of(request: ApiRequest, rows: QuerySet[Row], order: Sequence[str], paging: Paging) -> list[Row]:
-    """Return the rows of the page and note the next page on the request.
+    """Return the rows of the page, and store the URL of the next page on the request.
 
     `order` lists columns that are unique together. Descending columns start with `-`.
     """
@@ -53,14 +53,14 @@ def page_of(request: ApiRequest, rows: QuerySet[Row], order: Sequence[str], pagi
 
 
 def note_next(request: ApiRequest, cursor: str) -> None:
-    """Add the next page's URL to the answer and to its `Link` header."""
+    """Store the next page's URL, which is added to the answer and its `Link` header."""
     query = request.GET.copy()
     query["cursor"] = cursor
     request.next_page = f"{settings.PUBLIC_URL}{request.path}?{query.urlencode()}"
 
 
 def as_page(request: ApiRequest, items: Sequence[Any]) -> dict[str, Any]:
-    """Return the response for a page of a list. Items are converted to their type when they are serialized."""
+    """Return the response for a page of a list. Items are converted to their type during serialization."""
     return {"items": items, "next": getattr(request, "next_page", None)}
 
 

@@ -25,7 +25,7 @@ class Unauthorized(ActionError):
 
 
 class NotFound(ActionError):
-    """The object does not exist, or this person may not see it."""
+    """The object does not exist, or this person is not allowed to see it."""
 
     http_status = 404
 
@@ -37,7 +37,7 @@ class WrongMethod(ActionError):
 
 
 class BadRequest(ActionError):
-    """The request cannot be read."""
+    """We couldn’t read the request."""
 
     http_status = 400
 
@@ -55,7 +55,7 @@ class NoSuchRange(ActionError):
 
 
 class ServerError(ActionError):
-    """An error on our side."""
+    """An internal error in the portal."""
 
     http_status = 500
 
@@ -72,12 +72,12 @@ BAD_TOKEN = Unauthorized.declare(
 )
 NOT_FOUND = NotFound.declare("not_found", _("This resource does not exist, or you don’t have access to it."))
 WRONG_METHOD = WrongMethod.declare("method_not_allowed", _("Use one of these methods: %(allowed)s."))
-NOT_READABLE = BadRequest.declare("not_readable", _("The request cannot be read. %(expected)s"))
+NOT_READABLE = BadRequest.declare("not_readable", _("We couldn’t read the request. %(expected)s"))
 WRONG_MEDIA = WrongMedia.declare("media_type", _("Send the body as %(expected)s."))
 BODY_TOO_LARGE = TooLarge.declare("too_large", _("The body is too large. The limit is %(limit)d bytes."))
 NO_SUCH_RANGE = NoSuchRange.declare("range", _("The file has %(size)d bytes. Request a range within it."))
 TOO_MANY_REQUESTS = LimitReached.declare(
-    "too_many_requests", _("You sent more than %(limit)d requests within a minute. Wait %(seconds)d seconds.")
+    "too_many_requests", _("You’ve sent more than %(limit)d requests in the last minute. Wait %(seconds)d seconds.")
 )
 SERVER_ERROR = ServerError.declare("server_error", _("An error occurred on our side. Try again later."))
 UNAVAILABLE = Unavailable.declare(
@@ -109,12 +109,12 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """An error as in RFC 9457, with its code and the parameters of its sentence."""
+    """An error in the format of RFC 9457, with its code and the values in its message."""
 
     type: str = Field(description="URL of the page that explains the code")
     title: str
     status: int
-    detail: str = Field(description="What is wrong, and how to fix it")
+    detail: str = Field(description="What went wrong and how to fix it")
     code: str
     params: dict[str, Any] = Field(default_factory=dict, description="Values in the message")
     errors: list[FieldProblem] = Field(default_factory=list, description="Every problem in the input")
@@ -122,7 +122,7 @@ class Problem(BaseModel):
 
 
 def problem_response(error: ActionError, **headers: str) -> HttpResponse:
-    """The response for an error."""
+    """Return the response for an error."""
     params = dict(error.params)
     listed = params.pop("problems") if isinstance(params.get("problems"), list) else []
     body = {
@@ -145,7 +145,7 @@ def problem_response(error: ActionError, **headers: str) -> HttpResponse:
 
 class _Encoder(DjangoJSONEncoder):
     def default(self, o: Any) -> Any:
-        """Convert parameters that JSON has no type for to text."""
+        """Convert parameters that have no JSON type to text."""
         try:
             return super().default(o)
         except TypeError:

@@ -1,20 +1,20 @@
-"""Rate limits for requests per minute. Each web process counts its own, so reading needs no database writes.
+"""Limits on requests per minute. Each web process counts separately, so that reading needs no database writes.
 
-The limits that protect runs, passwords and mailboxes belong to actions, which count them in the database.
+The limits that protect runs, passwords and mailboxes belong to actions, which count in the database.
 """
 
 from dataclasses import dataclass
 
 from django.core.cache import caches
 
-REQUESTS = 600  # per minute, for each token, or for each address without a token
-WRONG_TOKENS = 30  # per minute, for each address
+REQUESTS = 600  # per minute per token, or per address if there is no token
+WRONG_TOKENS = 30  # per minute per address
 _WINDOW = 60  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A client's request count. It is reset in `seconds`."""
+    """A client's request count, which resets in `seconds`."""
 
     limit: int
     used: int
@@ -34,7 +34,7 @@ class Usage:
 
 
 def count(who: str, limit: int, now: float) -> Usage:
-    """Count a request of client `who`. `now` is Unix time in seconds."""
+    """Count a request by the client `who`. `now` is Unix time in seconds."""
     window, passed = divmod(int(now), _WINDOW)
     key = f"{who}:{window}"
     caches["rates"].add(key, 0, timeout=_WINDOW)

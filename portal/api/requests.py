@@ -1,4 +1,4 @@
-"""The handling of every API request: its token, its rate limit, and the headers of the response."""
+"""Processing common to all API requests: tokens, rate limits, and response headers."""
 
 import logging
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class ApiRequest(HttpRequest):
 
 
 def guarded(view: View) -> View:
-    """Wrap an API view. Cookies are ignored, so no other website can act on behalf of a visitor."""
+    """Wrap an API view. Cookies are ignored, so that other websites cannot act on behalf of a visitor."""
 
     @csrf_exempt
     @wraps(view)
@@ -60,9 +60,9 @@ def guarded(view: View) -> View:
             if usage.is_over:
                 raise problems.TOO_MANY_REQUESTS(limit=usage.limit, seconds=usage.seconds)
             if request.method not in _SAFE and not request.user.is_authenticated:
-                raise problems.NO_TOKEN()  # before the body is read
+                raise problems.NO_TOKEN()  # raised before the body is read
             response = view(request, *args, **arguments)
-        except Exception as error:  # every error of the API is a problem in JSON, even that of a bug
+        except Exception as error:  # the API reports all errors as JSON, even unexpected ones
             response = answer_to(error, request)
         return _finished(request, response, usage)
 
@@ -70,9 +70,9 @@ def guarded(view: View) -> View:
 
 
 def no_nul(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Reject NUL characters with a problem.
+    """Reject NUL characters with a JSON error.
 
-    This is a middleware because it must run before cached boards are served.
+    This is middleware because it must run before cached boards are served.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
@@ -85,7 +85,7 @@ def no_nul(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
 
 
 def answer_to(error: Exception, request: HttpRequest) -> HttpResponse:
-    """Return the problem for an exception. An unknown exception is logged and reported as an error on our side."""
+    """Return the response for an exception. An unknown exception is logged and reported as an internal error."""
     match error:
         case ActionError(code=SIGNED_OUT.code | Obstacle.SIGNED_OUT) if not request.user.is_authenticated:
             return problems.problem_response(problems.NO_TOKEN())
@@ -127,7 +127,7 @@ def _enter(request: HttpRequest) -> rates.Usage:
 
 
 def _note_use(token: AccessToken, at: datetime) -> None:
-    """Save when the token was used. Reading remains possible if the database is read-only."""
+    """Record when the token was used. If the database is read-only, skip this, so that reading still works."""
     try:
         token.used(at)
     except DatabaseError as error:
@@ -136,7 +136,7 @@ def _note_use(token: AccessToken, at: datetime) -> None:
 
 
 def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usage | None) -> HttpResponseBase:
-    """Add the headers of every response, and answer 304 if the client already has the content."""
+    """Add the headers that every response has. Answer with status 304 if the client already has the content."""
     if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = response["Allow"]
         response = problems.problem_response(problems.WRONG_METHOD(allowed=allowed), Allow=allowed)
@@ -146,7 +146,7 @@ def _finished(request: HttpRequest, response: HttpResponseBase, usage: rates.Usa
         response["Link"] = f'<{next_page}>; rel="next"'
     if location := getattr(request, "location", ""):
         response["Location"] = f"{settings.PUBLIC_URL}{location}"
-    response["Agon-Version"] = __version__  # older clients warn their users
+    response["Agon-Version"] = __version__  # lets older clients warn their users
     patch_vary_headers(response, ["Authorization", "Accept"])
     response.setdefault("Cache-Control", "private, no-cache")
     if request.method not in _SAFE or response.status_code != HTTPStatus.OK or not isinstance(response, HttpResponse):

@@ -8,16 +8,16 @@ from ninja import Router
 from portal.api.problems import Problem
 
 router = Router()
-"""All URLs in one table, since several methods may share a URL."""
+"""All routes are in one router, because several methods may share a URL."""
 
 PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422, 429), Problem)
-"""The other responses of any URL."""
+"""The error responses that every URL can return."""
 
 Declared = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def read(tag: str, path: str, answer: Any, **options: Any) -> Declared:
-    """Declare a GET endpoint. The function's name is the operation's name, and its docstring the description."""
+    """Declare a GET endpoint. The function's name becomes the operation's name, and its docstring the description."""
 
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
         summary, _, rest = (view.__doc__ or "").partition("\n")

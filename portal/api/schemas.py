@@ -19,7 +19,7 @@ from portal.queries.quota import TrackLimits
 from portal.queries.runs import RunLine, SubmissionView
 from portal.queries.tasks import TaskPage
 
-Problems = list[dict[str, Any]]  # see `scoring.reports.problems.Problem.as_dict`
+Problems = list[dict[str, Any]]  # lists of `scoring.reports.problems.Problem.as_dict` values
 
 
 class Answer(BaseModel):
@@ -37,7 +37,7 @@ class TaskSummary(Answer):
     venue: str
     year: int
     languages: list[str]
-    state: str = Field(description="open, or for its organizers also draft or hidden")
+    state: str = Field(description="open. Organizers of the task can also see draft and hidden")
     accepts_runs: bool = Field(description="True if a phase is open")
     phase: str | None = Field(
         description="The open phase that closes first. If none is open, the next phase to open, or the last phase"
@@ -105,7 +105,7 @@ class LimitAnswer(BaseModel):
     used: int
     limit: int | None = Field(description="Null if there is no limit")
     left: int | None
-    period: str = Field(description="phase, or day (UTC)")
+    period: str = Field(description="day (UTC), or phase. In a phase with rounds, `phase` means the current round")
     whose: str = Field(description="team or person, whichever has used more of the limit")
 
     @classmethod
@@ -134,14 +134,25 @@ class PhaseAnswer(BaseModel):
     scores_are_public: bool
     released: datetime | None
     official: str = Field(description="Which run is official: best, last, chosen or all")
+    submissions: int | None = Field(description="If 1, a team's later upload replaces the earlier one")
+    replaces: "SubmissionSummary | None" = Field(
+        description="Your team's upload that a new one replaces. Null if there is none, or if all uploads count"
+    )
     runs_per_track: int | None
     runs_per_day: int | None
+    round_days: int | None = Field(description="Days in each round. At `closes`, the next round begins")
     limits: list[LimitAnswer] = Field(description="Your remaining quota. Empty if you are not on an approved team")
     leaderboards: list[str] = Field(description="URLs, one per track")
 
     @classmethod
     def of(
-        cls, phase: Phase, page: TaskPage, at: datetime, limits: list[TrackLimits], boards: list[str]
+        cls,
+        phase: Phase,
+        page: TaskPage,
+        at: datetime,
+        limits: list[TrackLimits],
+        boards: list[str],
+        replaces: Submission | None,
     ) -> "PhaseAnswer":
         team = page.team.pk if page.team else None
         is_public = phase.scores_are_public(at)
@@ -157,8 +168,11 @@ class PhaseAnswer(BaseModel):
             scores_are_public=is_public,
             released=phase.released if is_public else None,
             official=phase.official,
+            submissions=phase.max_submissions,
+            replaces=SubmissionSummary.of(replaces) if replaces else None,
             runs_per_track=phase.runs_per_track,
             runs_per_day=phase.runs_per_day,
+            round_days=phase.round_days,
             limits=[LimitAnswer.of(line) for line in limits],
             leaderboards=boards,
         )
@@ -182,6 +196,19 @@ class QuestionAnswer(Answer):
     choices: list[str]
 
 
+class RunFieldLabel(Answer):
+    """A run field as a column."""
+
+    key: str
+    label: str
+
+
+class RunFieldAnswer(RunFieldLabel):
+    """A short text that teams enter for each upload."""
+
+    required: bool
+
+
 class TaskAnswer(TaskSummary):
     """A shared task."""
 
@@ -189,6 +216,7 @@ class TaskAnswer(TaskSummary):
     current_phase: str | None = Field(description="The open phase that closes first")
     team_name_rule: str = Field(description="Regular expression that the whole team name must match")
     questions: list[QuestionAnswer]
+    run_fields: list[RunFieldAnswer]
     has_agreement: bool
     has_password_data: bool
     papers_closed: bool
@@ -205,6 +233,7 @@ class TaskAnswer(TaskSummary):
             current_phase=page.current_phase.slug if page.current_phase else None,
             team_name_rule=rules.team.name,
             questions=[QuestionAnswer.model_validate(one) for one in rules.team.questions],
+            run_fields=[RunFieldAnswer.model_validate(one) for one in rules.run_fields],
             has_agreement=rules.agreement is not None,
             has_password_data=task.has_password_data,
             papers_closed=task.papers_closed_at is not None,
@@ -214,7 +243,7 @@ class TaskAnswer(TaskSummary):
 
 
 class ObstacleAnswer(BaseModel):
-    """A reason why you cannot download a file, and how to resolve it."""
+    """A step that you must complete before you can download a file."""
 
     code: str
     detail: str
@@ -253,7 +282,7 @@ class AnnouncementAnswer(BaseModel):
 class MemberAnswer(BaseModel):
     """A member of a team."""
 
-    id: int = Field(description="Id of the membership, needed to make this member the captain")
+    id: int = Field(description="Membership id. Use it to make this member the captain")
     name: str
     is_captain: bool
 
@@ -272,9 +301,7 @@ class TeamAnswer(BaseModel):
     reason: str = Field(description="Why the team was declined")
     answers: dict[str, Any]
     members: list[MemberAnswer]
-    invitation_code: str | None = Field(
-        description="Code with which people can join the team. Null for read-only tokens"
-    )
+    invitation_code: str | None = Field(description="Code that people use to join the team. Null for read-only tokens")
     bibtex: str
     paper: str
     created_at: datetime
@@ -297,7 +324,7 @@ class TeamAnswer(BaseModel):
 
 
 class RunAnswer(BaseModel):
-    """A run with its state, and with its scores when you may see them."""
+    """A run with its state, and its scores if you can see them."""
 
     id: UUID
     kind: str = Field(description="team, baseline or gold")
@@ -313,28 +340,31 @@ class RunAnswer(BaseModel):
     is_finished: bool
     slot: str | None
     is_official: bool = Field(
-        description="True if this is an official run. Always false if this would reveal hidden information"
+        description="True if this is an official run. Always false if the answer would reveal hidden information"
     )
     is_chosen: bool = Field(description="True if the team chose this run")
-    is_withdrawn: bool
+    is_withdrawn: bool = Field(description="True if the team withdrew the run, or if it was replaced")
+    is_replaced: bool = Field(description="True if a newer submission of the team counts instead")
     withdrawal_reason: str
     method: str
     description: str
     link: str
     system_type: str
+    fields: dict[str, str] = Field(description="Texts of the task’s run fields, by key")
     received_at: datetime
     finished_at: datetime | None
     problems: Problems
-    scores: dict[str, float | None] = Field(
-        description="Scores by metric. Empty if you are not allowed to see them (yet)"
-    )
+    scores: dict[str, float | None] = Field(description="Scores by metric. Empty while they are hidden from you")
     scores_are_hidden: bool
-    ladder_step: float | None = Field(description="Step size in which scores change until the phase closes")
+    ladder_step: float | None = Field(description="Until the phase closes, scores are shown in steps of this size")
     flags: list[str]
 
     @classmethod
     def of(cls, line: RunLine, official: Collection[UUID]) -> "RunAnswer":
-        """Create the answer for a run. `official` has the ids of official runs, as from `official_among`."""
+        """Create the answer for a run.
+
+        `official` contains the ids of official runs, as returned by `official_among`.
+        """
         run = line.run
         return cls(
             id=run.pk,
@@ -353,11 +383,13 @@ class RunAnswer(BaseModel):
             is_official=run.pk in official,
             is_chosen=run.chosen_at is not None,
             is_withdrawn=run.withdrawn_at is not None,
+            is_replaced=run.is_replaced,
             withdrawal_reason=run.withdrawal_reason,
             method=run.method,
             description=run.description,
             link=run.link,
             system_type=run.system_type,
+            fields=run.fields,
             received_at=run.received_at,
             finished_at=run.finished_at,
             problems=run.problems,
@@ -378,6 +410,7 @@ class SubmissionSummary(Answer):
     sha256: str
     state: str = Field(description="received, checking, accepted, rejected or failed")
     received_at: datetime
+    replaced_by: UUID | None = Field(description="The team's newer submission that counts instead")
 
     @classmethod
     def of(cls, submission: Submission) -> "SubmissionSummary":
@@ -389,6 +422,7 @@ class SubmissionSummary(Answer):
             sha256=submission.sha256,
             state=submission.state,
             received_at=submission.received_at,
+            replaced_by=submission.replaced_by_id,
         )
 
 
@@ -439,14 +473,17 @@ class ValidatedRunAnswer(BaseModel):
 
 
 class RejectionAnswer(BaseModel):
-    """The error that submitting a valid file would cause now: limits, run numbers or window."""
+    """Why submitting this valid file would fail now.
+
+    For example, a limit is reached, a run number is taken, or the phase is not open.
+    """
 
     code: str
     detail: str
 
 
 class ValidationAnswer(BaseModel):
-    """A file that was only validated. Poll this address until `state` is done or failed."""
+    """A file that was only validated. Poll this URL until `state` is done or failed."""
 
     id: UUID
     phase: str
@@ -493,7 +530,7 @@ class ValidationAnswer(BaseModel):
 
 
 class ItemAnswer(BaseModel):
-    """The answers of a run and of the gold standard to one item."""
+    """A run's answer and the gold answer for one item."""
 
     id: str
     gold: list[str]
@@ -529,6 +566,7 @@ class BoardRow(BaseModel):
     method: str
     system_type: str
     slot: str | None
+    fields: dict[str, str] = Field(description="Texts of the task’s run fields, by key")
     scores: dict[str, float | None]
     interval: list[float] | None
     tie_group: str
@@ -549,7 +587,7 @@ class ChangeAnswer(BaseModel):
 
 
 class IntervalsAnswer(BaseModel):
-    """The methods by which the intervals are computed."""
+    """The methods used to compute the intervals."""
 
     level: float
     rounds: int
@@ -571,12 +609,13 @@ class ReleasedBoardAnswer(BaseModel):
     slice: str | None = Field(default=None, description="Slice to which the scores apply, for example language=es")
     slice_items: int | None = None
     intervals: IntervalsAnswer | None
+    run_fields: list[RunFieldLabel]
     metrics: list[MetricAnswer]
     rows: list[BoardRow]
 
 
 class BoardAnswer(ReleasedBoardAnswer):
-    """A page of a leaderboard, and which gold and scorer its scores come from."""
+    """A page of a leaderboard, with the gold and scorer versions that its scores are based on."""
 
     count: int = Field(description="Number of rows on all pages")
     next: str | None
@@ -628,7 +667,7 @@ class CombinedAnswer(BaseModel):
 
 
 class OverallAnswer(BaseModel):
-    """The tracks of a phase next to each other."""
+    """The tracks of a phase side by side."""
 
     shared_task: str
     phase: str
@@ -639,7 +678,7 @@ class OverallAnswer(BaseModel):
 
 
 class ReleaseAnswer(BaseModel):
-    """A released leaderboard, which is kept in that state."""
+    """A released leaderboard, saved in its released state."""
 
     track: str
     phase: str
@@ -669,7 +708,7 @@ class OwnTeamAnswer(BaseModel):
 
 
 class MeAnswer(BaseModel):
-    """The token's owner and its rights."""
+    """The token's owner and permissions."""
 
     name: str
     email: str
@@ -769,7 +808,10 @@ class PreviewedBoardAnswer(BaseModel):
 
 
 class GoldUploadAnswer(BaseModel):
-    """An uploaded gold file. In the state `ready` it has its effects, which only organizers see."""
+    """An uploaded gold file.
+
+    Once it is `ready`, `changes` and `boards` show what applying it would do. Only organizers can see this.
+    """
 
     id: UUID
     track: str
@@ -777,7 +819,8 @@ class GoldUploadAnswer(BaseModel):
     state: str
     is_finished: bool = Field(description="True if processing has finished")
     is_stale: bool = Field(
-        description="True if the current gold, the rules or the runs have changed since. Request a new preview"
+        description="True if the current gold, the rules or the runs have changed since the preview was computed. "
+        "If so, request a new preview"
     )
     version: int | None = Field(
         description="Version of the gold standard that was created from this file or is identical to it"
@@ -825,11 +868,13 @@ class PushAnswer(BaseModel):
     id: UUID
     task: str | None = Field(description="Slug of the task, or null until the first push has created the task")
     is_first: bool = Field(description="True if the push creates a new task as a draft")
-    state: str = Field(description="received, checking, rejected, ready, applied or failed")
+    state: str = Field(description="received, checking, rejected, ready, applied, expired or failed")
     is_finished: bool = Field(description="True if processing has finished")
-    is_stale: bool = Field(description="True if the task has changed since. Push the folder again")
+    is_stale: bool = Field(
+        description="True if the task has changed since the push was checked. If so, push the folder again"
+    )
     size: int = Field(
-        description="Size of the encrypted zip file in bytes. After validation, the extracted files are included"
+        description="Size of the encrypted zip file in bytes. After validation, this includes the extracted files"
     )
     by: str
     received_at: datetime
@@ -886,7 +931,7 @@ class WaitingScoresAnswer(BaseModel):
     phase: str
     scored: int
     count: int
-    effect: EffectAnswer | None = Field(description="Null while runs are waiting for their scores")
+    effect: EffectAnswer | None = Field(description="Null while runs are waiting to be scored")
 
 
 class AuditAnswer(BaseModel):

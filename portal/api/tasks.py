@@ -35,17 +35,18 @@ from portal.permissions import DataAccess, data_access, may_create_tasks
 from portal.queries.quota import remaining
 from portal.queries.task_folder import folder_zip
 from portal.queries.tasks import TaskPage
+from portal.queries.uploads import upload_to_replace
 from portal.web.access import client_address
 from portal.web.dataset_lines import DatasetLine, dataset_line
 from portal.web.files import encrypted_response, file_response, no_such_bytes, wanted_range
 
 DATA_PASSWORD = "X-Data-Password"
-"""The header with a team's data password, if the file requires one."""
+"""The header for a team's data password, if the file requires one."""
 
 
 @read("You", "/me", MeAnswer)
 def me(request: ApiRequest) -> MeAnswer:
-    """The token's owner and its rights."""
+    """The token's owner and permissions."""
     user = person(request)
     token = user.token
     assert token is not None
@@ -73,7 +74,7 @@ def me(request: ApiRequest) -> MeAnswer:
 
 @read("Tasks", "/tasks", Page[TaskSummary])
 def tasks(request: ApiRequest, paging: Query[Paging]) -> dict[str, Any]:
-    """All shared tasks that you may see, newest year first, each with its next date."""
+    """All shared tasks that you can see, most recent year first, each with its next date."""
     rows = SharedTask.objects.visible_to(request.user).prefetch_related("phases__graces")
     found = page_of(request, rows, ("-year", "slug"), paging)
     return as_page(request, [TaskSummary.of(one, request.at) for one in found])
@@ -94,7 +95,8 @@ def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
     def answer(one: Any) -> PhaseAnswer:
         limits = remaining(team, request.user, one, request.at) if team else []
         boards = [f"{reverse('api:leaderboard', args=[task, track.slug])}?phase={one.slug}" for track in page.tracks]
-        return PhaseAnswer.of(one, page, request.at, limits, boards)
+        replaces = upload_to_replace(team, one) if team else None
+        return PhaseAnswer.of(one, page, request.at, limits, boards, replaces)
 
     return [answer(one) for one in page.phases]
 
@@ -140,7 +142,7 @@ def agreement(request: ApiRequest, task: str) -> AgreementAnswer:
 
 @read("Data", "/tasks/{slug:task}/datasets", list[DatasetAnswer])
 def datasets(request: ApiRequest, task: str) -> list[DatasetAnswer]:
-    """Every file of the task's data, and the reasons why you cannot download it yet."""
+    """The task's data files. For each file, the steps that you must complete before you can download it."""
     page = find_page(request, task)
     own = data_access(request.user, page.shared_task)
     return [_dataset(page, one, own, request.at) for one in page.shared_task.definition.datasets]
@@ -148,7 +150,7 @@ def datasets(request: ApiRequest, task: str) -> list[DatasetAnswer]:
 
 @read("Data", "/tasks/{slug:task}/datasets/{slug:dataset}", DatasetAnswer)
 def dataset(request: ApiRequest, task: str, dataset: str) -> DatasetAnswer:
-    """A file of the task's data, and the reasons why you cannot download it yet."""
+    """A data file of the task, and the steps that you must complete before you can download it."""
     page = find_page(request, task)
     own = data_access(request.user, page.shared_task)
     return _dataset(page, _definition(page, dataset), own, request.at)
@@ -175,7 +177,7 @@ def dataset(request: ApiRequest, task: str, dataset: str) -> DatasetAnswer:
 def dataset_file(request: ApiRequest, task: str, dataset: str) -> HttpResponseBase:
     """The file itself, as a whole or as a range of bytes (`Range`), so that a download can be resumed.
 
-    If the portal stores data in S3, the answer is a redirect to a link that is valid for one minute.
+    If the portal stores data in S3, the response is a redirect to a link that is valid for one minute.
     """
     page = find_page(request, task)
     wanted, stored = _definition(page, dataset), page.shared_task.stored_dataset(dataset)
@@ -237,5 +239,5 @@ def _dataset(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: da
 
 
 def _sent_as_utf8(header: str) -> str:
-    """Decode a header as UTF-8, since Django reads headers as Latin-1 (PEP 3333). Invalid bytes match no password."""
+    """Decode a header as UTF-8. Django reads headers as Latin-1 (PEP 3333). Invalid bytes match no password."""
     return header.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -1,4 +1,7 @@
-"""Receiving files, as the raw body or as the part `file` of a form. They are read only after the sender was checked."""
+"""Receive files, either as the raw body or as the part `file` of a form.
+
+A file is read only after its sender has been checked.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,11 +25,11 @@ _FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
 
 RAW_BODY: dict[str, Any] = {"application/octet-stream": {"schema": _FILE}}
 FORM_BODY: dict[str, Any] = {_FORM: {"schema": {"type": "object", "required": ["file"], "properties": {"file": _FILE}}}}
-"""The request body in the specification."""
+"""The two kinds of request bodies in the specification."""
 
 
 class Received(NamedTuple):
-    """A complete file with the name that its sender gave it."""
+    """A complete file, with the name that its sender gave it."""
 
     name: str
     pieces: Iterator[bytes]
@@ -34,7 +37,7 @@ class Received(NamedTuple):
 
 @contextmanager
 def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
-    """Receive the file in the body completely. `name` is used if the body is the file itself.
+    """Receive the complete file from the body. `name` is used if the body is the file itself.
 
     Raises:
         ActionError: TOO_LARGE, WRONG_MEDIA, or REQUIRED if a name or a file is missing.
@@ -55,9 +58,9 @@ def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
 
 @contextmanager
 def sealed(request: HttpRequest, limit: int) -> Iterator[Iterator[bytes]]:
-    """Yield the body as a sealed gold standard.
+    """Yield the sealed body in pieces.
 
-    Each piece is sealed when it arrives, and only sealed bytes are written.
+    Each piece is sealed as it arrives, and only sealed bytes are written.
 
     Raises:
         ActionError: TOO_LARGE or WRONG_MEDIA.

@@ -21,14 +21,14 @@ PARTS = (tasks, boards, own, organizers, actions, files)  # importing each modul
 
 
 class Api(NinjaAPI):
-    """Ninja's API class, with the errors of actions and a corrected specification."""
+    """Ninja's API class, with the error format of actions and a corrected specification."""
 
     def validation_error_from_error_contexts(self, error_contexts: list[Any]) -> InvalidRequest:
         found: dict[str, Any] = {}
         for context in error_contexts:
             flat = context.model.__ninja_flatten_map_reverse__
             for one in context.pydantic_validation_error.errors(include_url=False):
-                steps = one["loc"]  # a parameter comes first; the names of its possible types follow
+                steps = one["loc"]  # a parameter comes first, followed by the names of its possible types
                 known = next((flat[steps[:n]] for n in range(len(steps), 0, -1) if steps[:n] in flat), steps)
                 place = [str(part) for part in known]
                 name = ".".join(place[1:]) or "".join(place)
@@ -40,12 +40,12 @@ class Api(NinjaAPI):
         return specification(super().get_openapi_schema())
 
     def get_openapi_schema(self, **_options: Any) -> Any:
-        """Return the specification. It is the same for everyone and generated only once."""
+        """Return the specification, which is the same for everyone and generated only once."""
         return self._specification
 
 
 class Rejected(InvalidRequest):
-    """Ninja's error for invalid input, which carries the error to answer with."""
+    """Ninja's exception for invalid input. `error` is the error in the response."""
 
     def __init__(self, error: InvalidInput) -> None:
         super().__init__([])
@@ -64,7 +64,8 @@ def _answer(request: HttpRequest, error: Any) -> HttpResponse:
 api = Api(
     title="Agon",
     version="1",
-    description="Shared tasks: data, runs, scores and leaderboards. Scripts can do everything that pages can do.",
+    description="Data, runs, scores and leaderboards of shared tasks. Use the API to automate anything you can do on "
+    "the website.",
     urls_namespace="api",
     openapi_url="/openapi.json",
     docs_url=None,

@@ -33,5 +33,5 @@ def error(request: HttpRequest, code: str) -> HttpResponse:
 
 
 def _sentences(codes: list[ErrorCode]) -> dict[str, int]:
-    """Return each sentence once, with its status."""
+    """Map each sentence to its status."""
     return {one.pattern: one.error.http_status for one in codes}

@@ -25,19 +25,22 @@ from scoring.uploads.name_rules import UsedNumbers
 
 log = structlog.get_logger("portal.evaluation")
 
-_LATEST_SCORE = timedelta(seconds=GIVE_WAY_SECONDS - CHILD_SECONDS)  # a score that starts later could be interrupted
+_LATEST_SCORE = timedelta(seconds=GIVE_WAY_SECONDS - CHILD_SECONDS)  # scoring that starts later might be interrupted
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The runs of an accepted upload that can be scored, and the child that read them. A rejected upload has none."""
+    """The runs of an accepted upload that can be scored, and the child process that read them.
+
+    A rejected upload has no runs.
+    """
 
     runs: list[Run] = field(default_factory=list)
     reader: Reader | None = None
 
 
 def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
-    """Check an upload and score its runs. Return the ids of runs that are left for separate jobs.
+    """Check an upload and score its runs. Return the ids of runs that still need separate jobs.
 
     `at` is when the job began. A run is scored here only if enough time is left.
     """
@@ -54,7 +57,10 @@ def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
 
 @contextmanager
 def checked(submission_id: UUID, at: datetime) -> Iterator[Checked]:
-    """Claim and check the upload, and record the result. There are no runs if it is rejected or the claim was lost."""
+    """Claim and check the upload, and record the result.
+
+    If the upload is rejected or the claim was lost, there are no runs.
+    """
     now = running_from(at)
     uploads = Submission.objects.select_related("shared_task", "phase", "team", "sent_by")
     submission = uploads.filter(pk=submission_id).first()
@@ -67,7 +73,7 @@ def checked(submission_id: UUID, at: datetime) -> Iterator[Checked]:
 
 
 def _check(submission: Submission, token: UUID, now: Callable[[], datetime], reading: ExitStack) -> Checked:
-    """Check the file. The file and the child stay open as long as `reading`."""
+    """Check the file. The exit stack `reading` keeps the file and the child process open."""
     logger = log.bind(submission=str(submission.pk), team=submission.team.name)
     shared_task, team, phase = submission.shared_task, submission.team, submission.phase
     try:
@@ -79,7 +85,7 @@ def _check(submission: Submission, token: UUID, now: Callable[[], datetime], rea
         record_error(submission, token, error, now())
         return Checked()
     if not record_check(submission, token, finding, now()):
-        logger.warning("check came too late")
+        logger.warning("check result arrived too late")
         return Checked()
     logger.info("checked", accepted=finding.ok)
     if not finding.ok:
@@ -92,20 +98,23 @@ def _check(submission: Submission, token: UUID, now: Callable[[], datetime], rea
 def child_for(
     definition: Definition, file: Path, phase: Phase, seconds: float = CHILD_SECONDS, life: float | None = None
 ) -> Child:
-    """Return a child that can read and score the runs in this file; see `Child`."""
+    """Return a child process that can read and score the runs in this file; see `Child`."""
     return Child(Runs(definition, phase.split, file), [file, definition.folder], seconds, life=life)
 
 
 def check_content(
     child: Child, file_name: str, team: Team, used_numbers: UsedNumbers
 ) -> tuple[UploadFinding, frozenset[str]]:
-    """Check an upload without gold. Return the finding and the entries of runs that the child can score now.
+    """Check an upload without gold.
 
     Args:
         used_numbers: run numbers of other uploads.
 
+    Returns:
+        The finding, and the entries of runs that the child can score now.
+
     Raises:
-        ChildError: the content kills the child.
+        ChildError: the content crashes the child.
         OSError: storage or the machine failed, or the items of the split cannot be read.
     """
     answer = child.ask("check", file_name, team.name, used_numbers)

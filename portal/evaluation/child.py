@@ -1,7 +1,7 @@
 """Processing untrusted data in a confined child process, which answers in JSON.
 
 Children are forked from a small program (`fork_server`), which each process starts when it first needs a child. A fork
-of the worker itself would contain Django, keys and opened gold, and would cost more than most scorings.
+of the worker itself would contain Django, keys and decrypted gold, and would take longer than scoring most runs.
 
 There are two kinds of failure: the child dies on its input (`ChildError`), or storage or the machine fails
 (`HostError`).
@@ -26,10 +26,11 @@ from portal.evaluation.fork_server import FORK, ORDER, REPLY
 from portal.evaluation.limits import CHILD_ANSWER, CHILD_MEMORY, CHILD_SECONDS
 
 _PIECE = 64 * 1024  # bytes
-_BUSY_SHARE = 0.25  # minimum CPU share; a child that timed out with less was waiting for the machine
-# The child cannot send signals, so these come from outside.
+_BUSY_SHARE = 0.25  # minimum CPU share; a child that timed out with less was waiting for storage or a CPU
+# The child cannot send signals, so these must come from outside.
 _FROM_OUTSIDE = {signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM}
-ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")  # variables without secrets
+# Variables that contain no secrets.
+ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")
 _SAYS = {"value", "error", "host_error"}
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -41,7 +42,7 @@ def run_limited(
     seconds: float = CHILD_SECONDS,
     memory: int = CHILD_MEMORY,
 ) -> Any:
-    """Return the function's value, which must be JSON, from a separate child.
+    """Run the function in a separate child process and return its value, which must be JSON.
 
     The function and its arguments are pickled; see `Child`.
     """
@@ -53,7 +54,7 @@ class Child:
     """A process that can open only the `readable` files and folders, and has a copy of the object `work`.
 
     `seconds` limits the wall-clock time until `grant` renews it. `life` limits the total CPU time in seconds, and
-    `memory` is in bytes. The first failure ends the child.
+    `memory` is in bytes. The child ends after its first failure.
 
     Raises:
         OSError: no child can be started.
@@ -68,7 +69,7 @@ class Child:
         life: float | None = None,
     ) -> None:
         content = pickle.dumps((work, (life or seconds, memory, tuple(readable))), pickle.HIGHEST_PROTOCOL)
-        self._used = 0.0  # CPU seconds up to the last answer
+        self._used = 0.0  # CPU seconds used up to the last answer
         self.grant(seconds)
         self._socket, theirs = socket.socketpair()
         try:
@@ -79,7 +80,7 @@ class Child:
             raise
         finally:
             theirs.close()
-        self._unsent = content  # sent with the first call, within its time limit
+        self._unsent = content  # sent with the first call and covered by its time limit
 
     def __enter__(self) -> Self:
         return self
@@ -94,7 +95,7 @@ class Child:
         return self._pid is not None
 
     def grant(self, seconds: float) -> None:
-        """Give the child that many seconds from now on."""
+        """Allow the child this many more seconds, starting now."""
         self._seconds, self._deadline, self._used_before = seconds, time.monotonic() + seconds, self._used
 
     def ask(self, method: str, *arguments: Any) -> Any:
@@ -102,7 +103,7 @@ class Child:
 
         Raises:
             ChildError: the method fails or exceeds a limit.
-            OSError: the child could not work. It is a `HostError` if the child reports or shows that.
+            OSError: the child could not do its work. It is a `HostError` if the child reported this or it is evident.
         """
         question = self._unsent + pickle.dumps((method, arguments), pickle.HIGHEST_PROTOCOL)
         self._unsent = b""
@@ -132,11 +133,14 @@ class Child:
                 raise EOFError
             line += piece
             if len(line) > CHILD_ANSWER:
-                raise ChildError("too long an answer")
+                raise ChildError("the answer is too long")
         return unpacked(line)
 
     def _left(self) -> float:
-        """Return the seconds left. They are always above 0, because zero would mean not to wait."""
+        """Return the seconds left.
+
+        The value is always above 0, because a timeout of 0 would mean not waiting at all.
+        """
         if (left := self._deadline - time.monotonic()) <= 0:
             raise TimeoutError
         return left
@@ -144,17 +148,17 @@ class Child:
     def _late(self) -> Exception:
         _status, used = self._end()
         if used - self._used_before < _BUSY_SHARE * self._seconds:
-            return HostError("no answer in time, and hardly any work: storage or machine are too slow")
-        return ChildError("no answer in time")
+            return HostError("timed out with almost no CPU time used: the storage or the machine is too slow")
+        return ChildError("timed out")
 
     def _dead(self) -> Exception:
         status, _used = self._end()
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _FROM_OUTSIDE:
-            return HostError("stopped from outside")
-        return ChildError("died before it had answered")
+            return HostError("stopped by another process")
+        return ChildError("exited without an answer")
 
     def _end(self) -> tuple[int, float]:
-        """Return the exit status and the total CPU seconds.
+        """Kill the child and return its exit status and total CPU seconds.
 
         Raise `HostError` if the fork server died with the child.
         """
@@ -168,7 +172,7 @@ def unpacked(line: bytes | bytearray) -> dict[str, Any]:
     """Return the child's answer: `cpu_seconds`, and `value`, `error` or `host_error`.
 
     Raises:
-        ChildError: the answer has another form, so the child was taken over.
+        ChildError: the answer has an unexpected form, so the child has been compromised.
     """
     try:
         match json.loads(line):
@@ -176,11 +180,11 @@ def unpacked(line: bytes | bytearray) -> dict[str, Any]:
                 return answer
     except (ValueError, RecursionError):
         pass
-    raise ChildError("no such answer")
+    raise ChildError("unexpected answer")
 
 
 class ForkServer:
-    """The worker's end of a fork server. If the fork server is lost or broken, another is started."""
+    """The worker's end of a fork server. If the fork server is lost or broken, the worker starts a new one."""
 
     def __init__(self, connection: socket.socket, process: subprocess.Popen[bytes] | None = None) -> None:
         self._owner = os.getpid()
@@ -212,7 +216,7 @@ class ForkServer:
         return cls(ours, process)
 
     def fork(self, descriptor: socket.socket) -> int:
-        """Fork a child that gets the socket, and return its id."""
+        """Fork a child that inherits the socket, and return its id."""
         child, _status, _used = self._order(FORK, [descriptor.fileno()])
         if child < 0:
             raise OSError(-child, os.strerror(-child))
@@ -229,10 +233,10 @@ class ForkServer:
                 socket.send_fds(self._connection, [ORDER.pack(order)], list(descriptors))
                 reply = self._connection.recv(REPLY.size, socket.MSG_WAITALL)
                 return REPLY.unpack(reply)
-            except BaseException as error:  # a late reply must not be read as the reply to a later order
+            except BaseException as error:  # a late reply must not be mistaken for the reply to a later order
                 self.stop()
                 if isinstance(error, OSError | struct.error):
-                    raise HostError("the parent of all children died") from None
+                    raise HostError("the fork server died") from None
                 raise
 
     def stop(self) -> None:
@@ -249,7 +253,7 @@ _starting = Lock()
 
 
 def fork_server() -> ForkServer:
-    """Return the fork server of this process. Start one if there is none."""
+    """Return the fork server of this process. If there is none, start one."""
     with _starting:
         if not _kept or not _kept[0].is_there:
             _kept[:] = [ForkServer.start()]

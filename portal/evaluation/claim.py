@@ -1,4 +1,4 @@
-"""Claiming uploads, runs and gold files for a worker whose scorer is current."""
+"""Claiming uploads, runs and gold files. A worker whose scorer is not the task's claims only checks of gold."""
 
 from datetime import datetime
 from typing import Any
@@ -16,41 +16,44 @@ log = structlog.get_logger("portal.evaluation")
 
 
 def claim_submission(submission_id: UUID, at: datetime) -> UUID | None:
-    """Claim the upload for its check and return the token. Return None if it is claimed already, done or given up."""
+    """Claim the upload for its check and return the token, or None if it is already claimed, finished or abandoned."""
     return _claim(Submission.objects.filter(pk=submission_id), Submission.State.CHECKING, at)
 
 
 def claim_run(run_id: UUID, at: datetime) -> UUID | None:
-    """Claim the run for scoring and return the token. Return None if it is claimed already, done or given up."""
+    """Claim the run for scoring and return the token, or None if it is already claimed, finished or abandoned."""
     return _claim(Run.objects.filter(pk=run_id), Run.State.SCORING, at, started_at=at)
 
 
 def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
     """Claim the gold standard for its check and return the token.
 
-    Return None if it is claimed already, done or given up.
+    Return None if it is already claimed, finished or abandoned.
     """
     return _claim(GoldUpload.objects.filter(pk=upload_id), GoldUpload.State.CHECKING, at)
 
 
 def claim_preview(upload_id: UUID, at: datetime) -> UUID | None:
-    """Claim the gold standard for its preview and return the token. Return None as in `claim_gold`."""
+    """Claim the gold standard for its preview and return the token, or None as in `claim_gold`."""
     waiting = GoldUpload.objects.filter(pk=upload_id, state=GoldUpload.State.PREVIEWING)
     return _claim(waiting, GoldUpload.State.PREVIEWING, at)
 
 
 def goes_by_this_scorer(shared_task: SharedTask) -> bool:
-    """Return whether this worker has the shared task's scorer version. If not, other workers claim the work."""
+    """Return whether this worker has the shared task's scorer version. If it does not, other workers claim the work."""
     if shared_task.scorer == scorer_version:
         return True
     log.warning(
-        "not claimed: another scorer counts", task=shared_task.slug, scorer=shared_task.scorer, own=scorer_version
+        "not claimed: the task uses another scorer",
+        task=shared_task.slug,
+        scorer=shared_task.scorer,
+        own=scorer_version,
     )
     return False
 
 
 def _claim(rows: LeaseQuerySet[Any], busy: str, at: datetime, **changes: object) -> UUID | None:
-    """Claim the row. If an earlier claim's lease has ended, it is counted as lost."""
+    """Claim the row. An earlier claim whose lease has ended counts as lost."""
     is_hopeful = Q(token__isnull=True) | Q(leases_lost__lt=LEASES_LOST)
     waiting = rows.filter(is_hopeful, state__in=(Run.State.RECEIVED, busy), attempts__lt=ATTEMPTS)
     lost = F("leases_lost") + Case(When(token__isnull=False, then=1), default=0)

@@ -1,4 +1,4 @@
-"""Intervals and tie groups of a board's runs. They are computed in the background and stored with the board."""
+"""Intervals and tie groups for a board's runs, computed in the background and stored with the board."""
 
 from contextlib import ExitStack
 from datetime import datetime, timedelta
@@ -20,13 +20,13 @@ from scoring import __version__ as scorer_version
 
 log = structlog.get_logger("portal.evaluation")
 
-RUNS = 300  # number of the best runs to compare; all their pairs take about ten seconds
+RUNS = 300  # how many of the best runs to compare; comparing all pairs takes about ten seconds
 
 
 def boards_to_refresh(among: BoardQuerySet, at: datetime) -> list[int]:
-    """Select boards whose runs have changed, and public ones that are not saved yet, unless they wait for scores.
+    """Select boards whose runs have changed, and released boards that are final but not saved yet.
 
-    A board that changes all the time is compared only at intervals.
+    Hidden boards are not compared while their phase is open. A board that keeps changing is compared only at intervals.
     """
     boards = among.free(at).filter(gold__isnull=False).select_related("phase", "track__shared_task", "gold")
     boards = boards.defer("comparison")  # large if the board has many runs
@@ -37,12 +37,12 @@ def boards_to_refresh(among: BoardQuerySet, at: datetime) -> list[int]:
 
 
 def is_to_be_kept(board: Board, at: datetime) -> bool:
-    """Return whether a released board is final and not saved yet."""
+    """Return whether a released board is final but not saved yet."""
     phase = board.phase
     if phase.scores != Phase.Scores.ON_RELEASE or not phase.scores_are_public(at):
         return False
     if board.scorer == scorer_version and board.compared_revision != board.revision:
-        return False  # scores of an older scorer are not compared again
+        return False  # scores from an older scorer are not compared again
     same = {"gold": board.gold, "scorer": board.scorer, "content__rank_by": board.track.definition.rank_by}
     kept = ReleasedBoard.objects.filter(track=board.track_id, phase=phase, **same)
     waiting = Run.objects.scorable().filter(track=board.track_id, phase=phase)
@@ -61,6 +61,7 @@ def compare_board(board: Board, at: datetime) -> None:
         "evaluations": sorted(evaluation.pk for evaluation in evaluations),
         "reference": reference,
         "slices_origin": board.slices_origin,
+        "examples_origin": board.examples_origin,
         "by_slice_alone": sorted(evaluation.pk for evaluation in further),
     }
     mine = Board.objects.filter(pk=board.pk)
@@ -84,7 +85,7 @@ def compare_board(board: Board, at: datetime) -> None:
                 seconds=COMPARE_SECONDS,
             )
     except OSError as error:
-        log.warning("not compared: it is tried again", board=str(board), error=str(error))
+        log.warning("comparison failed and will be retried", board=str(board), error=str(error))
         mine.update(compared_at=at)
         return
     except ChildError as error:
@@ -94,7 +95,11 @@ def compare_board(board: Board, at: datetime) -> None:
 
 
 def board_rules(board: Board) -> BoardRules:
-    """Return what a child needs to compare the board's runs with its gold. Raises `OSError` like `opened_gold`."""
+    """Return the data that a child needs to compare the board's runs with its gold.
+
+    Raises:
+        OSError: as in `opened_gold`.
+    """
     assert board.gold is not None
     shared_task = board.track.shared_task
     gold = opened_gold(board.gold, shared_task.definition, shared_task.definition_sha256)
@@ -102,7 +107,7 @@ def board_rules(board: Board) -> BoardRules:
 
 
 def board_run(evaluation: Evaluation, file: Path) -> BoardRun:
-    """Return what a child process needs to read the run of this evaluation from `file`."""
+    """Return the data that a child process needs to read the evaluated run from `file`."""
     run = evaluation.run
     return BoardRun(
         str(evaluation.pk), file, run.entry, run.kind == Run.Kind.BASELINE, is_teams=run.kind == Run.Kind.TEAM
@@ -120,7 +125,7 @@ def _compared_runs(board: Board) -> list[Evaluation]:
 
 
 def _further_runs(board: Board, compared: list[Evaluation]) -> list[Evaluation]:
-    """Return the best other runs, because a board of all runs ranks them by item slices, too."""
+    """Return the best of the other runs, because a board that lists all runs also ranks them by slice."""
     assert board.gold is not None
     here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
     found = here.filter(team__isnull=False, rank_key__isnull=False).exclude(pk__in=[one.pk for one in compared])

@@ -1,10 +1,12 @@
-"""The limits of a child that reads uploads. It cannot grow, write, connect, read other files or outlive its parent.
+"""Limits on a child that reads uploads.
 
-Resource limits work on every platform, except that macOS does not limit memory. On Linux the kernel also filters system
-calls (`seccomp`) and limits which files can be opened (`landlock`), in containers and without privileges.
+It cannot exceed its memory limit, write files, open connections, read other files or outlive its parent. Resource
+limits work on every platform, except that macOS does not limit memory. On Linux, the kernel also filters system calls
+(`seccomp`) and limits which files can be opened (`landlock`), even in containers and without privileges.
 """
 
 import os
+import re
 import resource
 import signal
 import sys
@@ -22,8 +24,24 @@ _SET_DEATH_SIGNAL = 1  # from linux/prctl.h
 
 _LANDLOCK = landlock.version() if sys.platform == "linux" else 0
 _HAS_SECCOMP = sys.platform == "linux" and seccomp.is_supported()
-# Modules that are imported only when first used. Everything must be loaded before the fork.
+
+
+# A line of /proc/self/maps whose file is a shared library. The path comes after five other fields.
+_LIBRARY = re.compile(r"^(?:[^ \n]+ +){5}(/.*)/[^/\n]+\.so(?:\.[0-9.]+)?$", re.MULTILINE)
+
+
+def _folders_of_libraries(maps: Path = Path("/proc/self/maps")) -> set[Path]:
+    """Return the folders of the shared libraries that this process uses. Modules find their own libraries there."""
+    try:
+        mapped = maps.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:  # not on Linux
+        return set()
+    return {Path(folder) for folder in _LIBRARY.findall(mapped)}
+
+
+# The child may read these folders, because some modules are imported only when they are first used.
 _CODE = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+_CODE |= _folders_of_libraries()
 _CODE |= {Path(folder) for folder in getattr(find_spec("scoring"), "submodule_search_locations", None) or ()}
 
 
@@ -38,7 +56,9 @@ def missing_protection() -> list[str]:
 
 
 def confine(parent: int, keep: int, seconds: float, memory: int, readable: Iterable[Path]) -> None:
-    """Confine this process, the child, before it does anything else. `keep` stays open; `readable` can be opened.
+    """Confine this process (the child) before it does anything else.
+
+    The descriptor `keep` remains open, and the files in `readable` can be opened.
 
     Raises:
         OSError: the kernel rejects a protection that it offers.
@@ -60,7 +80,7 @@ def _close_all_but(keep: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
-    for descriptor in map(int, os.listdir("/dev/fd")):  # noqa: PTH208 - paths would cost more than all else here
+    for descriptor in map(int, os.listdir("/dev/fd")):  # noqa: PTH208 - paths would be the slowest part
         if descriptor > 2 and descriptor != keep:
             with suppress(OSError):  # the descriptor of the directory listing itself
                 os.close(descriptor)

@@ -1,8 +1,9 @@
-"""The parent of confined children: a small program next to each worker process that evaluates.
+"""The parent of confined children: a small program that runs next to each evaluating worker process.
 
-`python -m portal.evaluation.fork_server DESCRIPTOR` imports the engine and `evaluation.confined`, then forks a child
-for each order of its worker. It has no Django, no key and no secret in its environment, and never receives gold. So a
-child that reads an upload has no gold until the worker sends it. The program ends with its worker.
+`python -m portal.evaluation.fork_server DESCRIPTOR` imports the engine and `evaluation.confined`, then forks and ends
+children when its worker orders it to. It does not load Django, has no keys or secrets in its environment, and never
+receives gold. Therefore a child that reads an upload has no gold until the worker sends it. The program ends with its
+worker.
 
 Orders and replies have a fixed size and are sent over a socket. An order to fork also passes the child's own socket.
 Over that socket the worker sends pickles: first the object and its limits, then method calls with their arguments. Each
@@ -30,7 +31,7 @@ from portal.evaluation.errors import HostError, description
 from scoring.extras import METRIC_MODULES
 
 ORDER = struct.Struct("=i")  # FORK, or the id of a child to end
-REPLY = struct.Struct("=iid")  # id of the child, or a negative error number; its exit status and CPU seconds
+REPLY = struct.Struct("=iid")  # id of the child or a negative error number, exit status, CPU seconds
 FORK = 0
 
 _STORAGE_ERRORS = {
@@ -57,16 +58,16 @@ def main() -> None:
 
 
 def load_libraries_of_metrics() -> None:
-    """Import the optional packages here: some search for a writable folder, which fails in a confined child."""
+    """Import the optional packages here, because some search for a writable folder, which fails in a confined child."""
     for module in METRIC_MODULES:
-        with suppress(ImportError):  # tasks whose metrics don't use it are scored all the same
+        with suppress(ImportError):  # tasks whose metrics do not use the package can still be scored
             import_module(module)
 
 
 def serve(worker: socket.socket) -> None:
     """Fork and end children until the worker closes the socket."""
     gc.collect()
-    gc.freeze()  # otherwise the garbage collector would touch all modules and copy their memory pages in each child
+    gc.freeze()  # otherwise, the garbage collector would touch all modules and copy their memory pages in each child
     while True:
         order, descriptors, _flags, _address = socket.recv_fds(worker, ORDER.size, 1)
         if not order:
@@ -88,14 +89,17 @@ def _fork(descriptor: int) -> bytes:
 
 
 def _end(child: int) -> bytes:
-    """End a child, which has answered or never will. Its id is not reused until the wait is over."""
+    """End a child that has either answered or never will.
+
+    Its PID cannot be reused before this function reaps it.
+    """
     os.kill(child, signal.SIGKILL)
     _pid, status, usage = os.wait4(child, 0)
     return REPLY.pack(child, status, usage.ru_utime + usage.ru_stime)
 
 
 def _be_child(parent: int, descriptor: int) -> NoReturn:
-    """Run the child and exit here in any case, so that nothing of the parent is flushed or closed twice."""
+    """Run the child and always exit here, so that nothing from the parent is flushed or closed twice."""
     try:
         with open(descriptor, "rb") as orders, open(descriptor, "wb", closefd=False) as answers:
             work, broken = _confined_work(orders, parent, descriptor)
@@ -110,7 +114,10 @@ def _be_child(parent: int, descriptor: int) -> NoReturn:
 
 
 def _confined_work(orders: Any, parent: int, descriptor: int) -> tuple[Any, bytes | None]:
-    """Return the object in the child, or an error if the limits cannot be set. In that case the child reads nothing."""
+    """Return the object in the child, or an error if the limits cannot be set.
+
+    In the latter case, the child reads nothing.
+    """
     try:
         work, limits = pickle.load(orders)  # noqa: S301 - from the worker
         confine(parent, descriptor, *limits)
@@ -120,7 +127,7 @@ def _confined_work(orders: Any, parent: int, descriptor: int) -> tuple[Any, byte
 
 
 def answer(method: Callable[..., Any], *arguments: Any) -> bytes:
-    """Return the method's value or failure as JSON, with the CPU seconds that the process has used so far."""
+    """Return the method's value or failure as JSON, with the CPU seconds used by the process so far."""
     try:
         return _line(value=method(*arguments))
     except HostError as error:

@@ -1,4 +1,7 @@
-"""New versions of gold: a worker checks them, since only workers can open gold, and then all runs are scored again."""
+"""New versions of gold.
+
+Workers check them, because only workers can decrypt gold. All runs are then rescored.
+"""
 
 from base64 import b64decode
 from dataclasses import dataclass, field
@@ -29,16 +32,16 @@ _STATE = GoldUpload.State
 
 @dataclass(frozen=True, slots=True)
 class GoldFinding:
-    """The result of checking a gold standard. `problems` quote none of its content.
+    """The result of checking a gold standard. `problems` never quote its content.
 
-    `counts` has the number of items listed and the number that runs must have, or None if unknown.
+    `counts` has the number of items in the gold and the number that runs must have, or None if unknown.
     """
 
     ok: bool
-    is_new: bool  # whether it differs from the version in use
+    is_new: bool  # whether the gold differs from the version in use
     problems: Problems
     counts: tuple[int, int] | None
-    is_folders: bool = False  # for an import: whether it is the same as in the last one
+    is_folders: bool = False  # for an import: whether the gold is the same as in the last import
     changes: dict[str, Any] = field(default_factory=dict)  # changes compared with the version in use
 
 
@@ -61,9 +64,10 @@ class Versions:
 
 
 def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
-    """Claim and check a gold upload, record the result, and return the runs to score because of it.
+    """Claim and check a gold upload, record the result, and return the runs that must now be scored.
 
-    Returns none if the claim was lost. If the file would replace another gold standard, `preview_gold` continues.
+    The list is empty if the claim was lost. If the file would replace another gold standard, the next step is
+    `preview_gold`.
     """
     now = running_from(at)
     token = claim_gold(upload_id, at)
@@ -77,7 +81,7 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
         content = open_gold(upload.sealed_sha256)  # the child has no keys
         known = _opened(versions.newest)
         imported = _opened(versions.imported if upload.is_imported else None)
-        if (files := definition.track(upload.track.slug).files) is not None and not upload.is_imported:
+        if (files := definition.track(upload.track.slug, upload.split).files) is not None and not upload.is_imported:
             content = _completed(upload, token, files, content, known)
         arguments = (definition, upload.track.slug, upload.split, content, known, imported)
         finding = GoldFinding(**run_limited(check_gold_file, *arguments, readable=[definition.folder]))
@@ -89,7 +93,7 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
 
 
 def _completed(upload: GoldUpload, token: UUID, files: Files, content: bytes, known: bytes | None) -> bytes:
-    """Return the gold with the files that the upload lacks from the version in use, and store it for the upload."""
+    """Complete the gold with files from the version in use, store it for the upload, and return it."""
     with Child(CompletedGold(files, content, known)) as child:
         size = child.ask("size")
         whole = b"".join(b64decode(child.ask("piece", start)) for start in range(0, size, PIECE))
@@ -114,10 +118,10 @@ def adopt(
     note: str = "",
     **detail: int,
 ) -> GoldStandard:
-    """Make the content the next version. The caller queues `runs_to_score` after the commit.
+    """Make the sealed content the next version. The caller queues `runs_to_score` after the commit.
 
     Args:
-        counts: the number of items that it lists, and the number that runs must have.
+        counts: the number of items in the gold, and the number that runs must have.
         note: what public leaderboards say about the change.
     """
     listed_items, split_items = counts or (None, None)
@@ -148,10 +152,10 @@ def runs_to_score(track: Track, split: str) -> list[UUID]:
 
 
 def drop_unused_gold() -> int:
-    """Delete the sealed files of uploads that became no version, clear their names, and return their number.
+    """Delete the sealed files of uploads that did not become a version, and return the number of uploads.
 
-    Files that failed on our side are kept for `retry_failed`. Files that can be applied are kept until a newer file or
-    version replaces them.
+    Files whose check failed because of an internal error are kept for `retry_failed`. Files that can be applied are
+    kept until a newer file or version replaces them.
     """
     settled = [_STATE.UNCHANGED, _STATE.REJECTED, _STATE.CONFLICT]
     there = Q(track=OuterRef("track"), split=OuterRef("split"))

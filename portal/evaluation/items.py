@@ -1,7 +1,7 @@
-"""Publishing the answers of gold and runs to every item, if the shared task allows it, and removing them again.
+"""Publishing and withdrawing the answers that the gold and the runs give to every item, if the task allows it.
 
-Web servers cannot open gold. A worker reads the answers in the confined child, and stores them only when everyone may
-see them.
+Web servers cannot decrypt gold. A worker reads the answers in a confined child, and stores them only once they are
+public.
 """
 
 from collections.abc import Mapping
@@ -24,13 +24,13 @@ from portal.storage import stored_file
 
 log = structlog.get_logger("portal.evaluation")
 
-ANSWERS = 200_000  # items of all runs that are read together, so that the child's answer stays small
-ATTEMPTS = 3  # for a run that cannot be read; after that, it needs an administrator, new gold or a new scorer
-AGAIN = timedelta(hours=1)  # after a failure, because storage may work again by then
+ANSWERS = 200_000  # maximum number of answers read together, so that the child's answer is small
+ATTEMPTS = 3  # for a run that cannot be read; after that, an administrator, new gold or a new scorer is needed
+AGAIN = timedelta(hours=1)  # delay after a failure, because storage may work again by then
 
 
 def boards_to_publish(among: BoardQuerySet, at: datetime) -> list[int]:
-    """Select boards with public answers that are not stored yet, or with stored answers that are no longer public."""
+    """Select boards with public answers that are not stored yet, and those with stored answers that are not public."""
     boards = among.free(at).filter(gold__isnull=False).select_related("track__shared_task", "phase", "gold")
     boards = boards.defer("comparison")
 
@@ -43,7 +43,10 @@ def boards_to_publish(among: BoardQuerySet, at: datetime) -> list[int]:
 
 
 def publish_items(board: Board, at: datetime) -> None:
-    """Store the answers of the best runs that have none, as many as one child can read, or delete all answers."""
+    """Store answers for the best runs that do not have them yet, as many as one child can return.
+
+    If the items are no longer public, delete all answers.
+    """
     assert board.gold is not None
     if not items_are_public(board.track, board.phase.split, at):
         _withdraw(board)
@@ -69,7 +72,7 @@ def publish_items(board: Board, at: datetime) -> None:
 
 
 def _lacking(board: Board, at: datetime) -> QuerySet[Evaluation]:
-    """Return the board's evaluations without items that may be tried now, best first."""
+    """Return the board's evaluations whose item answers are not stored yet and should be read now, best first."""
     assert board.gold is not None
     shown = Evaluation.objects.on_board(board.phase, board.gold, board.scorer).exclude(run__kind=Run.Kind.GOLD)
     again = RunItems.objects.unread().filter(failures__lt=ATTEMPTS, tried_at__lte=at - AGAIN)
@@ -88,7 +91,7 @@ def _withdraw(board: Board) -> None:
 def _write(
     board: Board, batch: list[Evaluation], tried: list[Evaluation], found: Mapping[str, Any], at: datetime
 ) -> None:
-    """Store the answers. A run without answers gets an empty row, which counts failures if the run's file existed."""
+    """Store the answers. A run that was not read gets an empty row, and a failure is counted if its file existed."""
     if not items_are_public(board.track, board.phase.split, at):
         return
     if "ids" in found:
@@ -103,7 +106,7 @@ def _write(
     unread.filter(pk__in=[one.pk for one in tried]).update(failures=F("failures") + 1)
     if unread.update(tried_at=at):
         log.warning(
-            "items not read",
+            "item answers could not be read",
             board=str(board),
             runs=[str(run) for run in unread.values_list("evaluation__run", flat=True)],
         )

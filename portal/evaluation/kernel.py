@@ -8,7 +8,7 @@ LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
 def checked(answer: int) -> int:
-    """Return the result of a system call. Raise `OSError` if it is negative."""
+    """Return the result of a system call. Raise `OSError` if the result is negative."""
     if answer < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

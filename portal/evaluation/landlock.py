@@ -1,7 +1,7 @@
 """Landlock: the confined child can open only the given files, and only for reading, even as root.
 
-The kernel reports the version of its interface. Everything that an older version cannot restrict, except reading, is
-blocked by seccomp.
+The kernel reports the version of its interface. Operations that an older version cannot restrict, other than reading,
+are blocked by seccomp.
 """
 
 import ctypes
@@ -16,21 +16,24 @@ from portal.evaluation.kernel import LIBRARY, SET_NO_NEW_PRIVILEGES, checked
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH = 1, 1
 _READ_FILE, _READ_DIRECTORY = 1 << 2, 1 << 3
-# All access rights known to each version.
+# The file access rights that each version knows.
 _FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _NETWORK_SINCE, _NETWORK_RIGHTS = 4, 0b11  # binding and connecting over TCP
 _SCOPES_SINCE, _SCOPES = 6, 0b11  # abstract sockets of other processes, and signals to them
 
 
 def version() -> int:
-    """Return the version of the kernel's interface, or 0 without Landlock."""
+    """Return the version of the kernel's interface, or 0 if the kernel has no Landlock."""
     return max(0, LIBRARY.syscall(_CREATE_RULESET, None, 0, _ASK_VERSION))
 
 
 def allow_reading(paths: Iterable[Path], known: int) -> None:
-    """Let this process read only these files and folders, permanently. `known` is the kernel's version.
+    """Let this process read only these files and folders, permanently. `known` is the result of `version`.
 
-    A path that does not exist is skipped. Raises `OSError` if the kernel fails.
+    A path that does not exist is skipped.
+
+    Raises:
+        OSError: the kernel call fails.
     """
     ruleset = checked(LIBRARY.syscall(_CREATE_RULESET, *_attributes(known), 0))
     for path in paths:
@@ -41,7 +44,7 @@ def allow_reading(paths: Iterable[Path], known: int) -> None:
 
 
 def _attributes(known: int) -> tuple[bytes, int]:
-    """Return the struct landlock_ruleset_attr of that version and its length."""
+    """Return the struct landlock_ruleset_attr of this version and its length."""
     rights = max(rights for since, rights in _FILE_RIGHTS.items() if since <= known)
     fields = [rights]
     if known >= _NETWORK_SINCE:

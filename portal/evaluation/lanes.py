@@ -1,4 +1,4 @@
-"""Lanes of background work: separate queues, so that long jobs do not delay those that people wait for.
+"""Lanes of background work: separate queues, so that long jobs do not delay work that people are waiting for.
 
 A worker serves all lanes, or those given with `--queues`.
 """
@@ -7,11 +7,11 @@ from enum import StrEnum
 
 
 class Lane(StrEnum):
-    SCORING = "scoring"  # uploads and their runs
+    SCORING = "scoring"  # uploads and their runs, gold and pushed folders: work that people are waiting for
     BULK = "bulk"  # rescoring, baselines, reconciliation
     MAIL = "mail"
 
 
 def message_list(lane: str, priority: int) -> str:
-    """Return the name of the Redis list in which Celery keeps the lane's messages of that priority."""
+    """Return the name of the Redis list in which Celery keeps the lane's messages with this priority."""
     return f"{lane}\x06\x16{priority}" if priority else lane

@@ -1,6 +1,6 @@
-"""All limits of background work, in time, number and size. Related limits are next to each other."""
+"""All limits of background work: time, number and size. Related limits are listed together."""
 
-CHILD_SECONDS = 30  # wall-clock time of a check or a scoring, and CPU time of a child that does only one of them
+CHILD_SECONDS = 30  # wall-clock time for a check or for scoring a run, and CPU time of a child that does only one
 VALIDATE_SECONDS = 20  # wall-clock time of a validation
 CHILD_MEMORY = 2 * 1024**3  # bytes of address space
 CHILD_FILE = 0  # bytes that a child may write to files
@@ -11,48 +11,51 @@ CHILD_ANSWER = 16 * 1024**2  # bytes of a child's answer
 SCORING_NICENESS = 10  # on shared machines, web and database come first, then scores and emails, then everything else
 OTHER_NICENESS = 19
 
-# A job is postponed if storage does not respond within this time. Also the CPU time of a child that checks and scores.
+# A job is postponed if storage does not respond within this time. This is also the CPU time of a child that checks and
+# scores.
 GIVE_WAY_SECONDS = 36
 JOB_SECONDS = 40  # jobs that take longer are killed
 LEASE_SECONDS = 45  # after this time, another worker can claim the work
-GOLD_BYTES_KEPT = 256 * 1024**2  # bytes of all opened gold standards in a process
+GOLD_BYTES_KEPT = 256 * 1024**2  # bytes of all decrypted gold standards in a process
 VISIBILITY_SECONDS = 300  # after this time, the broker delivers a message again
 
-ATTEMPTS = 3  # work is quarantined after so many children died on its content
-RETRY_SECONDS = 5  # after a child died, multiplied by the attempts so far; after an error of ours, doubled each time
-POSTPONE_SECONDS = 300  # longest wait after an error of ours
-REMIND_AFTER = 288  # postponements, about a day, after which administrators get a reminder
-LEASES_LOST = 4  # workers that may die with the same work; after that, one more may try
-# Priorities of messages. Redis delivers 0 first. Regular work (sweeps, heartbeats) is short and precedes hints.
+ATTEMPTS = 3  # work is quarantined after this many children died on its content
+# Delay after a child died, multiplied by the number of attempts; after an internal error, it doubles each time.
+RETRY_SECONDS = 5
+POSTPONE_SECONDS = 300  # longest delay after an internal error
+REMIND_AFTER = 288  # postponements (about a day) after which administrators get a reminder
+LEASES_LOST = 4  # work is quarantined if more than this many workers die on it
+# Message priorities. Redis delivers 0 first. Regular work (sweeps, heartbeats) is short and comes before other
+# messages.
 REGULAR_PRIORITY = 0
 HINT_PRIORITY = 3
 VALIDATION_PRIORITY = 9
-REGULAR_WAITING = 20  # regular work is queued only while a lane has fewer waiting messages of it
-HINT_SECONDS = 20  # time until the sweep queues another hint for the same work
+REGULAR_WAITING = 20  # regular work is queued only while fewer regular messages than this are waiting in a lane
+HINT_SECONDS = 20  # time until the sweep queues another message for the same work
 SWEEP_SECONDS = 5
-REMIND_SECONDS = 60  # interval between two searches for emails caused by dates
+REMIND_SECONDS = 60  # interval between searches for emails that are due because of dates
 HEARTBEAT_SECONDS = 30  # interval of each lane's heartbeat
-PROBE_SECONDS = 5  # interval between two checks for what a worker lacks
+PROBE_SECONDS = 5  # interval between checks that a worker has everything it needs
 SWEEP_BATCH = 500
 
 COMPARE_SECONDS = 200  # wall-clock and CPU time for comparing a board's runs
 COMPARE_JOB_SECONDS = 240
-COMPARE_AGAIN_SECONDS = 60  # minimum interval between two comparisons of a board
+COMPARE_AGAIN_SECONDS = 60  # minimum interval between comparisons of the same board
 PREVIEW_JOB_SECONDS = 3600  # for computing the effects of a gold standard; the lease is renewed with each run
 PACK_SECONDS = 900  # wall-clock time for building a paper pack
 PACK_JOB_SECONDS = 960
 PUSH_CHILD_SECONDS = 120  # wall-clock and CPU time of the child that checks a pushed folder
-PUSH_SECONDS = 180  # for the process that has that child
+PUSH_SECONDS = 180  # time limit of the process that starts this child
 PUSH_JOB_SECONDS = 220
 PUSH_LEASE_SECONDS = 240
-PACKS_SECONDS = 30  # interval between two searches for packs to build
-RECONCILE_SECONDS = 3600  # for the nightly check, whose message is acknowledged before it starts
-COUNT_SECONDS = 60  # interval between two counts of finished work, for /metrics
-CERTIFICATE_SECONDS = 3600  # interval between two checks of the certificate of AGON_URL
-REFRESH_SECONDS = 10  # interval between two searches for changed boards
+PACKS_SECONDS = 30  # interval between searches for packs to build
+RECONCILE_SECONDS = 3600  # time limit of the nightly check, whose message is acknowledged before it starts
+COUNT_SECONDS = 60  # interval between counts of finished work, for /metrics
+CERTIFICATE_SECONDS = 3600  # interval between checks of the certificate of AGON_URL
+REFRESH_SECONDS = 10  # interval between searches for changed boards
 
-BROKER_SECONDS = 2  # time that an upload may lose if the broker does not answer
-QUIET_SECONDS = 10  # time during which the broker is not tried again after that
+BROKER_SECONDS = 2  # maximum time that an upload waits for the broker
+QUIET_SECONDS = 10  # time until the broker is tried again after it did not respond
 
 if not (
     CHILD_SECONDS

@@ -1,7 +1,7 @@
-"""A cache of opened gold standards in the worker's memory, pickled for the children that score.
+"""A cache of decrypted gold standards in the worker's memory, pickled for the children that score.
 
-With the cache, children need not open and parse gold for every run. All gold that is opened here has been checked in a
-confined child before.
+Thanks to the cache, gold is not decrypted and parsed again for every run. All cached gold has been checked in a
+confined child.
 """
 
 import pickle
@@ -24,7 +24,7 @@ def opened_gold(gold: GoldStandard | GoldUpload, definition: Definition, definit
     """Return a pickled `LoadedGold`, which is created once per gold standard and definition.
 
     Raises:
-        OSError: the gold cannot be read or opened. The message says where, and quotes none of it.
+        OSError: the gold cannot be read or decrypted. The message says where, without quoting the gold.
     """
     key = gold.sealed_sha256, definition_sha256
     if key not in _kept:
@@ -41,8 +41,8 @@ def opened_gold(gold: GoldStandard | GoldUpload, definition: Definition, definit
 
 
 def _open(sealed: bytes, definition: Definition, track: str, split: str) -> LoadedGold:
-    """Open and load the gold. Scoring it against itself computes everything that is derived from it."""
+    """Decrypt and load the gold. Scoring it against itself computes everything derived from it in advance."""
     opened = accepted_gold(definition, track, unseal(sealed), split)
     if comparison := score_gold(definition, track, opened, split).comparison:
-        details(comparison, definition.track(track).metrics)
+        details(comparison, definition.track(track, split).metrics)
     return opened

@@ -1,4 +1,4 @@
-"""Previews of gold: all scores with an uploaded gold standard, stored with the upload and not published.
+"""Previews of gold: all scores with an uploaded gold standard, which are stored with the upload and not published.
 
 `GoldUpload.preview` is {"changes": as in `check_gold_file`, "boards": [{"phase", "gold", "scorer", "runs": {run:
 scores, or None if the run cannot be scored}, "groups", "groups_before": {run: tie group}}]}. All keys are primary keys.
@@ -76,7 +76,7 @@ def _board(upload: GoldUpload, board: Board, renew: Renew) -> dict[str, Any]:
     scores = {}
     for run in runs.values():
         renew(LEASE_SECONDS)
-        run.track = upload.track  # loaded together with the shared task
+        run.track = upload.track  # already loaded together with the shared task
         scores[run.pk] = _scores(run, upload)
     keys = {key: None if found is None else upload.track.rank_key(found) for key, found in scores.items()}
     official = set(Evaluation.objects.official(*pair).values_list("run", flat=True))
@@ -93,11 +93,11 @@ def _board(upload: GoldUpload, board: Board, renew: Renew) -> dict[str, Any]:
 
 
 def _scores(run: Run, upload: GoldUpload) -> dict[str, float | None] | None:
-    """Return the run's scores, or None if its content kills the child, as it would after the change."""
+    """Return the run's scores, or None if its content crashes the child. It would also crash after the change."""
     try:
         return compute(run, upload).scores
     except ChildError as error:
-        log.warning("no score in a preview", run=str(run.pk), error=str(error))
+        log.warning("run not scored in a preview", run=str(run.pk), error=str(error))
         return None
 
 
@@ -132,7 +132,7 @@ def _groups(upload: GoldUpload, gold: GoldStandard | GoldUpload, runs: list[Run]
         try:
             found: dict[str, int] = run_limited(group_runs, rules, here, readable=readable, seconds=COMPARE_SECONDS)
         except ChildError as error:
-            log.warning("no tie groups in a preview", gold=str(upload.pk), error=str(error))
+            log.warning("tie groups not computed in a preview", gold=str(upload.pk), error=str(error))
             return {}
     return found
 

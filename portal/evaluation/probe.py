@@ -1,4 +1,4 @@
-"""Checks that a machine has everything that a lane needs. Workers run them before they accept messages."""
+"""Checks that a machine has everything that a lane needs. Workers run these checks before they accept messages."""
 
 from collections.abc import Iterator
 
@@ -11,11 +11,11 @@ from portal.models.task import definition_name
 from portal.objects.interface import data_objects, gold_objects
 from portal.storage import can_open_gold, can_open_this_gold
 
-PROBED = 20  # number of the newest files to look for; one that exists shows that this is the portal's storage
+PROBED = 20  # how many of the newest files to look for; any one of them proves that this is the portal's storage
 
 
 def missing_for(lane: Lane) -> list[str]:
-    """List what the machine lacks, as sentences that say how to fix it. Empty if a worker can start."""
+    """List what the machine lacks, as sentences that explain the fix. Empty if a worker can start."""
     try:
         return schema_problems() or [*_storage(), *(() if lane == Lane.MAIL else _key())]
     except DatabaseError as error:
@@ -23,7 +23,7 @@ def missing_for(lane: Lane) -> list[str]:
 
 
 def _storage() -> Iterator[str]:
-    """Check the storage. A single missing definition affects only its shared task."""
+    """Check the storage. If only some definitions are missing, a worker can start: the other tasks still work."""
     try:
         data_objects().probe()
         names = map(definition_name, _newest(SharedTask, "definition_sha256"))
@@ -32,7 +32,7 @@ def _storage() -> Iterator[str]:
         yield f"Data can't be stored ({error.strerror or type(error).__name__}). Check AGON_STATE or AGON_S3_…"
         return
     if is_there and not any(is_there):
-        yield "The data are missing because no shared task definition was found. Check AGON_STATE or AGON_S3_BUCKET."
+        yield "No shared task definition was found. Check AGON_STATE or AGON_S3_BUCKET."
 
 
 def _key() -> Iterator[str]:
@@ -43,14 +43,10 @@ def _key() -> Iterator[str]:
     try:
         there = [sealed for sealed in newest if gold_objects().has(sealed)]
         if newest and not there:
-            yield (
-                "The gold files are missing because no gold standard was found. Check AGON_STATE or "
-                "AGON_S3_GOLD_BUCKET."
-            )
+            yield ("No gold standard was found. Check AGON_STATE or AGON_S3_GOLD_BUCKET.")
         elif there and not any(map(can_open_this_gold, there)):
             yield (
-                "The gold key can't open any gold standard. AGON_GOLD_PRIVATE_KEY_FILE contains the key of another "
-                "portal."
+                "The gold key can't open any gold standard. AGON_GOLD_PRIVATE_KEY_FILE contains another portal’s key."
             )
     except OSError as error:
         yield f"Gold can't be read ({error.strerror or type(error).__name__}). Check AGON_S3_GOLD_…"

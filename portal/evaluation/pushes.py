@@ -1,35 +1,45 @@
-"""Opening the zip of a pushed task in memory and checking it in a confined child. Only workers have the key."""
+"""Decrypting the zip of a pushed task in memory and checking it in a confined child. Only workers have the key."""
 
 import tempfile
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import structlog
+from django.db import transaction
 from django.db.models import QuerySet
 
 from portal.evaluation.child import Child
 from portal.evaluation.confined.task_folder import PIECE, TaskFolder
-from portal.evaluation.limits import HINT_SECONDS, PUSH_CHILD_SECONDS, SWEEP_BATCH
+from portal.evaluation.errors import HostError, description
+from portal.evaluation.limits import HINT_SECONDS, PUSH_CHILD_SECONDS, RETRY_SECONDS, SWEEP_BATCH
+from portal.evaluation.notices import alert
 from portal.evaluation.record import Problems
-from portal.models import GoldStandard, SharedTask, TaskPush
+from portal.models import GoldStandard, Run, SharedTask, Submission, TaskPush
 from portal.models.push import KEPT, WAITS
+from portal.models.task import definition_name
 from portal.objects.interface import gold_objects
 from portal.sealing import seal
-from portal.storage import open_gold, store_sealed_gold
+from portal.storage import forget_unused, open_gold, store_sealed_gold, stored_name
 from scoring import Definition, Problem, load_definition
 from scoring.definition.archive import DEFINITION
+
+_DIGESTS = ("sha256", "instead_of")  # keys of a `StoredDataset` that are digests
+
+log = structlog.get_logger("portal.evaluation")
 
 
 @dataclass(frozen=True, slots=True)
 class PushedGold:
     """A gold standard from a pushed folder, sealed separately.
 
-    `is_folders`: it equals that of the last import or push. `is_known`: it equals the version in use.
+    `is_folders` means that it is the same as in the last import or push, `is_known` that it is the same as the version
+    in use.
     """
 
     track: str
@@ -42,11 +52,11 @@ class PushedGold:
 
 @dataclass(frozen=True, slots=True)
 class PushedFolder:
-    """The child's result. Without errors it includes the definition, whose folder on disk has the public files."""
+    """The child's result. If it has no errors, it includes the definition, whose folder has the public files."""
 
     problems: Problems
     definition: Definition | None = None
-    size: int = 0  # bytes of the unpacked files
+    size: int = 0  # size of the unpacked files in bytes
     gold: list[PushedGold] = field(default_factory=list)
     agreement: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
 
@@ -56,7 +66,7 @@ def unpacked(push: TaskPush) -> Iterator[PushedFolder]:
     """Yield the checked folder, which is deleted when the context ends.
 
     Raises:
-        ChildError: the content kills the child, or the check takes too long.
+        ChildError: the content crashes the child, or the check takes too long.
         OSError: storage or the machine fails. It is `CannotOpen` if the key is missing.
     """
     archive = open_gold(push.sealed_sha256)
@@ -67,43 +77,99 @@ def unpacked(push: TaskPush) -> Iterator[PushedFolder]:
 
 
 def due(at: datetime) -> list[UUID]:
-    """Return waiting pushes without a hint in the queue, oldest first, and mark them as hinted."""
+    """Return waiting pushes that have no message in the queue, oldest first, and mark them as queued."""
     return TaskPush.objects.unfinished().due(at).order_by("received_at").hint(at, HINT_SECONDS, SWEEP_BATCH)
 
 
 def expire(at: datetime) -> None:
-    """Give up pushes that have waited too long for a worker."""
+    """Give up on pushes that have waited too long for a worker, and email administrators."""
     late = TaskPush.objects.unfinished().filter(received_at__lte=at - WAITS)
-    for push in late:
-        late.filter(pk=push.pk).release(state=TaskPush.State.FAILED, checked_at=at)
+    for push in late.select_related("shared_task"):
+        with transaction.atomic():
+            if late.filter(pk=push.pk).release(state=TaskPush.State.FAILED, checked_at=at):
+                log.error("push failed", push=str(push.pk))
+                line = f"{push} was not checked within an hour, so its organizer must push the folder again."
+                alert(push.shared_task, f"failed {push}", [line], at)
+
+
+def postpone(push: TaskPush, token: UUID, error: Exception, at: datetime) -> bool:
+    """Postpone the push after an internal error, twice as long each time. Return False if the claim was lost.
+
+    Administrators get at most one email per hour for each kind of error.
+    """
+    later = at + max(timedelta(seconds=RETRY_SECONDS), at - push.received_at)
+    with transaction.atomic():
+        if not TaskPush.objects.held(push, token).release(later, state=TaskPush.State.RECEIVED):
+            return False
+        what = str(error) if isinstance(error, HostError) else description(error)
+        log.warning("push waits", push=str(push.pk), error=what)
+        line = f"A push can't be checked right now and will be retried for an hour: {what} ({push})"
+        alert(push.shared_task, f"push {type(error).__name__} {at:%Y-%m-%d %H}", [line], at)
+    return True
 
 
 def forget_leftovers(at: datetime) -> int:
-    """Delete zips of finished pushes and gold of pushes that can no longer be applied. Return the number of files.
+    """Delete zips of finished pushes, and gold and public files of pushes that can no longer be applied.
 
-    An old push is first marked as failed. This waits for the row's lock, which `apply_push` holds, so nothing is
-    deleted that can still be applied.
+    Return the number of files. Old pushes expire first. This waits for the lock that `apply_push` holds on the row, so
+    nothing that is being applied is deleted.
     """
     dropped = 0
     for push in TaskPush.objects.exclude(sealed_sha256="").exclude(pk__in=TaskPush.objects.unfinished().values("pk")):
         dropped += forget_archive(push)
     ready = TaskPush.objects.filter(state=TaskPush.State.READY)
-    ready.filter(received_at__lte=at - KEPT).update(state=TaskPush.State.FAILED)
-    return dropped + sum(map(forget_prepared, TaskPush.objects.exclude(prepared={})))
+    ready.filter(received_at__lte=at - KEPT).update(state=TaskPush.State.EXPIRED)
+    dropped += sum(map(forget_prepared, TaskPush.objects.exclude(prepared={})))
+    return dropped + _forget_public_files(at)
+
+
+def _forget_public_files(at: datetime) -> int:
+    """Delete public files that no row refers to anymore. Files stored recently are kept until a later call."""
+    over = TaskPush.objects.without_task().exclude(files=[])
+    names = {name for files in over.values_list("files", flat=True) for name in files}
+    unused = names - _names_in_use(names)
+    left = {name for name in unused if not _is_forgotten(name, at)}
+    for push in over.only("files"):
+        TaskPush.objects.filter(pk=push.pk).update(files=[name for name in push.files if name in left])
+    return len(unused - left)
+
+
+def _is_forgotten(name: str, at: datetime) -> bool:
+    try:
+        return forget_unused(name, at)
+    except OSError as error:
+        log.warning("file not deleted", name=name, error=description(error))
+        return False
+
+
+def _names_in_use(names: Collection[str]) -> set[str]:
+    """Return stored names that tasks, uploads, runs or other pushes need: at least all of those in `names`."""
+    tasks = SharedTask.objects.all()
+    pushes = TaskPush.objects.exclude(pk__in=TaskPush.objects.without_task().values("pk"))
+    used = {name for files in pushes.values_list("files", flat=True) for name in files}
+    used |= {definition_name(task.definition_sha256) for task in tasks}
+    used |= {stored_name(stored[key]) for task in tasks for stored in task.dataset_files.values() for key in _DIGESTS}
+    digests = {name.rpartition("/")[2] for name in names}
+    used |= {*map(definition_name, _values(Submission, "definition_sha256", digests))}
+    return used | {*map(stored_name, _values(Submission, "sha256", digests) | _values(Run, "file_sha256", digests))}
+
+
+def _values(model: type[Submission | Run], column: str, values: Collection[str]) -> set[str]:
+    return set(model.objects.filter(**{f"{column}__in": values}).values_list(column, flat=True))
 
 
 def forget_prepared(push: TaskPush) -> int:
-    """Delete the gold of a push that was rejected or has failed, and return the number of files."""
-    over = TaskPush.objects.filter(pk=push.pk, state__in=(TaskPush.State.REJECTED, TaskPush.State.FAILED))
+    """Delete the gold of a push that can no longer be applied, and return the number of files."""
+    over = TaskPush.objects.without_task().filter(pk=push.pk)
     dropped = sum(forget_gold(prepared.get("gold", ())) for prepared in over.values_list("prepared", flat=True))
     over.update(prepared={})
     return dropped
 
 
 def forget_gold(gold: Iterable[dict[str, Any]]) -> int:
-    """Delete those sealed files of a push, given as `PushedGold` values, that no gold standard uses.
+    """Delete a push's sealed files, given as `PushedGold` values, unless a gold standard uses them.
 
-    Return their number.
+    Return the number of deleted files.
     """
     names = {one["sealed_sha256"] for one in gold} - {""}
     used = GoldStandard.objects.filter(sealed_sha256__in=names).values_list("sealed_sha256", flat=True)
@@ -114,14 +180,14 @@ def forget_gold(gold: Iterable[dict[str, Any]]) -> int:
 
 
 def fail_restored() -> None:
-    """After a restore, fail the pushes that were not applied yet: backups do not contain their files."""
+    """After a restore, mark unapplied pushes as failed, because backups do not contain their files."""
     over = TaskPush.objects.exclude(state__in=(TaskPush.State.APPLIED, TaskPush.State.REJECTED))
     over.release(state=TaskPush.State.FAILED)
-    TaskPush.objects.update(sealed_sha256="", prepared={})
+    TaskPush.objects.update(sealed_sha256="", prepared={}, files=[])
 
 
 def forget_archive(push: TaskPush) -> bool:
-    """Delete the sealed zip, which is not needed after the check."""
+    """Delete the sealed zip, which is no longer needed after the check."""
     gold_objects().delete(push.sealed_sha256)
     return bool(TaskPush.objects.filter(pk=push.pk).update(sealed_sha256=""))
 
@@ -140,7 +206,7 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
         return PushedFolder([*problems, wrong])
     for name in sizes.keys() - set(loaded["apart"]) - {DEFINITION}:
         _write(child, folder, name, sizes[name])
-    versions = GoldStandard.objects.none()  # a new task has none
+    versions = GoldStandard.objects.none()  # a new task has no versions
     if push.shared_task is not None:
         versions = GoldStandard.objects.filter(track__shared_task=push.shared_task)
     judged = child.ask("check", sorted(set(versions.values_list("track__slug", "split"))))
@@ -158,7 +224,7 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
 
 
 def _wrong_slug(push: TaskPush, slug: str, folder: Path) -> dict[str, Any] | None:
-    """Return a problem if the slug is not the task's. A folder may be compared only with the gold of its own task."""
+    """Return a problem if the slug is not the task's. A folder must be compared only with the gold of its own task."""
     yaml = (folder / DEFINITION).read_text(encoding="utf-8-sig").splitlines()
     line = next((number for number, text in enumerate(yaml, 1) if text.startswith("slug:")), None)
     if push.shared_task is None and not push.is_first:
@@ -171,8 +237,8 @@ def _wrong_slug(push: TaskPush, slug: str, folder: Path) -> dict[str, Any] | Non
         return problem("folder-slug", message, DEFINITION, line)
     if push.shared_task is None and SharedTask.objects.filter(slug=slug).exists():
         message = (
-            f"The slug {slug} is already used by another task. Choose a different slug. If it is your task, push the "
-            f"folder to that task."
+            f"The slug {slug} is already used by another task. Choose a different slug. If that task is yours, "
+            f"push the folder to it instead."
         )
         return problem("folder-slug", message, DEFINITION, line)
     return None
@@ -188,7 +254,7 @@ def _content(child: Child, name: str, size: int) -> Iterator[bytes]:
 
 
 def _write(child: Child, folder: Path, name: str, size: int) -> None:
-    """Write a file. The child has checked its path, so a path outside the folder is an error of ours."""
+    """Write a file. The child has checked its path, so a path outside the folder would be an internal error."""
     path = folder / name
     if not path.resolve().is_relative_to(folder):
         raise AssertionError("a path outside the folder")
@@ -199,7 +265,7 @@ def _write(child: Child, folder: Path, name: str, size: int) -> None:
 
 
 def _sealed(child: Child, judged: dict[str, Any], versions: QuerySet[GoldStandard], problems: Problems) -> PushedGold:
-    """Compare and seal a gold standard. Report a problem if it was also changed on the website."""
+    """Compare and seal a gold standard. If it was also changed on the website, report a problem."""
     content = b"".join(_content(child, judged["name"], judged["size"]))
     of_split = versions.filter(track__slug=judged["track"], split=judged["split"]).order_by("-version")
     newest, imported = of_split.first(), of_split.filter(is_imported=True).first()
@@ -226,5 +292,5 @@ def _changed_twice(name: str, version: int) -> dict[str, Any]:
 
 
 def problem(code: str, message: str, file: str | None = None, line: int | None = None) -> dict[str, Any]:
-    """Return an error about a pushed folder in the common form of problems."""
+    """Return an error about a pushed folder as a `Problem.as_dict` value."""
     return Problem("error", code, message, file=file, line=line).as_dict()

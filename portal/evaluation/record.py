@@ -1,7 +1,7 @@
-"""Recording results. Each function is one transaction that begins with an UPDATE conditional on the claim's token.
+"""Recording results and errors, with automatic retries and quarantine.
 
-If a worker's lease has ended and another worker has claimed the work, that UPDATE matches no row, and nothing is
-written.
+Each function is one transaction whose UPDATE requires the claim's token. If a worker's lease has ended and another
+worker has claimed the work, that UPDATE matches no row, and nothing is written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +19,7 @@ from portal.evaluation.errors import ChildError, HostError, description
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, POSTPONE_SECONDS, REMIND_AFTER, RETRY_SECONDS
 from portal.evaluation.notices import alert, notify_checked, notify_failed, notify_if_scored
 from portal.models import (
+    AuditEntry,
     Board,
     Evaluation,
     GoldStandard,
@@ -35,12 +36,12 @@ from scoring.uploads.inspection import RecognisedRun
 
 log = structlog.get_logger("portal.evaluation")
 
-Problems = list[dict[str, Any]]  # each from `Problem.as_dict`
+Problems = list[dict[str, Any]]  # lists of `Problem.as_dict` values
 
 
 @dataclass(frozen=True, slots=True)
 class RunFinding:
-    """The result of a check for one run."""
+    """The result of checking one run."""
 
     problems: Problems
     sha256: str
@@ -49,7 +50,7 @@ class RunFinding:
 
 @dataclass(frozen=True, slots=True)
 class UploadFinding:
-    """The result of a check: the upload's own problems, and its runs by entry."""
+    """The result of checking an upload: problems with the upload itself, and the findings for its runs by entry."""
 
     ok: bool
     problems: Problems
@@ -59,7 +60,7 @@ class UploadFinding:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A run's scores by metric key, notes for readers, and details."""
+    """A run's scores by metric key, flags for readers, and details."""
 
     scores: dict[str, float | None]
     flags: list[str]
@@ -68,15 +69,16 @@ class Scored:
 
 @transaction.atomic
 def record_check(submission: Submission, token: UUID, finding: UploadFinding, at: datetime) -> bool:
-    """Accept the upload, or reject it with all its runs and give their quota back.
+    """Accept the upload, or reject it with all its runs and return their quota.
 
     Return False if the claim was lost.
     """
+    _lock_uploads(submission)
     state = Submission.State.ACCEPTED if finding.ok else Submission.State.REJECTED
     mine = Submission.objects.held(submission, token)
     if not mine.release(state=state, postponed=0, problems=finding.problems, checked_at=at):
         return False
-    for run in submission.runs.order_by("pk"):  # the order in which runs are always locked
+    for run in submission.runs.order_by("pk"):  # runs are always locked in this order
         found = finding.runs.get(run.entry, RunFinding([], "", None))
         run.problems, run.sha256, run.items = found.problems, found.sha256, found.items
         if finding.ok:
@@ -88,8 +90,46 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
         submission.runs.update(chosen_at=None, chosen_by=None)
         _give_quota_back(submission.runs.all())
         Refusal.objects.count_one(_codes(finding))
+    elif submission.phase.max_submissions is not None:
+        _keep_newest(submission, at)
     notify_checked(submission, finding.ok, at)
     return True
+
+
+def _lock_uploads(submission: Submission) -> None:
+    """In phases with one submission per team, let only one of a team's uploads be accepted at a time.
+
+    Rows are locked in the order of uploads, runs, quota and boards, to avoid deadlocks.
+    """
+    if submission.phase.max_submissions is None:
+        return
+    theirs = {"team": submission.team_id, "phase": submission.phase_id}
+    list(Submission.objects.filter(**theirs).locked().values_list("pk"))
+    list(Run.objects.filter(**theirs).locked().values_list("pk"))
+
+
+def _lock_upload(run: Run) -> None:
+    """Lock the run's upload, if any, before the run itself, in the order of `_lock_uploads`."""
+    if run.submission_id is not None:
+        list(Submission.objects.filter(pk=run.submission_id).locked().values_list("pk"))
+
+
+def _keep_newest(submission: Submission, at: datetime) -> None:
+    """Replace all of the team's accepted uploads in this phase by the newest one, and return their quota.
+
+    Uploads are not always accepted in the order in which they were received, so the newest one may be a different one.
+    """
+    accepted = Submission.objects.counting(submission.team, submission.phase).filter(state=Submission.State.ACCEPTED)
+    *earlier, newest = accepted.order_by("received_at", "pk")
+    runs = Run.objects.filter(submission__in=earlier)
+    _give_quota_back(runs.exclude(state=Run.State.FAILED))
+    Submission.objects.filter(pk__in=[one.pk for one in earlier]).update(replaced_by=newest)
+    runs.update(chosen_at=None, chosen_by=None)
+    runs.filter(withdrawn_at__isnull=True).update(withdrawn_at=at)
+    Board.objects.filter(phase=submission.phase, track__in=runs.values("track")).changed()
+    for one in earlier:
+        details = {"team": submission.team.name, "phase": submission.phase.slug, "replaced_by": str(newest.pk)}
+        AuditEntry.objects.record(None, "replace_submission", one, at, **details)
 
 
 def _codes(finding: UploadFinding) -> set[str]:
@@ -100,14 +140,17 @@ def _codes(finding: UploadFinding) -> set[str]:
 
 @transaction.atomic
 def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored: Scored, at: datetime) -> bool:
-    """Write the evaluation, one per run, gold and scorer. Return False if the claim was lost.
+    """Write the evaluation, one per run, gold and scorer.
 
-    The ranking key follows the current rules, even if earlier rules were used for scoring. An import that changes the
-    rules comes before or after this transaction. Scores without the current ranking metric are outdated, too. Existing
-    scores are kept. If the new ones differ, an error is logged because a number cannot be reproduced.
+    Return False if the claim was lost, or if the scores are outdated because they lack the current ranking metric.
+
+    The ranking key follows the current rules, even if earlier rules were used for scoring. A lock ensures that an
+    import that changes the rules runs either before or after this transaction. Existing scores are kept. If the new
+    scores differ, an error is logged, because the existing scores could not be reproduced.
     """
     rules = Track.objects.select_related("shared_task").select_for_update(of=("shared_task",), no_key=True)
     track = rules.get(pk=run.track_id)
+    _lock_upload(run)
     mine = Run.objects.held(run, token)
     is_stale = track.definition.rank_by not in scored.scores
     if is_stale or not mine.release(state=Run.State.SCORED, finished_at=at, postponed=0):
@@ -127,14 +170,14 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
     Evaluation.objects.bulk_create([evaluation], ignore_conflicts=True)
     kept = Evaluation.objects.filter(run=run, gold=gold, scorer=scorer).values_list("scores", flat=True).get()
     if kept != scored.scores:
-        log.error("other scores than before", run=str(run.pk), gold=gold.version, scorer=scorer)
+        log.error("recomputed scores differ", run=str(run.pk), gold=gold.version, scorer=scorer)
     Board.objects.settle(run, at, (gold, scorer))
     notify_if_scored(run, at)
     return True
 
 
 def record_error(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
-    """Count an attempt if the child died on this content. All other errors are ours.
+    """Count an attempt if the child died on this content. Any other error is internal and postpones the work.
 
     Return False if the claim was lost.
     """
@@ -149,7 +192,7 @@ def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: Chil
     if not mine.update(attempts=F("attempts") + 1, postponed=0):
         return False
     work.refresh_from_db(fields=["attempts"])
-    log.error("the child died", **_names(work), attempt=work.attempts, error=str(error))
+    log.error("the child process died", **_names(work), attempt=work.attempts, error=str(error))
     if work.attempts >= ATTEMPTS:
         return quarantine(mine, at)
     later = at + timedelta(seconds=RETRY_SECONDS * work.attempts)
@@ -158,7 +201,7 @@ def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: Chil
 
 @transaction.atomic
 def _postpone(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
-    """Postpone the work, longer each time. Administrators get one email per hour for each kind of error."""
+    """Postpone the work, longer each time. Administrators get at most one email per hour for each kind of error."""
     work.refresh_from_db(fields=["postponed"])
     wait = min(RETRY_SECONDS * 2 ** min(work.postponed, 10), POSTPONE_SECONDS)
     mine = type(work).objects.held(work, token)
@@ -168,7 +211,7 @@ def _postpone(work: Submission | Run | GoldUpload, token: UUID, error: Exception
     log.error("postponed", **_names(work), seconds=wait, error=what)
     if work.postponed % REMIND_AFTER == 0:
         occasion = f"postponed {type(error).__name__} {at:%Y-%m-%d %H}"
-        line = f"Evaluation waits and goes on by itself once this is fixed: {what} ({_names(work)['subject']})"
+        line = f"Evaluation of {_names(work)['subject']} is paused. It resumes automatically once this is fixed: {what}"
         alert(_shared_task(work), occasion, [line], at)
     return True
 
@@ -184,17 +227,20 @@ def _names(work: Submission | Run | GoldUpload) -> dict[str, str]:
 
 @transaction.atomic
 def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
-    """Give up on that row, and on the runs of an upload, and return their quota.
+    """Give up on the row and, if it is an upload, on its runs, and return their quota.
 
     Return False if there is no such row.
     """
     item = work.first()
+    if isinstance(item, Run):
+        _lock_upload(item)
     if item is None or not work.release(state=Run.State.FAILED):
         return False
     names = _names(item)
     log.error("quarantined", **names, attempts=item.attempts, leases_lost=item.leases_lost)
-    line = f"quarantined: {names['subject']}; children that died: {item.attempts}, leases lost: {item.leases_lost}"
-    occasion = f"quarantine {names['subject']} {at:%Y-%m-%d %H:%M}"  # a retry is a new occasion
+    lost = f"Child processes that died: {item.attempts}, leases lost: {item.leases_lost}"
+    line = f"Evaluation failed: {names['subject']}. {lost}"
+    occasion = f"quarantine {names['subject']} {at:%Y-%m-%d %H:%M}"  # a retry counts as a new occasion
     alert(_shared_task(item), occasion, [line], at)
     if isinstance(item, GoldUpload):
         return True
@@ -209,7 +255,8 @@ def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
 
 
 def _give_quota_back(runs: QuerySet[Run]) -> None:
-    """Return quota in the order in which uploads reserve it."""
+    """Return the quota of these runs, in the order in which uploads reserve quota. Replaced runs have no quota."""
+    runs = runs.filter(submission__replaced_by__isnull=True)
     for run in runs.select_related("team", "phase", "track", "submission").order_by("track__position"):
         if run.team is not None and run.submission is not None:
             Quota.objects.give_back(run.team, run.submission.sent_by_id, run.phase, run.track, run.received_at)

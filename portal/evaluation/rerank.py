@@ -1,4 +1,4 @@
-"""Computing ranking keys again when a track's ranking metric changes. Released boards are not affected."""
+"""Recompute ranking keys when a track's ranking metric changes. Released boards are not affected."""
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -9,10 +9,11 @@ _BATCH = 500
 
 
 def rerank(track: Track) -> int:
-    """Update the track's evaluations to its ranking metric, in the transaction that changed the rules.
+    """Update the ranking keys of the track's evaluations, in the transaction that changed the rules.
 
-    The boards change immediately. Runs that were scored without that metric are scored again and wait on the boards
-    like new runs. Their number is returned. Evaluations by earlier gold or scorers remain, with undefined scores.
+    Return the number of runs that will be scored again. The boards change immediately. Runs that were scored without
+    the new metric are scored again and shown as waiting, like new runs. Evaluations with earlier gold or an earlier
+    scorer are kept. If they lack the metric, they have no ranking key.
     """
     unmeasured = _unmeasured(track)
     again = ask_again(Run.objects.filter(Exists(unmeasured.filter(run=OuterRef("pk"))), track=track))
@@ -26,7 +27,7 @@ def rerank(track: Track) -> int:
 
 
 def _unmeasured(track: Track) -> QuerySet[Evaluation]:
-    """Return the evaluations by the current gold and scorer that lack the metric."""
+    """Return the evaluations with the current gold and scorer that lack the metric."""
     splits = track.gold_standards.values_list("split", flat=True).distinct()
     newest = [GoldStandard.objects.newest(track, split) for split in splits]
     current = Evaluation.objects.filter(gold__in=newest, scorer=track.shared_task.scorer)

@@ -1,6 +1,6 @@
 """Scoring runs again: after new gold or a new scorer, or on request.
 
-Existing evaluations are kept. Boards use those by the newest gold and the shared task's scorer.
+Existing evaluations are kept. Boards use those with the newest gold and the shared task's scorer.
 """
 
 from datetime import datetime
@@ -17,10 +17,11 @@ _SCORED_OR_WAITING = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
 
 
 def ask_again(runs: RunQuerySet) -> int:
-    """Queue these runs for scoring, end the claims of workers that score them now, and return their number.
+    """Queue these runs for rescoring and release the claims of any workers that are scoring them.
 
-    Waiting runs are updated, too: a later claim waits for this transaction and sees its changes. Rejected runs are
-    excluded, and so are teams' failed runs, because other runs may have used their quota and number.
+    Return how many runs were queued. Runs that are already waiting are updated, too: a worker that claims one has to
+    wait for this transaction and then sees its changes. Rejected runs are excluded. So are failed runs from teams,
+    because another run may have taken their quota and number.
     """
     given_up = Q(state=Run.State.FAILED) & ~Q(kind=Run.Kind.TEAM)
     found = runs.filter(Q(state__in=_SCORED_OR_WAITING) | given_up)
@@ -31,7 +32,7 @@ def ask_again(runs: RunQuerySet) -> int:
 
 
 class ScoredAgain(TypedDict):
-    """The old and new scorer version, and the number of runs that wait for the new one."""
+    """The old and new scorer version, and the number of runs that are waiting for the new scorer."""
 
     scorer_before: str
     scorer: str
@@ -40,7 +41,7 @@ class ScoredAgain(TypedDict):
 
 @transaction.atomic
 def score_again(shared_task: SharedTask) -> ScoredAgain:
-    """Score every run of a shared task with this scorer. Its boards use this scorer from now on."""
+    """Rescore all runs of a shared task with the installed scorer version, which its boards use from then on."""
     before = SharedTask.objects.select_for_update(no_key=True).get(pk=shared_task.pk).scorer
     SharedTask.objects.filter(pk=shared_task.pk).update(scorer=scorer_version)
     runs = ask_again(Run.objects.filter(track__shared_task=shared_task))
@@ -48,7 +49,7 @@ def score_again(shared_task: SharedTask) -> ScoredAgain:
 
 
 def adopt_scorer(at: datetime) -> list[SharedTask]:
-    """Switch shared tasks with an older scorer to this one, and return them. A newer scorer is never replaced."""
+    """Switch shared tasks with an older scorer to the installed one and return them. A newer one is never replaced."""
     others = SharedTask.objects.exclude(scorer=scorer_version)
     outdated = [shared_task for shared_task in others if _order(shared_task.scorer) < _order(scorer_version)]
     for shared_task in outdated:

@@ -1,4 +1,4 @@
-"""Sealing gold again after a key change. Only workers can do this because they have the private keys."""
+"""Resealing gold after a key change. Only workers can do this, because only they have the private keys."""
 
 from django.db import transaction
 
@@ -8,14 +8,17 @@ from portal.storage import reseal_gold
 
 
 def reseal_all() -> int:
-    """Seal all files that are sealed for an older key with the newest one, and return their number."""
+    """Reseal all files that are sealed for an older key with the newest key, and return their number."""
     names = {*GoldStandard.objects.values_list("sealed_sha256", flat=True)}
     names |= {*GoldUpload.objects.exclude(sealed_sha256="").values_list("sealed_sha256", flat=True)}
     return sum(_reseal(name) for name in sorted(names) if gold_objects().has(name))
 
 
 def _reseal(name: str) -> bool:
-    """Seal one file again. Rows are updated before the old file is deleted; a reader in between tries again."""
+    """Reseal one file.
+
+    Rows are updated before the old file is deleted. A reader that still looks for the old file tries again.
+    """
     renewed = reseal_gold(name)
     if renewed is None:
         return False

@@ -25,7 +25,7 @@ log = structlog.get_logger("portal.evaluation")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A child that has read an upload's runs, by entry, and the digest of the definition that it used."""
+    """A child that has read an upload's runs, their entries, and the digest of the definition that it used."""
 
     child: Child
     entries: frozenset[str]
@@ -40,7 +40,7 @@ class Reader:
 def score_run(run_id: UUID, at: datetime) -> bool:
     """Claim the run, score it and record the result. Return True if an evaluation was written.
 
-    A run is left alone if its upload is not accepted yet or its track has no gold.
+    The run is skipped if its upload is not accepted yet or its track has no gold.
     """
     run = scorable_runs().filter(pk=run_id).first()
     return run is not None and score(run, at)
@@ -52,7 +52,7 @@ def scorable_runs() -> RunQuerySet:
 
 
 def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
-    """Score one of `scorable_runs`. The reader is used if it has read the run by the current rules."""
+    """Score one of `scorable_runs`. The reader is used if it has read the run under the current rules."""
     shared_task = run.track.shared_task
     if not goes_by_this_scorer(shared_task):
         return False
@@ -72,18 +72,18 @@ def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
         record_error(run, token, error, now())
         return False
     if not record_score(run, token, gold, scorer_version, scored, now()):
-        logger.warning("scores came too late")
+        logger.warning("scores arrived too late")
         return False
     logger.info("scored", gold=gold.version)
     return True
 
 
 def compute(run: Run, gold: GoldStandard | GoldUpload, reader: Reader | None = None) -> Scored:
-    """Return the run's scores, computed by the reader or by another child that reads the run now.
+    """Return the run's scores, computed by the reader or by a new child that reads the run now.
 
     Raises:
-        ChildError: the content kills the child.
-        OSError: storage or the machine failed, or the gold standard cannot be opened.
+        ChildError: the content crashes the child.
+        OSError: storage or the machine failed, or the gold standard cannot be decrypted.
     """
     shared_task = run.track.shared_task
     standard = opened_gold(gold, shared_task.definition, shared_task.definition_sha256)
@@ -93,7 +93,7 @@ def compute(run: Run, gold: GoldStandard | GoldUpload, reader: Reader | None = N
 
 @contextmanager
 def _child_with(run: Run, reader: Reader | None) -> Iterator[Child]:
-    """Yield a child that has read the run and has enough time left for scoring it."""
+    """Yield a child that has read the run and has enough time left to score it."""
     if reader is not None and reader.has(run):
         reader.child.grant(CHILD_SECONDS)
         yield reader.child

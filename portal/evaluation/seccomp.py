@@ -1,4 +1,4 @@
-"""An allow-list of system calls (seccomp) for the confined child: it can compute, read, answer and end.
+"""An allow-list of system calls (seccomp) for the confined child, which can only compute, read, answer and exit.
 
 Everything else fails with EPERM: sockets, programs, processes, signals, ptrace, namespaces, mounts, keys, BPF,
 io_uring, and all calls that create, change, rename or remove a file. Some calls are allowed only with certain
@@ -24,10 +24,10 @@ _NOT_PERMITTED = _ERROR | errno.EPERM
 _UNKNOWN = _ERROR | errno.ENOSYS  # makes the C library use an older call
 _OTHER_NUMBERS = 0x40000000  # x86-64's second range of numbers, x32
 
-# Flags that both architectures share: open a file for writing, start a thread, enter a namespace.
+# Flags that both architectures share: to open a file for writing, start a thread, or enter a namespace.
 _TO_WRITE = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20000000  # WRONLY, RDWR, CREAT, TRUNC, APPEND, TMPFILE
 _THREAD, _NAMESPACES = 0x00010000, 0x7E020000
-_FCNTL = (0, 1, 2, 3, 4, 1030)  # copying descriptors and reading their flags; no locks, no signal owners
+_FCNTL = (0, 1, 2, 3, 4, 1030)  # copying descriptors, reading and setting their flags; no locks, no signal owners
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # terminal check and width, number of bytes to read, close on exec
 
 # From asm/unistd_64.h. Calls such as open and stat exist only on x86-64.
@@ -60,7 +60,8 @@ _AARCH64 = {
     "mmap": 222, "mprotect": 226, "mincore": 232, "madvise": 233, "prlimit64": 261, "getrandom": 278,
     "membarrier": 283, "statx": 291, "rseq": 293, "clone3": 435, "close_range": 436, "faccessat2": 439,
 }  # fmt: skip
-MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}  # with their seccomp identifiers
+# Architecture identifiers for seccomp, and call numbers.
+MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
 
 
 class _Program(ctypes.Structure):
@@ -70,12 +71,16 @@ class _Program(ctypes.Structure):
 
 
 def is_supported() -> bool:
-    """Return whether this kernel can filter system calls, on an architecture with known numbers."""
+    """Return whether this kernel can filter system calls and the architecture's call numbers are known."""
     return platform.machine() in MACHINES and LIBRARY.prctl(_GET_SECCOMP) >= 0
 
 
 def allow_only_listed_calls() -> None:
-    """Install the filter in this process, permanently. Raises `OSError` if the kernel fails."""
+    """Install the filter in this process, permanently.
+
+    Raises:
+        OSError: the kernel call fails.
+    """
     checked(LIBRARY.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     checked(LIBRARY.prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(_PROGRAM)))
 
@@ -83,7 +88,7 @@ def allow_only_listed_calls() -> None:
 def _filter(architecture: int, numbers: Mapping[str, int]) -> list[bytes]:
     """Return the filter's instructions.
 
-    A jump has two counts of instructions to skip: if its condition holds, and if not.
+    A jump has two counts of instructions to skip: one for when its condition holds, one for when it does not.
     """
     conditions = {
         "clone": [*_all_bits(0, _THREAD), *_no_bits(0, _NAMESPACES)],
@@ -91,7 +96,7 @@ def _filter(architecture: int, numbers: Mapping[str, int]) -> list[bytes]:
         "openat": _no_bits(2, _TO_WRITE),
         "fcntl": _one_of(1, _FCNTL),
         "ioctl": _one_of(1, _IOCTL),
-        # Only for reading the process's own limits.
+        # Only to read the process's own limits.
         "prlimit64": [*_one_of(0, (0,)), *_one_of(2, (0,)), *_one_of(2, (0,), half=1)],
     }
     program = [
@@ -120,9 +125,8 @@ def _no_bits(argument: int, bits: int) -> list[bytes]:
 
 
 def _one_of(argument: int, values: Sequence[int], half: int = 0) -> list[bytes]:
-    tests = [
-        _instruction(_IF_EQUAL, value, if_true=len(values) - place) for place, value in enumerate(values)
-    ]  # skip the remaining tests and the error
+    # A match skips the remaining tests and the error.
+    tests = [_instruction(_IF_EQUAL, value, if_true=len(values) - place) for place, value in enumerate(values)]
     return [_load(argument, half), *tests, _instruction(_RETURN, _NOT_PERMITTED)]
 
 

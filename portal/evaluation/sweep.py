@@ -1,4 +1,4 @@
-"""Finding work without a hint in the queue: never queued, lost with the broker, or released by a worker."""
+"""Find work that has no message in the queue: never queued, lost with the broker, or released by a worker."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from portal.models.lease import LeaseQuerySet
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Ids of work to queue: uploads to check, runs to score, runs that no one waits for, and gold."""
+    """Ids of work to queue: uploads to check, runs to score, runs that no one is waiting for, and gold."""
 
     submissions: list[UUID] = field(default_factory=list)
     runs: list[UUID] = field(default_factory=list)
@@ -27,9 +27,9 @@ class Work:
 
 
 def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
-    """Return waiting uploads and runs of these lanes that have no hint in the queue, oldest first.
+    """Return waiting work in these lanes that has no message in the queue, oldest first.
 
-    Each is marked, so another sweep within `HINT_SECONDS` skips it. Work with which several workers died is
+    It is marked, so other sweeps within `HINT_SECONDS` skip it. Work that several children or workers died on is
     quarantined.
     """
     submissions = Submission.objects.due(at).filter(state__in=_states(Submission.State.CHECKING))

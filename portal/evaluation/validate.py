@@ -1,4 +1,4 @@
-"""Validating an upload that is not submitted: the same check and report, after which the file is deleted."""
+"""Validation of a file that is not submitted. It is checked like a submission and then deleted."""
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -22,9 +22,9 @@ log = structlog.get_logger("portal.evaluation")
 def validate(validation_id: UUID, at: datetime) -> bool:
     """Claim the validation, check the file without gold, save the report and delete the file.
 
-    Returns True if the report was written. After an error of ours, such as unreadable storage, the validation waits. If
-    the check ends without an answer, the validation fails immediately, since the sender can upload again. Content that
-    killed the check counts as a rejected upload.
+    Return True if the report was written. After an internal error, such as unreadable storage, the validation is
+    retried later. If the check ends without an answer, the validation fails immediately, because the sender can upload
+    again. Content that crashed the check counts as a rejected upload.
     """
     now = running_from(at)
     unfinished = Validation.objects.unfinished().filter(pk=validation_id)
@@ -51,7 +51,7 @@ def validate(validation_id: UUID, at: datetime) -> bool:
 
 
 def due(at: datetime) -> list[UUID]:
-    """Return waiting validations without a hint in the queue, oldest first, and mark them as hinted."""
+    """Return waiting validations that have no message in the queue, oldest first, and mark them as queued."""
     return Validation.objects.unfinished().due(at).order_by("received_at").hint(at, HINT_SECONDS, SWEEP_BATCH)
 
 
@@ -65,7 +65,7 @@ def expire(at: datetime) -> None:
 
 
 def forget_leftovers() -> int:
-    """Delete files whose validation is finished, or was deleted with its account. Return their number."""
+    """Delete files whose validation is finished or was deleted with its account. Return the number of files."""
     left = set(files_to_validate()) - set(Validation.objects.unfinished().values_list("pk", flat=True))
     for key in left:
         forget_file_to_validate(key)
@@ -75,7 +75,7 @@ def forget_leftovers() -> int:
 def _finding(validation: Validation) -> UploadFinding:
     phase = validation.phase
     if not has_file_to_validate(validation.pk):
-        raise FileNotFoundError("the web server died before it had kept the file")
+        raise FileNotFoundError("the web server died before saving the file")
     used_numbers = Run.objects.holding_numbers(validation.team, phase).numbers_by_track()
     with (
         stored_file_to_validate(validation.pk) as file,
@@ -86,7 +86,7 @@ def _finding(validation: Validation) -> UploadFinding:
 
 
 def _report(finding: UploadFinding) -> dict[str, Any]:
-    """Return the report as plain values: validity, problems of the whole upload, and its runs with their problems."""
+    """Return the report as JSON values: validity, problems with the whole upload, and its runs with their problems."""
     nothing = RunFinding([], "", None)
     runs = []
     for run in finding.recognised:

@@ -1,1 +1,1 @@
-"""Figures as Vega-Lite specifications, which the server draws for papers and browsers draw interactively."""
+"""Figures as Vega-Lite specifications, which are drawn by the server or, interactively, by the browser."""

@@ -1,4 +1,4 @@
-"""Drawing a complete Vega-Lite specification. This needs the packages of the extra `figures`."""
+"""Draw complete Vega-Lite specifications. This requires the `figures` extra."""
 
 import json
 from collections.abc import Callable
@@ -34,4 +34,4 @@ def _vega(spec: dict[str, Any]) -> bytes:
 
 
 DRAW: dict[str, Callable[[dict[str, Any]], bytes]] = {"svg": _svg, "png": _png, "pdf": _pdf, "json": _vega}
-"""Ending → how to draw; `json` is the figure compiled to Vega."""
+"""Extension → function that draws the file. `json` is the figure compiled to Vega."""

@@ -1,4 +1,4 @@
-"""Figures about all runs of a board: rank certainty, item difficulty, similarity of runs and metrics, and labels."""
+"""Figures about all runs on a board: how certain ranks are, how hard items are, how similar runs and metrics are."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from portal.figures.classes import class_figures, heat
 from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import WIDTH, Axis, axis
 from portal.figures.layers import Spec, layer, nominal, quantitative
-from portal.figures.scores import by_slices, score_figures
+from portal.figures.scores import by_slices, labels_by_slices, score_figures
 from portal.queries.board_table import BoardTable
 from portal.queries.columns import Column
 from portal.queries.insights import Insights
@@ -31,12 +31,13 @@ def field_figures(insights: Insights) -> list[Figure]:
         disagreement(field.get("disagreement", {})),
         difficulty(field.get("difficulty", ())),
         *(labels(field["labels"]) if "labels" in field else ()),
+        *map(labels_by_slices, insights.label_shares),
     ]
     return [figure for figure in found if figure is not None]
 
 
 def intervals(board: BoardTable) -> Figure | None:
-    """Show each run's score with its interval and the letter of its tie group. None without intervals."""
+    """Show each run's score with its interval and its tie group's letter. Return None if there are no intervals."""
     column = board.ranking_column
     data = [
         run_datum(row, value=row.scores[column.key], low=row.interval[0], high=row.interval[1], group=row.group)
@@ -49,7 +50,7 @@ def intervals(board: BoardTable) -> Figure | None:
     shown = [datum for datum in data if frame.holds(datum["low"]) and frame.holds(datum["high"])]
     outside = ", ".join(datum["name"] for datum in data if datum not in shown)
     caption = _(
-        "Scores with 95 % intervals. Runs with the same letter form a tie group and do not differ significantly."
+        "Scores with 95% intervals. Runs with the same letter form a tie group and do not differ significantly."
     )
     beyond = _("Outside the plot: %(names)s.") % {"names": outside}
     return Figure(
@@ -75,7 +76,7 @@ def _bounds(data: Sequence[Datum], *, of_teams: bool) -> list[float]:
 
 
 def _whiskers(names: list[str], title: str, frame: Axis) -> Spec:
-    """Return one row per run: its interval and score, with the tie group next to them."""
+    """Return a drawing with one row per run: its interval and score and, next to them, its tie group."""
 
     def x(field: str) -> Spec:
         return quantitative(field, title, scale={"domain": [frame.low, frame.high]})
@@ -98,7 +99,7 @@ def _whiskers(names: list[str], title: str, frame: Axis) -> Spec:
 
 
 def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
-    """Show the range of each run's rank over the samples."""
+    """Show the range of each run's ranks in the bootstrap samples."""
     if len(found) < 2:
         return None
     data: list[Datum] = [{"name": name, "best": best, "worst": worst} for name, (best, worst) in found.items()]
@@ -107,7 +108,7 @@ def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
         name="rank-stability",
         title=_("Rank stability"),
         caption=_(
-            "Range of each run’s ranks in 95 % of the bootstrap samples of items. A point means that the rank never "
+            "Range of each run’s ranks in 95% of the bootstrap samples of items. A point means that the rank never "
             "changes."
         ),
         alt=_("The table below lists each run’s best and worst rank."),
@@ -126,7 +127,7 @@ def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
 
 
 def correlations(found: Sequence[tuple[Column, Sequence[float | None]]]) -> Figure | None:
-    """Show the similarity of rankings by different metrics as Spearman correlations."""
+    """Show how similarly different metrics rank the runs, as Spearman correlations."""
     heads = [column.short for column, _values in found]
     values = {column.short: row for column, row in found}
     if len(heads) < 3 or all(value is None for row in values.values() for value in row):
@@ -134,19 +135,19 @@ def correlations(found: Sequence[tuple[Column, Sequence[float | None]]]) -> Figu
     return _square(
         "metric-correlations",
         _("Rank correlation between metrics"),
-        _("Spearman correlation over the official runs. A dash means that all runs have the same value of a metric."),
+        _("Spearman correlation over the official runs. A dash means that one metric is the same for all runs."),
         {name: dict(zip(heads, row, strict=True)) for name, row in values.items()},
     )
 
 
 def disagreement(found: Mapping[str, Mapping[str, float | None]]) -> Figure | None:
-    """Show the share of items that two runs answer differently."""
+    """Show, for each pair of runs, the share of items that they answer differently."""
     if len(found) < 2:
         return None
     return _square(
         "disagreement",
-        _("Different answers between runs"),
-        _("Share of gold standard items on which the two runs give different answers."),
+        _("Disagreement between runs"),
+        _("Share of gold standard items that the two runs answer differently."),
         found,
     )
 
@@ -176,15 +177,15 @@ def _square(name: str, title: str, caption: str, values: Mapping[str, Mapping[st
 
 
 def difficulty(counts: Sequence[int]) -> Figure | None:
-    """Show how many items were answered correctly by 0, 1, ... all of the runs."""
+    """Show how many items 0, 1, …, or all of the runs answered correctly."""
     if len(counts) < 3 or not sum(counts):
         return None
     data: list[Datum] = [{"runs": runs, "items": items} for runs, items in enumerate(counts)]
     return Figure(
         name="difficulty",
-        title=_("Items by number of correct runs"),
-        caption=_("All compared runs, without baselines."),
-        alt=_("No run answered %(none)d items correctly. All runs answered %(all)d items correctly.")
+        title=_("Items by number of runs with the correct answer"),
+        caption=_("Includes all compared runs, but no baselines."),
+        alt=_("Items answered correctly by no run: %(none)d. By all runs: %(all)d.")
         % {"none": counts[0], "all": counts[-1]},
         fields=(Field("runs", _("Runs with the correct answer"), 0), Field("items", _("Items"), 0)),
         data=data,
@@ -202,16 +203,23 @@ def difficulty(counts: Sequence[int]) -> Figure | None:
 
 def labels(found: Mapping[str, Any]) -> list[Figure]:
     """Show how often each label occurs in the gold, and how often two occur together."""
+    labelled = found["items"] - next(iter(found.get("sizes", ())), 0)
     data: list[Datum] = [
-        {"name": name, "count": count, "share": count / found["items"] if found["items"] else 0.0}
+        {
+            "name": name,
+            "count": count,
+            "share": count / found["items"] if found["items"] else 0.0,
+            "labelled": count / labelled if labelled else 0.0,
+        }
         for name, count in zip(found["classes"], found["counts"], strict=True)
     ]
+    of_labelled = [Field("labelled", _("Share of items with a label"), 4)] if labelled < found["items"] else []
     bars = Figure(
         name="labels",
         title=_("Gold standard labels"),
         caption=_("%(items)s items.") % {"items": f"{found['items']:,}"},
         alt=", ".join(f"{one['name']} {one['count']:g}" for one in data),
-        fields=(Field("name", _("Label")), Field("count", _("Items"), 0), Field("share", _("Share"), 4)),
+        fields=(Field("name", _("Label")), Field("count", _("Items"), 0), Field("share", _("Share"), 4), *of_labelled),
         data=data,
         drawing={
             "width": WIDTH,
@@ -223,11 +231,37 @@ def labels(found: Mapping[str, Any]) -> list[Figure]:
             ],
         },
     )
-    return [bars, *_cooccurrence(found)]
+    return [bars, *_labels_of_items(found.get("sizes", ())), *_cooccurrence(found)]
+
+
+def _labels_of_items(counts: Sequence[int]) -> list[Figure]:
+    """Show how many items have 0, 1, … labels, if any item has several."""
+    if len(counts) < 3:
+        return []
+    data: list[Datum] = [{"labels": size, "items": count} for size, count in enumerate(counts)]
+    return [
+        Figure(
+            name="labels-of-items",
+            title=_("Labels per item"),
+            caption=_("Gold standard labels, without those that have child labels in the hierarchy."),
+            alt=", ".join(f"{one['labels']}: {one['items']:,}" for one in data),
+            fields=(Field("labels", _("Labels"), 0), Field("items", _("Items"), 0)),
+            data=data,
+            drawing={
+                "width": WIDTH,
+                "height": 220,
+                "encoding": {
+                    "x": nominal("labels", _("labels →"), type="ordinal", axis={"labelAngle": 0}),
+                    "y": quantitative("items", _("↑ items")),
+                },
+                "layer": [layer("bar"), layer("text", {"text": quantitative("items", format=",")}, dy=-8)],
+            },
+        )
+    ]
 
 
 def _cooccurrence(found: Mapping[str, Any]) -> list[Figure]:
-    """Show the co-occurrence of labels if items can have several."""
+    """Show the co-occurrence of labels if items can have several labels."""
     classes, together = found["classes"], found["together"]
     if not any(count for row, line in enumerate(together) for column, count in enumerate(line) if row != column):
         return []

@@ -9,7 +9,7 @@ from portal.figures.theme import config
 from portal.queries.board_table import Row
 from portal.times_and_numbers import score
 
-CAN_DRAW = find_spec("vl_convert") is not None  # true with the packages of the extra `figures`
+CAN_DRAW = find_spec("vl_convert") is not None  # whether the `figures` extra is installed
 
 Datum = dict[str, Any]
 
@@ -21,14 +21,14 @@ def run_datum(row: Row, **values: Any) -> Datum:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column of a figure's data: key, heading, and number of decimals."""
+    """A column of a figure's data: its key, heading, and number of decimals."""
 
     key: str
     title: str
     decimals: int | None = None  # None for whole numbers and text
 
     def text(self, value: str | float | None) -> str:
-        """Format a value of this column."""
+        """Format a value in this column."""
         if self.decimals is None or isinstance(value, str):
             return "" if value is None else str(value)
         return score(value, self.decimals)
@@ -50,8 +50,8 @@ class PrintedValue:
 class Figure:
     """A drawing and the table of its data.
 
-    `drawing` is a Vega-Lite specification without data and config. Its marks name styles of `theme.config`. `alt`
-    describes the image to people who do not see it.
+    `drawing` is a Vega-Lite specification without data and config. Its marks refer to styles in `theme.config`. `alt`
+    describes the image for people who cannot see it.
     """
 
     name: str  # the slug in its URL
@@ -63,22 +63,22 @@ class Figure:
     drawing: dict[str, Any] = field(repr=False)
 
     def spec(self, theme: str, *, is_small: bool = False) -> dict[str, Any]:
-        """Return the complete specification. Small screens get their own."""
+        """Return the complete specification, or its version for small screens."""
         return {
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
             "description": f"{self.title}. {self.alt}",
             "data": {"values": self.data},
             "config": config(theme),
-            "params": [{"name": "place", "value": "small" if is_small else "large"}],  # position of labels
+            "params": [{"name": "place", "value": "small" if is_small else "large"}],  # the labels' positions to use
             **(narrowed(self.drawing) if is_small else self.drawing),
         }
 
     @property
     def can_be_drawn(self) -> bool:
-        """Whether the packages for drawing are installed. Without them, pages show only the table."""
+        """Whether the packages for drawing are installed. If not, pages show only the table."""
         return CAN_DRAW
 
     @property
     def cells(self) -> list[list[PrintedValue]]:
-        """Return the data as rows, with cells in the order of the fields."""
+        """The data as rows, with cells in the order of the fields."""
         return [[PrintedValue(one, one.text(datum.get(one.key))) for one in self.fields] for datum in self.data]

@@ -1,6 +1,6 @@
-"""Embedding fonts in drawings.
+"""Embed fonts in drawings.
 
-An SVG that is shown as an image cannot load fonts, so it contains the glyphs it uses.
+An SVG that is shown as an image cannot load fonts, so it must contain the glyphs that it uses.
 """
 
 import re
@@ -23,7 +23,7 @@ _SEMIBOLD = 'font-weight="600"'
 
 
 def with_fonts(svg: str) -> str:
-    """Return the drawing with its fonts, each reduced to the glyphs that occur: about 4 kB per weight."""
+    """Return the drawing with its fonts, reduced to the glyphs that it uses: about 4 kB for each weight."""
     letters: defaultdict[int, set[str]] = defaultdict(set)
     for attributes, text in _TEXT.findall(svg):
         letters[600 if _SEMIBOLD in attributes else 400].update(unescape(text))
@@ -33,7 +33,7 @@ def with_fonts(svg: str) -> str:
 
 @lru_cache
 def _latin(weight: int) -> bytes:
-    """Return the part of a font that most drawings need. Reducing the whole font takes three times as long."""
+    """Return the part of a font that most drawings need. Starting from the full font takes three times as long."""
     return _cut(str(FOLDER / _FACES[weight]), "".join(_LATIN))
 
 
@@ -48,7 +48,7 @@ def _cut(font: str | BytesIO, letters: str, flavor: str | None = None) -> bytes:
     return cut.getvalue()
 
 
-@lru_cache  # figures of one kind usually have the same letters, and reducing a font takes as long as drawing
+@lru_cache  # similar figures usually use the same letters, and reducing a font takes as long as drawing
 def _face(weight: int, letters: str) -> str:
     font = BytesIO(_latin(weight)) if _LATIN.issuperset(letters) else str(FOLDER / _FACES[weight])
     source = f"url(data:font/woff2;base64,{b64encode(_cut(font, letters, 'woff2')).decode()})"

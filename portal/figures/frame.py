@@ -1,4 +1,4 @@
-"""Layout of scatter plots: the range that is shown, and the positions of labels."""
+"""The layout of plots: their sizes, the range that an axis shows, and the positions of labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from portal.queries.whiskers import ends
 
 WIDTH, HEIGHT = 520, 340  # pixels
-SMALL = 328  # pixels: width of a whole figure on a screen of 360 pixels
-PLANE = SMALL - 60  # pixels: width that remains next to the axis
-NUMBER = 34  # pixels: minimum width of a cell for its number
-_LETTER, _LINE, _MARK = 7, 16, 10  # pixels: width of a letter, height of a line, size of a mark
+SMALL = 328  # width in pixels of a whole figure on a screen that is 360 pixels wide
+PLANE = SMALL - 60  # width in pixels that remains next to the axis
+NUMBER = 34  # minimum width in pixels of a cell with a number
+_LETTER, _LINE, _MARK = 7, 16, 10  # in pixels: width of a letter, height of a line, size of a mark
 
 
 class LabelPosition(NamedTuple):
@@ -35,7 +35,7 @@ LABEL_POSITIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis from `low` to `high` over a number of pixels."""
+    """An axis from `low` to `high` that is `pixels` long."""
 
     low: float
     high: float
@@ -49,14 +49,14 @@ class Axis:
 
 
 def axis(main: Sequence[float], others: Sequence[float], pixels: int) -> Axis:
-    """Return an axis that includes all main values, and other values if they are close enough; see `whiskers.ends`."""
+    """Return an axis that includes all main values, and any others that are close enough; see `whiskers.ends`."""
     low, high = ends(main, others)
     margin = 0.08 * max(high - low, 0.02)
     return Axis(low - margin, high + margin, pixels)
 
 
 def narrowed(drawing: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the drawing for a small screen: narrower, with letters of the same size."""
+    """Return the drawing for a small screen: narrower, with text of the same size."""
     if isinstance(drawing["width"], int):
         return dict(drawing) | {"width": SMALL, "autosize": {"type": "fit-x", "contains": "padding"}}
     x, y = drawing["encoding"]["x"], drawing["encoding"]["y"]
@@ -68,7 +68,7 @@ def narrowed(drawing: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def label_positions(points: Sequence[tuple[float, float]], texts: Sequence[str], width: int = WIDTH) -> list[str]:
-    """Choose one of LABEL_POSITIONS for each point, so that labels cover as little as possible.
+    """Choose one of LABEL_POSITIONS for each point, so that labels overlap as little as possible.
 
     Points are in pixels, with y downwards.
     """
@@ -102,7 +102,7 @@ def _outside(box: Box, width: int) -> bool:
 
 
 def _meet(one: Box, other: Box) -> float:
-    """Return the common area of two boxes in pixels."""
+    """Return the area where two boxes overlap, in square pixels."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     return max(width, 0) * max(height, 0)

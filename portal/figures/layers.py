@@ -11,11 +11,11 @@ def quantitative(field: str, title: str | None = None, **more: Any) -> Spec:
 
 
 def nominal(field: str, title: str | None = None, **more: Any) -> Spec:
-    """Return a channel for names, which are sorted. `sort=None` keeps the order of the data."""
+    """Return a channel for names, which are sorted by default. `sort=None` keeps the order of the data."""
     return {"field": field, "type": "nominal", "title": title, **more}
 
 
 def layer(mark: str, encoding: Spec | None = None, *, only: str = "", **look: Any) -> Spec:
-    """Return marks of one style. `only` is a condition on the data as a Vega expression."""
+    """Return a layer of marks that share a style. `only` is a Vega expression that filters the data."""
     made = {"mark": {"type": mark, **look}} | ({"encoding": encoding} if encoding else {})
     return {"transform": [{"filter": only}]} | made if only else made

@@ -1,4 +1,4 @@
-"""Rendering figures to files: SVG for pages, PNG and PDF for papers, Vega for browsers."""
+"""Render figures as files: SVG for pages, PNG and PDF for papers, Vega for browsers."""
 
 import hashlib
 import json
@@ -11,12 +11,12 @@ if CAN_DRAW:
     from portal.figures.drawing import DRAW, VERSION
 
 FORMATS = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
-"""Ending → media type."""
+"""Extension → media type."""
 _KEPT_SECONDS = 7 * 24 * 60 * 60
 
 
 def render(figure: Figure, ending: str, theme: str = "light", *, is_small: bool = False) -> bytes:
-    """Return the figure in one of FORMATS. Drawings are cached; a process's first drawing takes a second."""
+    """Draw the figure in one of FORMATS, or get it from the cache. The first drawing in a process takes a second."""
     spec = figure.spec(theme, is_small=is_small)
     text = json.dumps(spec, sort_keys=True)
     key = f"figure:{hashlib.sha256(f'{VERSION}{ending}{text}'.encode()).hexdigest()}"

@@ -12,37 +12,45 @@ from portal.figures.frame import HEIGHT, LABEL_POSITIONS, PLANE, WIDTH, Axis, ax
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.models import Run
 from portal.queries.board_table import BoardTable
-from portal.queries.columns import Column
+from portal.queries.columns import Column, whole_title
 from portal.queries.insights import SliceScores
+from portal.queries.label_shares import LabelShares
 from portal.times_and_numbers import score
 
 _DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "day", "step": 2}}
 
 
 def score_figures(board: BoardTable, every_run: BoardTable) -> list[Figure]:
-    """Return all figures that apply to the track. `board` has the official runs, `every_run` all runs."""
+    """Return all figures that apply to the track. `board` has the official runs, and `every_run` has all runs."""
     heads = {column.key: column for column in board.columns}
-    found = [against(board, heads[across], heads[up]) for across, up in _pairs(board)]
+    found = [
+        against(every_run if across.startswith("recall") else board, heads[across], heads[up])
+        for across, up in _pairs(board)
+    ]
     return [figure for figure in (*found, by_part(board), over_time(every_run)) if figure is not None]
 
 
 def _pairs(board: BoardTable) -> Iterator[tuple[str, str]]:
     """Yield pairs of metrics to plot.
 
-    Recall and precision of the same classes come first, then the ranking metric with each other metric.
+    Recall and precision for the same classes come first (plotted for every run), then the ranking metric with each
+    other metric. If there are exactly two others, they are also paired with each other.
     """
     keys = [column.key for column in board.columns]
     kinds = [key.removeprefix("recall") for key in keys if key.startswith("recall")]
     pairs = [(f"recall{kind}", f"precision{kind}") for kind in kinds if f"precision{kind}" in keys]
     yield from pairs
     drawn = {board.rank_by, *(key for pair in pairs for key in pair)}
-    for key in keys:
-        if key not in drawn and ":" not in key and not key.startswith(f"{board.rank_by}_norm"):
-            yield board.rank_by, key
+    others = [
+        key for key in keys if key not in drawn and ":" not in key and not key.startswith(f"{board.rank_by}_norm")
+    ]
+    yield from ((board.rank_by, key) for key in others)
+    if len(others) == 2:
+        yield others[0], others[1]
 
 
 def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
-    """Plot one metric against another, with a point per run. None if fewer than two teams' runs have both."""
+    """Plot one metric against another, with a point for each run. Return None if fewer than two team runs have both."""
     rows = [row for row in board.rows if row.scores.get(across.key) is not None and row.scores.get(up.key) is not None]
     if sum(row.is_team for row in rows) < 2:
         return None
@@ -66,7 +74,7 @@ def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
 
 
 def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
-    """Return the points inside the frame, with the positions of their labels, and the points outside."""
+    """Return the points inside the frame, with the positions of their labels, and the points outside it."""
     teams = [datum for datum in data if datum["kind"] == "team"]
     others = [datum for datum in data if datum["kind"] != "team"]
     horizontal = axis([one["x"] for one in teams], [one["x"] for one in others], WIDTH)
@@ -111,7 +119,7 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> Spec:
 
 
 def _names(place: str, kind: str) -> Spec:
-    """Return the names of runs whose label has that position."""
+    """Return a layer with the labels at this position, for runs of this kind."""
     only = f"datum[place] == '{place}' && datum.kind == '{kind}'"
     look = {"style": f"{kind}-name", "baseline": "middle"} | LABEL_POSITIONS[place]._asdict()
     return layer("text", {"text": {"field": "name"}}, only=only, **look)
@@ -125,7 +133,7 @@ def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:
 
 
 def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
-    """Describe the best run on each axis, considering whether higher values are better."""
+    """Describe the best run on each axis. For some metrics, this is the one with the lowest value."""
     teams = [datum for datum in shown if datum["kind"] == "team"]
     first, second = (
         max(teams, key=lambda one: one[key] if column.higher_is_better else -one[key])
@@ -142,19 +150,25 @@ def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
 
 
 def by_part(board: BoardTable) -> Figure | None:
-    """Show the same metric on parts of the items, like the groups of SSA 2023: a row per run, a point per part."""
-    parts = [column for column in board.columns if ":" in column.key]
-    bases = {column.key.split(":")[0] for column in parts}
-    if len(parts) < 2 or len(bases) != 1:
+    """Show a metric on parts of the items, such as the groups of SSA 2023: a row for each run, a point for each part.
+
+    If there are several such metrics, show the first one.
+    """
+    columns = [column for column in board.columns if _part(column) and not _part(column).isdecimal()]  # without cutoffs
+    bases = [column.key.split(":")[0] for column in columns]
+    base = next((base for base in bases if bases.count(base) > 1), None)
+    if base is None:
         return None
+    parts = [column for column in columns if column.key.split(":")[0] == base]
     data = [
-        {"name": row.label, "part": column.key.split(":")[1], "value": row.scores.get(column.key)}
+        {"name": row.label, "part": _part(column), "value": row.scores.get(column.key)}
         for row in board.rows
         if row.kind != Run.Kind.GOLD
         for column in parts
     ]
-    (base,) = bases
-    title = next((column.title for column in board.columns if column.key == base), base)
+    if not data:
+        return None
+    title = whole_title(base)
     return Figure(
         name=f"{base}-by-part".replace("_", "-"),
         title=_("%(metric)s by group") % {"metric": title},
@@ -166,8 +180,14 @@ def by_part(board: BoardTable) -> Figure | None:
     )
 
 
+def _part(column: Column) -> str:
+    """Return the class, column or group that a metric is limited to, or an empty string."""
+    name, _colon, part = column.key.partition(":")
+    return "" if name == "combine" or "@" in part else part
+
+
 def by_slices(found: SliceScores, column: Column) -> Figure:
-    """Show scores on the items of each slice: a row per run, a point per slice."""
+    """Show scores in each slice of the items, with a row for each run and a point for each slice."""
     labels = [label for label, _items in found.items]
     data: list[Datum] = [
         {"name": name, "part": label, "value": value}
@@ -187,6 +207,26 @@ def by_slices(found: SliceScores, column: Column) -> Figure:
     )
 
 
+def labels_by_slices(found: LabelShares) -> Figure:
+    """Show the share of each label in each slice, with a row for each label, as in Figures 1 and 2 of HatEval 2019."""
+    labels = [label for label, _items in found.items]
+    data: list[Datum] = [
+        {"name": name, "part": label, "value": value}
+        for name, values in found.rows
+        for label, value in zip(labels, values, strict=True)
+    ]
+    title = capfirst(found.title)
+    return Figure(
+        name=f"labels-by-{found.name}".replace("_", "-").lower(),
+        title=_("Gold standard labels by %(column)s") % {"column": found.title},
+        caption=", ".join(f"{label}: {items:,}" for label, items in found.items),
+        alt=_("The table below lists all shares."),
+        fields=(Field("name", _("Label")), Field("part", title), Field("value", _("Share"), 4)),
+        data=data,
+        drawing=_dumbbells(_("Share"), title),
+    )
+
+
 def _best_in(part: str, data: list[Datum], column: Column) -> str:
     defined = [one for one in data if one["part"] == part and one["value"] is not None]
     if not defined:
@@ -197,7 +237,7 @@ def _best_in(part: str, data: list[Datum], column: Column) -> str:
 
 
 def _dumbbells(across: str, parts: str) -> Spec:
-    """Draw a row per `name`, a point for the `value` of each `part`, and a line from the lowest to the highest."""
+    """Draw a row for each `name`: a point at the `value` of each `part`, and a line from the lowest to the highest."""
     ends = {"x": {"field": "value", "aggregate": "min"}, "x2": {"field": "value", "aggregate": "max"}}
     return {
         "width": WIDTH,
@@ -211,7 +251,8 @@ def _dumbbells(across: str, parts: str) -> Spec:
 
 
 def over_time(board: BoardTable) -> Figure | None:
-    """Show the ranking score of every run over time, and the best score so far. None for fewer than two runs."""
+    """Show the ranking score of every run over time, and the best so far. Return None if there are fewer than two
+    runs."""
     column = board.ranking_column
     runs = [row for row in board.teams if row.scores.get(column.key) is not None]
     if len(runs) < 2:
@@ -227,7 +268,7 @@ def over_time(board: BoardTable) -> Figure | None:
         name="over-time",
         title=_("%(metric)s over time") % {"metric": column.title},
         caption=_(
-            "Each point is a run, placed at the time it was received. The line shows the best score so far. Times are "
+            "Each point is a run, plotted at the time it was received. The line shows the best score so far. Times are "
             "in UTC."
         ),
         alt=_("Between %(first)s and %(last)s, the best score rose to %(best)s.")
@@ -244,7 +285,7 @@ def over_time(board: BoardTable) -> Figure | None:
 
 
 def _steps(column: Column) -> Spec:
-    """Draw a point for each `value`, and the line of the `best` score so far."""
+    """Draw a point at each `value`, and the line of the `best` score so far."""
     scale = {"zero": False}
     tooltip = [{"field": "name"}, {"field": "value", "format": f".{column.decimals}f"}]
     time = {"field": "at", "type": "temporal", "scale": {"type": "utc"}, "title": None, "axis": _DAYS}

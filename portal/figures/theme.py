@@ -1,4 +1,4 @@
-"""The styles of figures in light and dark themes. Marks name a style and never a color."""
+"""The styles of figures in light and dark themes. Marks refer to a style, never to a color."""
 
 from typing import Any
 
@@ -13,6 +13,10 @@ THEMES: dict[str, dict[str, str]] = {
         "hair": "#dcdedd",
         "accent": "#15527f",
         "half": "#8aa9bf",
+        "second": "#a8480a",
+        "third": "#2f7036",
+        "fourth": "#7b3f98",
+        "fifth": "#7a6100",
     },
     "dark": {
         "wash": "#1c1f22",
@@ -22,9 +26,16 @@ THEMES: dict[str, dict[str, str]] = {
         "hair": "#2f3438",
         "accent": "#8fc3ea",
         "half": "#48647a",
+        "second": "#f0a268",
+        "third": "#86c98c",
+        "fourth": "#cfa1e6",
+        "fifth": "#d9c15c",
     },
 }
-"""As in static/agon.css; `half` is the accent at half strength on paper: what ink still reads on."""
+"""The colors of static/agon.css. `half` is the accent at half strength, on which `ink` is still legible.
+
+The accent and `second` to `fifth` distinguish lines, which also have different dashes.
+"""
 
 
 def config(theme: str) -> dict[str, Any]:
@@ -60,7 +71,11 @@ def config(theme: str) -> dict[str, Any]:
         "rect": {"stroke": colour["wash"], "strokeWidth": 1},
         "text": {"color": colour["ink"], "fontSize": 13.5},
         "point": {"color": colour["accent"], "filled": True},
-        "range": {"heatmap": [colour["wash"], colour["half"]], "ramp": [colour["wash"], colour["half"]]},
+        "range": {
+            "category": [colour[name] for name in ("accent", "second", "third", "fourth", "fifth")],
+            "heatmap": [colour["wash"], colour["half"]],
+            "ramp": [colour["wash"], colour["half"]],
+        },
         "style": {
             "team": {"shape": "circle", "size": 90, "opacity": 1},
             "baseline": {
@@ -75,6 +90,7 @@ def config(theme: str) -> dict[str, Any]:
             "baseline-name": {"color": colour["soft"]},
             "baseline-rule": {"color": colour["edge"]},
             "chance": {"color": colour["edge"], "strokeDash": [4, 4], "strokeWidth": 1},
+            "mean": {"color": colour["ink"], "strokeDash": [5, 4], "strokeWidth": 1.6},
             "small": {"fontSize": 12},
         },
     }

@@ -1,1 +1,1 @@
-"""Writing and sending emails."""
+"""Write and send emails."""

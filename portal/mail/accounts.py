@@ -1,4 +1,4 @@
-"""allauth's emails in the portal's style and the reader's language, and the page's message if one cannot be sent."""
+"""allauth's emails in the portal's style and the recipient's language, and what the page says if sending fails."""
 
 from typing import Any
 
@@ -20,7 +20,10 @@ log = structlog.get_logger("portal.mail")
 
 
 class AccountMails(DefaultAccountAdapter):
-    """An adapter that sends emails immediately because someone waits for them. Emails that fail go to the outbox."""
+    """An adapter that sends emails immediately, because someone is waiting for them.
+
+    If the mail server does not respond, the outbox keeps the email.
+    """
 
     def render_mail(
         self, template_prefix: str, email: str, context: dict[str, Any], headers: dict[str, str] | None = None
@@ -32,7 +35,7 @@ class AccountMails(DefaultAccountAdapter):
             return printed(content, email, language, headers or {})
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send the email or keep it for later. In both cases the page says what happened."""
+        """Send the email, or keep it for later. If it is not sent, a message on the page says why."""
         try:
             self.send_now(template_prefix, email, context)
         except OSError as error:
@@ -51,7 +54,7 @@ class AccountMails(DefaultAccountAdapter):
                 messages.warning(current.request, words)
 
     def send_now(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send an email that would be useless later.
+        """Send an email immediately, without keeping it if that fails.
 
         Raises:
             OSError: the mail server rejects it or cannot be reached.
@@ -59,12 +62,12 @@ class AccountMails(DefaultAccountAdapter):
         try:
             super().send_mail(template_prefix, email, context)
         except OSError as error:  # includes SMTPException
-            log.error("account mail not sent", kind=template_prefix, error=type(error).__name__)
+            log.error("account email not sent", kind=template_prefix, error=type(error).__name__)
             raise
 
 
 def _keep(name: str, email: str, context: dict[str, Any]) -> None:
-    """Add a row to the outbox unless the same email is waiting already."""
+    """Add a row to the outbox, unless the same email is already waiting there."""
     user = _reader(email, context)
     details = details_of(name, context) | {"language": _language(user, current.request)}
     mail = OutgoingMail(kind=OutgoingMail.Kind.ACCOUNT, user=user, address=email, details=details)

@@ -1,4 +1,4 @@
-"""The parts of an email's text, which are rendered both as plain text and as HTML."""
+"""The parts of an email's text. Each is rendered both as plain text and as HTML."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ PLAIN_WIDTH = 76  # characters per line of plain text
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of an email's text.
+    """One part of an email's text.
 
-    `text`, `quote` and `secret` render `text`. `link` and `button` render `text` above `url`. `facts` (label, value)
-    and `points` (heading, text) render `rows`.
+    The kinds `text`, `quote` and `secret` show `text`. `link` and `button` show `text` above `url`. `facts` (label,
+    value) and `points` (heading, text) show `rows`.
     """
 
     kind: Literal["text", "quote", "secret", "link", "button", "facts", "points"]
@@ -31,7 +31,7 @@ class Block:
 
     @property
     def plain(self) -> str:
-        """Return the part as plain text, without the blank line after it."""
+        """The part as plain text, without the blank line after it."""
         if self.kind == "facts":
             width = max(len(label) for label, _value in self.rows)
             return "\n".join(f"{label.ljust(width)}  {value}" for label, value in self.rows)
@@ -44,7 +44,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class MailContent:
-    """An email before it is rendered. `why` explains why its reader gets it.
+    """An email before it is rendered. `why` tells readers why they received it.
 
     An attachment is a file name and JSON text.
     """
@@ -56,7 +56,7 @@ class MailContent:
 
 
 text = partial(Block, "text")
-quote = partial(Block, "quote")  # written by someone else, possibly long
+quote = partial(Block, "quote")  # text by someone else, possibly long
 secret = partial(Block, "secret")  # a line to copy
 link = partial(Block, "link")
 button = partial(Block, "button")  # the next step; at most one per email
@@ -71,14 +71,14 @@ def points(rows: Sequence[tuple[str, str]]) -> Block:
 
 
 def names_of(mail: OutgoingMail) -> dict[str, str]:
-    """Return the names in an email's sentences: the task and, if the email is about them, the team and the phase."""
+    """Return the names to fill into an email's sentences: the task's and, if there are any, the team's and phase's."""
     found = {"task": mail.shared_task.title}
     found |= {"team": mail.team.name} if mail.team else {}
     return found | ({"phase": mail.phase.title} if mail.phase else {})
 
 
 def page(name: str, *arguments: object) -> str:
-    """Return a page's absolute URL."""
+    """Return the absolute URL of a page."""
     return f"{settings.PUBLIC_URL}{reverse(name, args=arguments)}"
 
 

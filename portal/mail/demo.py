@@ -1,4 +1,7 @@
-"""The demo's mail backend: it writes each message as a file for mail programs and a page, and logs a link to it."""
+"""The demo's mail backend.
+
+It writes each message to a file for mail programs and to an HTML page, and logs the page and the first link.
+"""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +23,7 @@ _LINK = re.compile(r"https?://\S+")
 
 
 class EmailBackend(BaseEmailBackend):
-    """A backend that sends nothing. People read the files or follow the link."""
+    """A backend that sends nothing. People read the files, or follow the link in the log."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         folder = Path(settings.MAIL_ROOT)

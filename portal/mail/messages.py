@@ -1,4 +1,4 @@
-"""Rendering emails in the active language, as messages with plain text and HTML."""
+"""Render emails in the active language, as messages with plain text and HTML."""
 
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -16,9 +16,9 @@ from portal.models import MailFacts, OutgoingMail
 def message(mail: OutgoingMail, facts: MailFacts, at: datetime) -> EmailMultiAlternatives:
     """Return the message for an outbox row.
 
-    If it contains a password, the password is created here and its hash stored.
+    If the email contains a password, this creates the password and stores its hash.
 
-    An email that is sent twice has the same Message-ID, so mail programs may show it only once.
+    An email that is sent twice has the same Message-ID both times, so that mail programs can show it only once.
     """
     stop = unsubscribe.address(mail.user, mail.wish) if mail.user and mail.wish else ""
     headers = {"Message-ID": f"<{mail.pk}@{urlsplit(settings.PUBLIC_URL).hostname}>"}
@@ -33,7 +33,7 @@ def printed(
     """Return the email as a message. `stop` is the link to unsubscribe, if there is one."""
     context = {"content": content, "language": language, "stop": stop, "portal": settings.PUBLIC_URL}
     message = EmailMultiAlternatives(
-        subject=" ".join(content.subject.split()),  # a subject is a single line, even if a name contains line breaks
+        subject=" ".join(content.subject.split()),  # a subject is a single line, but a name may contain line breaks
         body=render_to_string("mail/mail.txt", context),
         to=[address],
         headers={"Auto-Submitted": "auto-generated", **headers},

@@ -1,4 +1,4 @@
-"""Links that stop one kind of email for one person without signing in. The signature authorizes the request."""
+"""Links that turn off one kind of email for one person without signing in. Their signature authorizes the request."""
 
 from dataclasses import dataclass
 
@@ -14,14 +14,14 @@ _WISHES = frozenset(OutgoingMail.WISHES.values())
 
 @dataclass(frozen=True, slots=True)
 class Unsubscription:
-    """The field of `User` to turn off, and the user's id."""
+    """The user's id, and the field of `User` to turn off."""
 
     user_id: int
     field: str
 
 
 def address(user: User, field: str) -> str:
-    """Return the link for an email."""
+    """Return the link to put in an email."""
     return f"{settings.PUBLIC_URL}{reverse('stop_mails', args=[token(user, field)])}"
 
 
@@ -31,7 +31,7 @@ def token(user: User, field: str) -> str:
 
 
 def read(token: str) -> Unsubscription | None:
-    """Return the content of a token, or None if its signature is not ours."""
+    """Return the content of a token, or None if its signature is invalid or its field is unknown."""
     try:
         user_id, field = Signer(salt=_SIGNER).unsign(token).split(":")
     except (BadSignature, ValueError):

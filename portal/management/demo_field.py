@@ -1,4 +1,4 @@
-"""The demo's runs, uploaded by invented teams through the same actions that people use."""
+"""The demo's runs. Invented teams upload them through the same actions that people use."""
 
 import tempfile
 from datetime import datetime, timedelta
@@ -21,15 +21,16 @@ TEAMS = {  # name → share of correct answers
     "Sirocco": 0.47,
     "Zefiro": 0.31,
 }
-PAPERS = 2  # number of the best teams that get a paper
-KEEN = 3  # the best teams, which upload more runs: two per track, and one after the deadline
+PAPERS = 2  # how many of the best teams have a paper
+KEEN = 3  # how many of the best teams upload more runs: two per track, and some in phases without a deadline
 
 _METHODS = ("Fine-tuned encoder", "Ensemble of five seeds", "Prompted language model", "TF-IDF with a linear SVM")
+_FIELDS = {"dataset": "Training sentences (synthetic)"}  # texts of run fields; all others have the method
 _LATE_DAYS = timedelta(days=60)
 
 
 def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
-    """Upload runs of every team for every track on the test items, and of a few teams on open ladders.
+    """Upload runs from every team for each track's test items, and runs from a few teams in phases without a deadline.
 
     `folder` is the complete task folder, with gold.
     """
@@ -43,7 +44,7 @@ def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
             is_once = (is_open and phase.ladder_step is None) or phase.runs_per_track == 1
             runs = 1 if is_once or name not in list(TEAMS)[:KEEN] else 2
             for number in range(1, runs + 1):
-                if team.submissions.filter(phase=phase).count() < number:  # those exist after an earlier start
+                if team.submissions.filter(phase=phase).count() < number:  # runs from an earlier start already exist
                     _send(folder, team, phase, number, at)
 
 
@@ -57,16 +58,33 @@ def give_papers(shared_task: SharedTask, at: datetime) -> None:
 
 
 def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) -> None:
-    rng = np.random.default_rng(list(f"{folder.name} {phase.slug} {team.name} {number}".encode()))
+    seed = list(f"{team.shared_task.slug} {phase.slug} {team.name} {number}".encode())
+    rng = np.random.default_rng(seed)
     at = _moment(phase, now, rng)
     captain = team.memberships.get(is_captain=True).user
-    with tempfile.TemporaryDirectory(prefix="agon-demo-") as drafts:
-        archive = invented_archive(folder, phase.split, team.name, number, TEAMS[team.name], rng, Path(drafts))
-        submission = submit(captain, phase, at, content=[archive.read_bytes()], file_name=archive.name)
-    submission.runs.update(method=_METHODS[int(rng.integers(len(_METHODS)))])
+    archive = _kept_archive(folder, phase, team, number, rng)
+    method = _METHODS[int(np.random.default_rng([*seed, 1]).integers(len(_METHODS)))]
+    fields = {one.key: _FIELDS.get(one.key, method) for one in phase.shared_task.definition.run_fields}
+    submission = submit(captain, phase, at, content=[archive.read_bytes()], file_name=archive.name, fields=fields)
+    if not fields:
+        submission.runs.update(method=method)
+
+
+def _kept_archive(folder: Path, phase: Phase, team: Team, number: int, rng: np.random.Generator) -> Path:
+    """Return the zip with the team's runs. It is created once and kept next to the task folder that it depends on."""
+    skill = TEAMS[team.name]
+    kept = folder.parent / "runs" / f"{phase.slug} {team.name} {number} {skill}"
+    if not kept.exists():
+        kept.parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as drafts:  # a zip that was not completed is not kept
+            draft = Path(drafts) / "draft"
+            draft.mkdir()
+            invented_archive(folder, phase.split, team.name, number, skill, rng, draft)
+            draft.rename(kept)
+    return next(kept.iterdir())
 
 
 def _moment(phase: Phase, now: datetime, rng: np.random.Generator) -> datetime:
-    """Return a time while the phase was open, later for later uploads."""
-    end = phase.closes or min(now, phase.opens + _LATE_DAYS)
+    """Return a random time when the phase was open, more often near its end."""
+    end = min(now, phase.closes or phase.opens + _LATE_DAYS)
     return phase.opens + (end - phase.opens) * float(rng.random() ** 0.4)

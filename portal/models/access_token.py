@@ -1,7 +1,7 @@
-"""Access tokens, with which scripts act for a person. Only their SHA-256 is stored.
+"""Access tokens, which let scripts act for a person. Only their SHA-256 is stored.
 
-A token is `agon_`, 30 random letters and digits, and a checksum of 6 more. Secret scanners recognize leaked tokens by
-this form.
+A token is `agon_`, 30 random letters and digits, and a checksum of 6 more. Secret scanners can recognize leaked tokens
+by this format.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ from portal.models.task import SharedTask
 SECRET_LENGTH = 30  # letters and digits; 178 bits
 _DIGITS = string.digits + string.ascii_letters
 _FORM = re.compile(r"agon_([0-9A-Za-z]{30})([0-9A-Za-z]{6})")
-_SHOWN = 13  # first characters that are stored, so that the owner recognizes the token
+_SHOWN = 13  # number of leading characters that are stored, so that the owner can recognize the token
 _USES_KEPT_EVERY = timedelta(minutes=1)
 
 
 def token_text(secret: str) -> str:
-    """Return the token with these SECRET_LENGTH random letters and digits."""
+    """Return the text of a token with this secret of SECRET_LENGTH random letters and digits."""
     left, digits = zlib.crc32(secret.encode()), ""
     for _place in range(6):
         left, digit = divmod(left, len(_DIGITS))
@@ -37,18 +37,18 @@ def token_text(secret: str) -> str:
 
 
 def is_well_formed(text: str) -> bool:
-    """Return whether the text has the form and the checksum of a token."""
+    """Return whether the text has the format of a token and its checksum matches."""
     found = _FORM.fullmatch(text)
     return found is not None and token_text(found[1]) == text
 
 
 class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
     def valid(self, at: datetime) -> Self:
-        """Tokens of active accounts that are neither revoked nor expired."""
+        """Select tokens of active accounts that are neither revoked nor expired."""
         return self.filter(revoked_at__isnull=True, expires_at__gt=at, user__is_active=True)
 
     def find(self, text: str, at: datetime) -> "AccessToken | None":
-        """Return the valid token with that text, or None. The secret part is compared in constant time."""
+        """Return the valid token with this text, or None. The secret part is compared in constant time."""
         if not is_well_formed(text):
             return None
         found = self.valid(at).select_related("user", "shared_task").filter(shown=text[:_SHOWN]).first()
@@ -66,17 +66,17 @@ class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
         return self.create(user=user, name=name, scope=scope, shared_task=task, **kept), text
 
     def end(self, at: datetime, reason: str) -> None:
-        """Revoke all tokens, with an audit entry for each."""
+        """Revoke all of these tokens, with an audit entry for each."""
         for token in self.filter(revoked_at__isnull=True):
             token.revoke(at)
             AuditEntry.objects.record(token.user, "revoke_token", token, at, name=token.name, reason=reason)
 
 
 class AccessToken(models.Model):
-    """A token that lets a script do what its owner may, within `scope` and, if set, one shared task."""
+    """A token that lets a script do what its owner may do, limited to `scope` and, if set, to one shared task."""
 
     class Scope(models.TextChoices):
-        """The rights of a token. Each scope includes the ones before it."""
+        """What a token allows. Each scope includes the ones before it."""
 
         READ = "read", _("Read")
         SUBMIT = "submit", _("Read and take part (submit runs, manage the team)")
@@ -85,9 +85,8 @@ class AccessToken(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens")
     name = models.CharField(_("Name"), max_length=80)
     scope = models.CharField(_("Scope"), max_length=8, choices=Scope)
-    shared_task = models.ForeignKey(
-        SharedTask, on_delete=models.CASCADE, null=True, related_name="+"
-    )  # None means all tasks
+    # None means all tasks.
+    shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, null=True, related_name="+")
     shown = models.CharField(max_length=_SHOWN, unique=True)  # the token's first characters
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField()
@@ -113,7 +112,7 @@ class AccessToken(models.Model):
         return ladder.index(scope) <= ladder.index(self.scope)
 
     def is_for(self, shared_task: SharedTask) -> bool:
-        """Return whether the token can be used for that shared task."""
+        """Return whether the token can be used for this shared task."""
         return self.shared_task_id in (None, shared_task.pk)
 
     def revoke(self, at: datetime) -> None:
@@ -121,7 +120,7 @@ class AccessToken(models.Model):
         self.save(update_fields=["revoked_at"])
 
     def used(self, at: datetime) -> None:
-        """Save the time of use, at most once per minute."""
+        """Save the time of last use, at most once a minute."""
         if self.last_used_at is None or self.last_used_at <= at - _USES_KEPT_EVERY:
             AccessToken.objects.filter(pk=self.pk).update(last_used_at=at)
 

@@ -16,7 +16,8 @@ from portal.models.clock import database_now
 if TYPE_CHECKING:
     from portal.models.access_token import AccessToken
 
-# Types of allauth's `Authenticator`. Recovery codes exist only together with one of these.
+# Types of allauth's `Authenticator`. Recovery codes are not listed: an account has them only in addition to one of
+# these.
 SECOND_FACTORS = ("totp", "webauthn")
 
 
@@ -29,7 +30,7 @@ def time_zones() -> list[str]:
 
 
 def languages() -> list[tuple[str, str]]:
-    """Return the portal's languages. As a function, it needs no migration when a language is added."""
+    """Return the portal's languages. This is a function so that adding a language needs no migration."""
     return [(code, str(name)) for code, name in settings.LANGUAGES]
 
 
@@ -44,10 +45,11 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
     def with_second_factor(self, user: "Viewer") -> models.QuerySet["User"]:
-        """Select the user if their session has a second factor. The demo needs none because its passwords are public.
+        """Select the user if their session has a second factor.
 
-        Every session of such an account used a second factor or set up the first one: see `portal.web.second_factors`.
-        A token that may organize counts as such a session.
+        It is enough to check that the account has one: each of its sessions either used a second factor or set up the
+        first one (see `portal.web.second_factors`). A token that may organize counts as such a session. The demo
+        requires no second factor, because its passwords are public.
         """
         if user.pk is None or (user.token is not None and not user.token.allows("organize")):
             return self.none()
@@ -62,21 +64,21 @@ class User(AbstractBaseUser, PermissionsMixin):
     country = CountryField(_("country"), blank=True, blank_label="–")
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
     language = models.CharField(_("language"), max_length=16, choices=languages, default=settings.LANGUAGE_CODE)
-    # Emails that a person can turn off. Emails that are needed for a step (verification, approval, invitation) are
-    # always sent.
+    # Kinds of email that a person can turn off. Emails that people need in order to continue (verification, approval,
+    # invitation) are always sent.
     mails_about_runs = models.BooleanField(_("emails about runs"), default=True)
     mails_about_deadlines = models.BooleanField(_("emails about deadlines"), default=True)
     mails_about_results = models.BooleanField(_("emails about results"), default=True)
     mails_about_teams = models.BooleanField(_("emails about teams"), default=True)  # for organizers
-    may_create_tasks = models.BooleanField(_("may create tasks"), default=False)
+    may_create_tasks = models.BooleanField(_("may create tasks"), default=False, db_default=False)
     is_staff = models.BooleanField(_("administrator"), default=False)
     is_active = models.BooleanField(_("active"), default=True)
     date_joined = models.DateTimeField(_("joined"), auto_now_add=True)
 
     objects: ClassVar[UserManager] = UserManager()
 
-    _password: str | None  # set by Django to a new password until it is saved
-    token: "AccessToken | None" = None  # the token of this request, or None in a session
+    _password: str | None  # the new password until the account is saved; set by Django
+    token: "AccessToken | None" = None  # the token used for this request, or None in a session
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
@@ -85,7 +87,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.name or self.email
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save the account. A new password or a deactivation revokes its access tokens."""
+        """Save the account. If its password changed or it is deactivated, end its tokens and pending logins."""
         reason = "deactivated" if not self.is_active else "password" if self._password is not None else ""
         is_known = self.pk is not None
         super().save(*args, **kwargs)
@@ -93,7 +95,7 @@ class User(AbstractBaseUser, PermissionsMixin):
             self.end_tokens(database_now(), reason)
 
     def end_tokens(self, at: datetime, reason: str) -> None:
-        """Revoke all access tokens, and delete command-line logins whose token was not collected yet."""
+        """Revoke all access tokens, and delete command-line logins whose token has not been collected yet."""
         self.access_tokens.end(at, reason)
         self.device_logins.all().delete()
 
@@ -103,12 +105,12 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def has_second_factor(self) -> bool:
-        """Whether a second factor is set up. The answer is the same in the demo."""
+        """Whether a second factor is set up. Unlike `with_second_factor`, this makes no exception for the demo."""
         return User.objects.filter(pk=self.pk, authenticator__type__in=SECOND_FACTORS).exists()
 
     @property
     def origin(self) -> str:
-        """Affiliation and country, if given."""
+        """Affiliation and country. Either may be missing."""
         return ", ".join(filter(None, (self.affiliation, str(self.country.name))))
 
     def get_short_name(self) -> str:
@@ -116,7 +118,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 Viewer = User | AnonymousUser
-"""The reader of a page."""
+"""The person who is looking at a page."""
 
 
 def is_time_zone(zone: str) -> None:
@@ -131,5 +133,5 @@ def is_language(code: str) -> None:
 
 
 def is_country(code: str) -> None:
-    """Raise ValidationError unless the text is a country code of two letters."""
+    """Raise ValidationError unless the text is a two-letter country code."""
     User._meta.get_field("country").validate(code, None)

@@ -9,7 +9,7 @@ from portal.models.task import SharedTask
 
 
 class Announcement(models.Model):
-    """An announcement as a short text in Markdown. Rows are never changed, only deleted."""
+    """A short text in Markdown. Rows are never changed, only deleted."""
 
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="announcements")
     title = models.CharField(_("Title"), max_length=120)

@@ -14,10 +14,10 @@ class AuditEntryManager(models.Manager["AuditEntry"]):
     def record(
         self, actor: User | None, verb: str, target: models.Model, at: datetime, *, subject: str = "", **detail: Any
     ) -> "AuditEntry":
-        """Add an entry. `actor` is None for the portal itself or a command on its server.
+        """Add an entry. `actor` is None if the portal itself or a command on its server acted.
 
-        `target` is the changed object. The entry names it by `subject`, or by the object's `audit_subject` if that is
-        empty.
+        `target` is the changed object. The entry refers to it by `subject` or, if that is empty, by the object's
+        `audit_subject`.
         """
         return self.create(
             actor=actor,
@@ -32,8 +32,8 @@ class AuditEntryManager(models.Manager["AuditEntry"]):
 class AuditEntry(models.Model):
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, null=True, related_name="audit_entries")
-    verb = models.CharField(max_length=40)  # the name of the action, e.g. "submit"
-    subject = models.CharField(max_length=255)  # the changed object, e.g. "submission 0f3c…"
+    verb = models.CharField(max_length=40)  # the name of the action, such as "submit"
+    subject = models.CharField(max_length=255)  # the changed object, such as "submission 0f3c…"
     detail = models.JSONField(default=dict)
     at = models.DateTimeField()
 

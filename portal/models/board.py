@@ -1,7 +1,7 @@
-"""Boards, which hold the scores of a leaderboard, and snapshots of released boards."""
+"""Leaderboards: which scores each one shows, and snapshots of released boards."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from portal.models.account import Viewer
@@ -20,21 +20,22 @@ from portal.models.lease import ended
 from portal.models.phase import Phase
 from portal.models.run import Run, one_line
 from portal.models.task import Track
+from scoring.definition import Examples
 from scoring.definition.slices import Slicing
 
-LOOK_AGAIN = timedelta(days=1)  # interval between checks of unchanged boards
-PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # the gold and scorer that a board shows, and the next ones
+LOOK_AGAIN = timedelta(days=1)  # how often a board is checked even if it has not changed
+PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # a board's current versions, and the next ones
 
 
 @lru_cache(maxsize=256)
 def _sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in an imported folder. Such files never change."""
+    """Return the SHA-256 of a file in an imported folder. It is cached because these files never change."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _groups(slicing: Slicing) -> dict[str, list[str]]:
-    """Return tie groups with keys as in JSON."""
+    """Return the values that are merged into each slice, as lists, so that the result equals a copy read from JSON."""
     return {name: list(values) for name, values in slicing.merge.items()}
 
 
@@ -43,18 +44,18 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self.filter(track=run.track_id, phase=run.phase_id)
 
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
-        """Boards whose exact scores the viewer may see. Their `comparison` is made from these scores."""
+        """Select boards whose exact scores the viewer may see. Their `comparison` is derived from these scores."""
         return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
 
     def free(self, at: datetime) -> Self:
-        """Boards that no worker holds."""
+        """Select boards that no worker holds."""
         return self.filter(ended("busy_until", at))
 
     @contextmanager
     def hold(self, key: str, at: datetime, seconds: float) -> Iterator[bool]:
-        """Hold a board for this worker during the context, for at most so many seconds.
+        """Hold a board for this worker until the context ends, for at most this many seconds.
 
-        Yields False if another worker holds it.
+        Yield False if another worker holds it.
         """
         until = at + timedelta(seconds=seconds)
         is_won = bool(self.filter(pk=key).free(at).update(busy_until=until))
@@ -65,24 +66,31 @@ class BoardQuerySet(models.QuerySet["Board"]):
                 self.filter(pk=key, busy_until=until).update(busy_until=None)
 
     def unsettled(self, at: datetime) -> Self:
-        """Boards that a worker may have to update: changed ones, and those with a recent date.
+        """Select boards that a worker may have to update.
 
-        All other boards are checked once a day.
+        A board is selected if it has changed, if a phase of its task recently opened, closed or changed, or if it has
+        not been checked for a day.
         """
         recent = at - LOOK_AGAIN
         phases = Phase.objects.with_events(recent, at).values("shared_task")
         rest = Q(settled_at__gt=recent, settled_at__lte=at) & ~Q(phase__shared_task__in=phases)
         return self.exclude(rest)
 
-    def settle_at(self, at: datetime, boards: Iterable[tuple[int, int]]) -> None:
-        """Mark boards as up to date. Each is given by its key and the revision that was read."""
-        for pk, revision in boards:
-            self.filter(pk=pk, revision=revision).update(settled_at=at)
+    @transaction.atomic
+    def settle_at(self, at: datetime, revisions: Mapping[int, int]) -> None:
+        """Mark boards as up to date, unless they have changed.
+
+        `revisions` maps each board's key to the revision that the caller has read.
+        """
+        locked = self.filter(pk__in=revisions).order_by("pk").select_for_update(of=("self",), no_key=True)
+        same = [pk for pk, revision in locked.values_list("pk", "revision") if revisions[pk] == revision]
+        self.filter(pk__in=same).update(settled_at=at)
 
     def changed(self) -> int:
-        """Increase the revision of these boards in the transaction of the change, after all other locks.
+        """Increase the revision of these boards and return the number of boards.
 
-        Several boards are locked in the order of their keys, like runs.
+        Call this in the transaction that makes the change, after taking all other locks. Boards are locked in the order
+        of their keys to avoid deadlocks.
         """
         list(self.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
         return self._count_a_change()
@@ -91,16 +99,19 @@ class BoardQuerySet(models.QuerySet["Board"]):
         return self.update(revision=F("revision") + 1, settled_at=None)
 
     def settle(self, run: Run, at: datetime, scored: "tuple[GoldStandard, str] | None" = None) -> None:
-        """Update the board after a run was scored with that gold and scorer, or given up, in the same transaction.
+        """Update the board after a run was scored with this gold and scorer, or failed.
 
-        While runs on the board wait for scores by a newer gold or scorer version, the board shows the old scores. A
-        released board shows them until organizers apply the new ones.
+        Call this in the transaction that records the result. The board keeps showing the old scores while any of its
+        runs is waiting for a score with the newer gold or scorer version. A released board shows them until organizers
+        apply the new scores.
         """
         mine = self.of(run)
-        if not mine._count_a_change():  # locks the row, so one of two simultaneous last runs sees the other
+        # This locks the row, so if the last two runs finish at the same time, one sees the other.
+        if not mine._count_a_change():
             Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
             mine._count_a_change()
-        board = mine.select_related("gold", "next_gold", "phase").defer("comparison").get()  # large for many runs
+        # `comparison` is deferred because it is large if there are many runs.
+        board = mine.select_related("gold", "next_gold", "phase").defer("comparison").get()
         if scored is not None and scored != (board.gold, board.scorer):
             board.next_gold, board.next_scorer = scored
         elif board.next_gold_id is None:
@@ -110,35 +121,35 @@ class BoardQuerySet(models.QuerySet["Board"]):
         board.save(update_fields=PAIRS)
 
     def to_announce(self, at: datetime) -> "list[Board]":
-        """Boards whose new scores are complete and are to be shown with the note of their gold standard."""
+        """Return boards whose new scores are complete and can be shown along with the note on their gold standard."""
         found = self.filter(next_gold__isnull=False).exclude(next_gold__note="").exclude(next_gold=F("gold"))
         found = found.select_related("track__shared_task", "phase", "gold", "next_gold")
         return [board for board in found.order_by("pk") if board.announces_next(at) and not board.waits()]
 
     def with_new_scores(self, at: datetime) -> "list[Board]":
-        """Boards whose new scores wait to be applied by organizers, or are still being computed."""
+        """Return boards with new scores that organizers can apply now, or once all of them have been computed."""
         found = self.filter(next_gold__isnull=False).select_related("track__shared_task", "phase", "gold", "next_gold")
         return [board for board in found.order_by("phase__position", "track__position") if board.keeps_scores(at)]
 
 
 class Board(models.Model):
-    """The board of a track in a phase. It shows one gold and one scorer version, never a mixture.
+    """The leaderboard of one track in one phase. All of its scores come from the same gold and scorer versions.
 
-    `revision` counts changes to the page. Together with the rules of task and phase it is the page's cache key.
+    `revision` counts changes to the page. It forms the page's cache key together with the task's and the phase's rules.
     """
 
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="boards")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="boards")
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
     scorer = models.CharField(max_length=32, blank=True)
-    # The next gold and scorer, whose scores are being computed or wait to be applied.
+    # The next gold and scorer versions, whose scores are being computed or waiting to be applied.
     next_gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
     next_scorer = models.CharField(max_length=32, blank=True)
     revision = models.PositiveBigIntegerField(default=0)
     comparison = models.JSONField(default=dict)  # intervals and tie groups, from portal.evaluation.compare
     compared_revision = models.PositiveBigIntegerField(default=0)
     compared_at = models.DateTimeField(null=True)
-    busy_until = models.DateTimeField(null=True)  # set while a worker compares the runs or publishes the items
+    busy_until = models.DateTimeField(null=True)  # set while a worker is comparing the runs or publishing the items
     settled_at = models.DateTimeField(null=True)  # when the board was last found up to date; None after a change
 
     objects = BoardQuerySet.as_manager()
@@ -151,56 +162,62 @@ class Board(models.Model):
 
     @property
     def slices_origin(self) -> list[Any] | None:
-        """Return the rules, tables, gold and scorer behind the scores by slice, or None if the track has no slices."""
+        """Return what the scores by slice depend on: rules, tables, gold and scorer. None if there are no slices."""
         slices = self.track.definition.slices
         if not slices:
             return None
         rules = [[name, one.column, one.at_least, _groups(one), self._table(one)] for name, one in slices.items()]
         return [rules, self.gold_id, self.scorer]
 
-    def _table(self, slicing: Slicing) -> str | None:
+    def _table(self, slicing: Slicing | Examples) -> str | None:
         table = slicing.items.get(self.phase.split)
         return None if table is None else _sha256(table)
+
+    @property
+    def examples_origin(self) -> list[Any] | None:
+        """Return what the examples depend on: columns and table. None if there are no examples."""
+        examples = self.track.definition.examples
+        return None if examples is None else [list(examples.columns), self._table(examples)]
 
     def keeps_scores(self, at: datetime) -> bool:
         """Return whether organizers must apply new scores before they are shown."""
         return self.gold_id is not None and self.phase.keeps_scores(at)
 
     def announces_next(self, at: datetime) -> bool:
-        """Return whether public scores change together with the organizer's note on the next gold standard.
+        """Return whether the new scores replace public ones, and the new gold standard has a note that explains why.
 
-        Then `portal.queries.waiting_scores.show_new_scores` shows the new scores.
+        If so, `portal.queries.waiting_scores.show_announced` shows the new scores together with the note.
         """
         if self.gold_id is None or self.next_gold is None or self.next_gold_id == self.gold_id:
             return False
         return bool(self.next_gold.note) and self.phase.scores_are_public(at)
 
     def show_next(self) -> None:
-        """Show the scores by the next gold and scorer. Save the fields of `PAIRS` afterwards."""
+        """Show the scores from the next gold and scorer versions. The caller must save the fields in `PAIRS`."""
         self.gold, self.scorer = self.next_gold, self.next_scorer
         self.next_gold, self.next_scorer = None, ""
 
     def pending_runs(self) -> QuerySet[Run]:
-        """Return the runs that wait for their first score on this board."""
+        """Return the runs that are waiting for their first score on this board."""
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         return Run.objects.pending(self.track_id, self.phase_id).filter(~Exists(shown))
 
     def waits(self) -> bool:
-        """Return whether a run with a score on this board waits for a new one."""
+        """Return whether any run with a score on this board is waiting for a new score."""
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         runs = Run.objects.filter(track=self.track_id, phase=self.phase_id)
         return runs.filter(Exists(shown), state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
 
 
 class BoardChange(models.Model):
-    """A change of scores on a released board, with a public reason. Rows are never changed."""
+    """A change to the scores on a released board, with a public reason. This table is append-only."""
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="changes")
     gold_before = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
     gold_after = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
     scorer_before = models.CharField(max_length=32)
     scorer_after = models.CharField(max_length=32)
-    runs = models.PositiveIntegerField()  # number of runs whose score changed
+    runs = models.PositiveIntegerField()  # number of runs whose scores changed
     ranks = models.PositiveIntegerField()  # number of official runs whose rank changed
     note = models.CharField(max_length=300, validators=[one_line])
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -215,16 +232,19 @@ class BoardChange(models.Model):
 
 class ReleasedBoardQuerySet(models.QuerySet["ReleasedBoard"]):
     def public(self, at: datetime) -> Self:
-        """Released boards that everyone may see now. If a release was taken back, not even organizers see its board."""
+        """Select the boards of releases that everyone may see now.
+
+        If a release was canceled, its boards are hidden even from organizers.
+        """
         return self.filter(phase__in=Phase.objects.with_visible_scores(AnonymousUser(), at))
 
 
 class ReleasedBoard(models.Model):
-    """A snapshot of a board at its release, or after a later change of scores. Rows are never changed."""
+    """A snapshot of a board from its release or from a later change to its scores. Rows are never changed."""
 
     track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="released_boards")
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="released_boards")
-    number = models.PositiveSmallIntegerField()  # starts at 1 in each phase and track
+    number = models.PositiveSmallIntegerField()  # counts from 1 for each track and phase
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
     scorer = models.CharField(max_length=32)
     content = models.JSONField()  # columns and rows, from portal.queries.releases

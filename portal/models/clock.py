@@ -1,4 +1,4 @@
-"""The portal's clock, which is the database's: the clocks of web servers may differ."""
+"""The portal's clock. It is the database's clock, because the clocks of web servers may differ."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ _QUESTIONS = {
 
 
 def database_now() -> datetime:
-    """Return the database's time in UTC, at least to the millisecond."""
+    """Return the database's time in UTC, with a resolution of at least a millisecond."""
     with connection.cursor() as cursor:
         cursor.execute(clock_question())
         (moment,) = cursor.fetchone()
@@ -24,9 +24,9 @@ def database_now() -> datetime:
 
 
 def clock_offset() -> float:
-    """Return the seconds by which this machine's clock is ahead of the database's.
+    """Return by how many seconds this machine's clock is ahead of the database's.
 
-    The error is at most half the query's time.
+    The error is at most half the duration of the query.
     """
     before = time()
     database = database_now().timestamp()
@@ -39,18 +39,18 @@ def database_clock() -> RawSQL:
 
 
 def clock_question() -> str:
-    """Return the SQL for the time, which can be used alone or within a query."""
+    """Return an SQL query for the time that can be run on its own or as a subquery."""
     return _QUESTIONS[connection.vendor]
 
 
 def parse_db_time(answer: str | datetime) -> datetime:
-    """Parse the database's time as a datetime in UTC."""
+    """Convert the database's answer to a datetime in UTC."""
     if isinstance(answer, str):
         return datetime.fromisoformat(answer).replace(tzinfo=UTC)
     return answer.astimezone(UTC)
 
 
 def running_from(at: datetime) -> Callable[[], datetime]:
-    """Return a clock that starts at `at`, for work that is passed its time."""
+    """Return a clock that starts at `at`, for code that must not read the time itself."""
     started = monotonic()
     return lambda: at + timedelta(seconds=monotonic() - started)

@@ -1,6 +1,6 @@
-"""Command-line logins that a person allows in a browser: device authorization as in RFC 8628.
+"""Command-line logins that a person allows in a browser (device authorization, RFC 8628).
 
-The command line has the device code, and only its SHA-256 is stored. The person sees a different, short code.
+The command line knows the device code, of which only the SHA-256 is stored. The person sees a different, shorter code.
 """
 
 import hashlib
@@ -15,8 +15,8 @@ from portal.models.account import User
 from portal.models.task import SharedTask
 
 LIFETIME = timedelta(minutes=10)
-INTERVAL = 5  # minimum seconds between two polls; each early poll adds as many
-LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # without vowels, so that codes do not spell words
+INTERVAL = 5  # minimum seconds between polls; each poll that comes too early adds this many
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, so that codes do not spell words
 CODE_LENGTH = 8
 
 
@@ -25,7 +25,7 @@ def digest(device_code: str) -> str:
 
 
 def normalized(code: str) -> str:
-    """Return the code as it is stored. People may type lowercase letters, spaces and hyphens."""
+    """Return the code in the form in which it is stored. People may type lowercase letters, spaces or hyphens."""
     return "".join(letter for letter in code.upper() if letter in LETTERS)
 
 
@@ -34,12 +34,12 @@ class DeviceLoginQuerySet(models.QuerySet["DeviceLogin"]):
         return self.filter(expires_at__gt=at)
 
     def waiting(self, code: str, at: datetime) -> Self:
-        """The login with that code, if no one has decided about it yet."""
+        """Select the login with this code if no one has allowed or denied it yet."""
         return self.alive(at).filter(code=normalized(code), state=DeviceLogin.State.WAITING)
 
 
 class DeviceLogin(models.Model):
-    """A command line's request for an access token. `user` is the person who decided about it."""
+    """A command line's request for an access token. `user` is the person who allowed or denied it."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -48,10 +48,11 @@ class DeviceLogin(models.Model):
 
     sha256 = models.CharField(max_length=64, unique=True)  # hash of the device code
     code = models.CharField(max_length=CODE_LENGTH, unique=True)
-    name = models.CharField(max_length=80)  # name of the computer, given by itself
+    name = models.CharField(max_length=80)  # the computer's name, as the computer reports it
     address = models.GenericIPAddressField(null=True)  # network address of the request
     scope = models.CharField(max_length=8, choices=AccessToken.Scope)
-    task = models.SlugField(max_length=50, blank=True)  # as requested; who allows it must be able to see the task
+    # As requested. The person who allows the login must be able to see the task.
+    task = models.SlugField(max_length=50, blank=True)
     state = models.CharField(max_length=7, choices=State, default=State.WAITING)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="device_logins"
@@ -75,11 +76,11 @@ class DeviceLogin(models.Model):
         return f"{self.code[:half]}-{self.code[half:]}"
 
     def task_for(self, user: User) -> SharedTask | None:
-        """Return the only task that the token is for, or None if that person cannot see it."""
+        """Return the task that the token is limited to. None if no task was requested or this person cannot see it."""
         return SharedTask.objects.visible_to(user).filter(slug=self.task).first() if self.task else None
 
     def poll(self, at: datetime) -> bool:
-        """Count a poll. Return False if it comes too early; then the interval grows."""
+        """Count a poll. If it comes too early, increase the interval and return False."""
         own = DeviceLogin.objects.filter(pk=self.pk)
         if own.filter(next_poll_at__lte=at).update(next_poll_at=at + timedelta(seconds=self.interval)):
             return True

@@ -1,4 +1,4 @@
-"""Scores of runs: one evaluation per gold and scorer version, and which evaluations a board shows."""
+"""Scores of runs: one evaluation for each gold and scorer version, and which evaluations a board shows."""
 
 from datetime import datetime
 from typing import Self
@@ -16,44 +16,46 @@ from portal.models.team import Team
 
 
 class EvaluationQuerySet(models.QuerySet["Evaluation"]):
-    """A queryset of evaluations. Pages, exports, feeds and emails read scores only through its `visible_to` methods.
+    """A queryset of evaluations. Pages, exports, feeds and emails read scores only through its `visible_…` methods.
 
-    `visible_to` and `visible_in_steps` alone decide whether a score is shown.
+    Only `visible_to` and `visible_in_steps` decide whether a score is shown.
     """
 
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
-        """Evaluations whose exact scores the viewer may see now."""
+        """Select evaluations whose exact scores the viewer may see now."""
         return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
 
     def visible_in_steps(self, viewer: Viewer, at: datetime) -> Self:
-        """Evaluations that the viewer may see at most in steps of a ladder; see `portal.queries.ladder`."""
+        """Select evaluations that the viewer may see only in the steps of a ladder; see `portal.queries.ladder`."""
         return self.filter(phase__in=Phase.objects.with_visible_steps(viewer, at))
 
     def visible_at_all(self, viewer: Viewer, at: datetime) -> Self:
-        """Evaluations on boards that the viewer may see, exactly or in steps.
+        """Select evaluations on boards that the viewer may see, exactly or in steps.
 
-        For counting only, not for reading scores.
+        Use this only for counting, not for reading scores.
         """
         return self.visible_to(viewer, at) | self.visible_in_steps(viewer, at)
 
     def on_board(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
-        """Evaluations by one gold and scorer version, of runs that were received by `until` and not withdrawn.
+        """Select the evaluations made with this gold and scorer version, for runs on the board.
 
-        Teams that are excluded from the board are left out.
+        A run is on the board if it was received by `until`, has not been withdrawn, and its team is not excluded from
+        the board.
         """
         found = self._not_withdrawn(phase, gold, scorer, until)
         return found.filter(~Exists(Team.objects.shut_out(phase).filter(pk=OuterRef("team"))))
 
     def _not_withdrawn(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None) -> Self:
-        """The same evaluations as `on_board`, with those of excluded teams."""
+        """Select the evaluations of `on_board`, including those of excluded teams."""
         found = self.filter(gold=gold, scorer=scorer, phase=phase, run__withdrawn_at__isnull=True)
         return found if until is None else found.filter(run__received_at__lte=until)
 
     def official(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
-        """Each team's official run among these evaluations. The query needs a few index steps per team."""
+        """Select the evaluations of each team's official run. The query needs only a few index lookups per team."""
         if phase.official == Phase.Official.ALL:
             return self.on_board(phase, gold, scorer, until).filter(team__isnull=False)
-        # The choice may depend on scores that the viewer must not see. So the result is filtered, not this query.
+        # Which run is official may depend on scores that the viewer must not see, so all scores are compared here. Only
+        # the result is restricted to `self`.
         here = Evaluation.objects.all()._not_withdrawn(phase, gold, scorer, until)
         if phase.official == Phase.Official.BEST:
             mine = here.filter(team=OuterRef("pk")).annotate(received_at=F("run__received_at"))
@@ -69,18 +71,19 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
 
 
 class Evaluation(models.Model):
-    """The scores of one run by one gold and one scorer version. They are written once and never changed.
+    """The scores of one run with one gold and one scorer version. Rows are written once and never changed.
 
-    `phase` and `team` are copied from the run, and `rank_key` follows from the scores. Together they are the index of
-    the boards.
+    `phase` and `team` are copied from the run, and `rank_key` is derived from the scores, because the indexes for
+    boards need them.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="evaluations")
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="evaluations")
     scorer = models.CharField(max_length=32)  # scoring.__version__
     scores = models.JSONField()  # metric key → value, or null where the metric is undefined
-    flags = models.JSONField(default=list)  # notes for readers, e.g. "constant"
-    details = models.JSONField(default=dict)  # by class, confusion matrix and curves, from `scoring.analysis.details`
+    flags = models.JSONField(default=list)  # notes on the scores for readers, such as "constant"
+    # Results by class, confusion matrix and curves, from `scoring.analysis.details`.
+    details = models.JSONField(default=dict)
     created_at = models.DateTimeField()
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="+")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="+", db_index=False)

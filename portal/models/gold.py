@@ -12,7 +12,7 @@ class GoldStandardQuerySet(models.QuerySet["GoldStandard"]):
         return self.filter(track=track, split=split).order_by("-version").first()
 
     def last_imported(self, track: Track, split: str) -> "GoldStandard | None":
-        """Return the version with the content of the last import, if gold was ever imported."""
+        """Return the version with the content of the last import, or None if gold was never imported."""
         return self.filter(track=track, split=split, is_imported=True).order_by("-version").first()
 
 
@@ -20,15 +20,14 @@ class GoldStandard(models.Model):
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_standards")
     split = models.SlugField()
     version = models.PositiveIntegerField()
-    sealed_sha256 = models.CharField(
-        max_length=64
-    )  # hash of the sealed file; a guess of the gold cannot be tested against it
+    # Hash of the encrypted file. Unlike a hash of the gold itself, it can't be used to confirm a guess.
+    sealed_sha256 = models.CharField(max_length=64)
     is_imported = models.BooleanField(default=False)  # whether a task folder with this content was imported
     created_at = models.DateTimeField()
     listed_items = models.PositiveIntegerField(null=True)  # None if unknown
     split_items = models.PositiveIntegerField(null=True)
-    # The public note on the leaderboards that a correction changes, and the person who applied it.
-    note = models.CharField(max_length=300, blank=True)
+    # For a correction: the note shown on the leaderboards that it changes, and the person who applied it.
+    note = models.CharField(max_length=300, blank=True, default="", db_default="")
     applied_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
 
     objects = GoldStandardQuerySet.as_manager()
@@ -46,7 +45,7 @@ class GoldStandard(models.Model):
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """Return the number of items listed and the number that runs must have, or None if unknown."""
+        """The number of items in the gold and the number of items that runs must have, or None if unknown."""
         if self.listed_items is None or self.split_items is None:
             return None
         return self.listed_items, self.split_items

@@ -1,4 +1,4 @@
-"""Uploads of gold by organizers or imports. They are sealed, so only a worker can check them."""
+"""Gold that organizers uploaded or imported. Its files are sealed, so only a worker can check them."""
 
 import hashlib
 import json
@@ -20,15 +20,18 @@ from portal.models.team import Team
 
 class GoldUploadQuerySet(LeaseQuerySet["GoldUpload"]):
     def visible_to(self, viewer: Viewer) -> Self:
-        """Uploads of tasks that the user organizes. Their `preview` has scores, whatever the phase's embargo."""
+        """Select uploads for tasks that the user organizes.
+
+        No one else may see them: their `preview` contains scores, even during the embargo.
+        """
         return self.filter(track__shared_task__in=SharedTask.objects.organized_by(viewer))
 
 
 class GoldUpload(Evaluated):
-    """A gold file that becomes the newest version if a worker finds it valid and new.
+    """A gold file that becomes the newest version if a worker finds that it is valid and new.
 
-    If an organizer corrects gold that is in use, a worker first computes all scores with the file as a preview. The
-    file becomes a version when an organizer applies it.
+    If the file corrects gold that is in use, a worker first computes a preview of all scores. The file then becomes a
+    version only when an organizer applies it.
     """
 
     class State(models.TextChoices):
@@ -42,23 +45,27 @@ class GoldUpload(Evaluated):
         CONFLICT = "conflict", _("changed in the folder and on the page")
         FAILED = "failed", _("failed on our side")
 
-    UNDECIDED = (State.RECEIVED, State.CHECKING, State.PREVIEWING, State.READY)  # may still become a version
+    # States in which the upload may still become a version.
+    UNDECIDED = (State.RECEIVED, State.CHECKING, State.PREVIEWING, State.READY)
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="gold_uploads")
     split = models.SlugField()
-    sealed_sha256 = models.CharField(max_length=64, blank=True)  # empty after the file of a rejected upload was deleted
-    is_imported = models.BooleanField(default=False)  # imported by a process that lacks the key for comparing it
+    # Empty after the file of a rejected upload has been deleted.
+    sealed_sha256 = models.CharField(max_length=64, blank=True)
+    is_imported = models.BooleanField(default=False)  # imported by a process that had no key to compare its content
     sent_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     received_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
-    problems = models.JSONField(default=list)  # each from `Problem.as_dict`, without content of the file
+    problems = models.JSONField(default=list)  # list of `Problem.as_dict` values that quote nothing from the file
     gold = models.ForeignKey(GoldStandard, on_delete=models.SET_NULL, null=True, related_name="uploads")
     checked_at = models.DateTimeField(null=True)
     listed_items = models.PositiveIntegerField(null=True)  # see `GoldStandard`
     split_items = models.PositiveIntegerField(null=True)
-    preview = models.JSONField(default=dict)  # from portal.evaluation.preview, read by `portal.queries.gold_preview`
-    basis = models.CharField(max_length=64, blank=True)  # state that the preview was computed from; see `basis_at`
+    # From portal.evaluation.preview, read by `portal.queries.gold_preview`.
+    preview = models.JSONField(default=dict, db_default={})
+    # Digest of the state from which the preview was computed; see `basis_at`.
+    basis = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     objects = GoldUploadQuerySet.as_manager()
 
@@ -79,14 +86,14 @@ class GoldUpload(Evaluated):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the upload's state no longer changes without an organizer."""
+        """Whether the upload's state changes only if an organizer acts."""
         return self.state == self.State.READY or self.state not in self.UNDECIDED
 
     def basis_at(self, at: datetime) -> str:
-        """Return a digest of everything that a preview depends on. A preview with another digest is outdated.
+        """Return a digest of everything that a preview depends on. A preview with a different digest is outdated.
 
-        It covers the gold, scorer and rules in use, and the runs of closed phases. Open phases are left out: they get
-        new runs, which do not change the runs in the preview.
+        The digest covers the gold, scorer and rules in use, and the runs of closed phases. Runs of open phases are left
+        out, because new ones do not affect the runs in the preview.
         """
         task, newest = self.shared_task, GoldStandard.objects.newest(self.track, self.split)
         found: list[Any] = [newest and newest.pk, task.scorer, task.definition_sha256]
@@ -99,7 +106,7 @@ class GoldUpload(Evaluated):
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """Return the number of items listed and the number that runs must have, or None if unknown."""
+        """The number of items in the gold and the number of items that runs must have, or None if unknown."""
         if self.listed_items is None or self.split_items is None:
             return None
         return self.listed_items, self.split_items

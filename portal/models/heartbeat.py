@@ -1,4 +1,4 @@
-"""Heartbeats: the last time when a worker of each lane ran a job from its queue."""
+"""Heartbeats: the last time a worker ran a job from each lane's queue."""
 
 from datetime import datetime
 

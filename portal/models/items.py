@@ -1,4 +1,4 @@
-"""Published answers to every item. They are written after the release and deleted if it is taken back."""
+"""Published answers to every item. They are stored after the release and deleted if the release is canceled."""
 
 from datetime import datetime
 from typing import Self
@@ -14,10 +14,11 @@ from portal.models.task import Track
 
 
 def items_are_public(track: Track, split: str, at: datetime) -> bool:
-    """Return whether everyone may see the answers to that track's items. Storing and showing them follow this rule.
+    """Return whether everyone may see the answers to the track's items. They are stored and shown only if this is true.
 
-    The definition must publish them. All phases scored with that gold must have public scores and be closed for
-    everyone, including extra time. So no one who knows the answers can upload a run for these items.
+    The definition must allow publishing them. All phases scored with this gold must have public scores and must have
+    closed for everyone, including extra time. Otherwise, someone who knows the answers could upload a run for these
+    items.
     """
     if not track.shared_task.definition.publishes_items(track.slug, split):
         return False
@@ -26,10 +27,10 @@ def items_are_public(track: Track, split: str, at: datetime) -> bool:
 
 
 class GoldItems(models.Model):
-    """The gold's answers, which are needed to read `RunItems`; see `scoring.analysis.item_answers`."""
+    """The gold's answers, without which `RunItems` cannot be read; see `scoring.analysis.item_answers`."""
 
     gold = models.OneToOneField(GoldStandard, on_delete=models.CASCADE, primary_key=True, related_name="items")
-    measure = models.CharField(max_length=8)  # measure of the values in `RunItems`
+    measure = models.CharField(max_length=8)  # what the values in `RunItems` measure
     ids = models.JSONField()
     answers = models.JSONField()  # a list of parts for each item
 
@@ -42,7 +43,7 @@ class RunItemsQuerySet(models.QuerySet["RunItems"]):
         return self.filter(evaluation__run__track=board.track_id, evaluation__phase=board.phase_id)
 
     def public(self, track: Track, split: str, at: datetime) -> Self:
-        """Rows that everyone may see now. Empty while the track's items are not public."""
+        """Select rows that everyone may see now. Empty while the track's items are not public."""
         if not items_are_public(track, split, at):
             return self.none()
         seen = Evaluation.objects.visible_to(AnonymousUser(), at)
@@ -57,8 +58,8 @@ class RunItems(models.Model):
 
     evaluation = models.OneToOneField(Evaluation, on_delete=models.CASCADE, primary_key=True, related_name="items")
     answers = models.JSONField()  # a list of parts for each item; empty if the run could not be read
-    values = models.JSONField()  # from 0 to 1 for each item, or null without a value
-    failures = models.PositiveSmallIntegerField(default=0)  # number of failed attempts to read them
+    values = models.JSONField()  # from 0 to 1 for each item, or null if an item has no value
+    failures = models.PositiveSmallIntegerField(default=0)  # number of failed attempts to read the answers
     tried_at = models.DateTimeField()
 
     objects = RunItemsQuerySet.as_manager()

@@ -1,7 +1,7 @@
-"""Leases: one worker at a time holds a row. It gets the row by a conditional UPDATE that changes exactly one row.
+"""Leases, which let only one worker at a time hold a row.
 
-The condition uses only columns of the row itself. A joined column would become a subquery, which PostgreSQL does not
-evaluate again after waiting for another claim on the same row.
+A worker claims a row with a conditional UPDATE. The condition uses only the row's own columns: joined columns would
+become a subquery, which PostgreSQL does not evaluate again after it has waited for another claim on the same row.
 """
 
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 def ended(lease: str, at: datetime) -> Q:
-    """Select rows whose lease in that column has ended or was never given."""
+    """Return the condition that the lease in this column has ended or was never granted."""
     return Q(**{f"{lease}__isnull": True}) | Q(**{f"{lease}__lte": at})
 
 
@@ -23,13 +23,17 @@ class LeaseQuerySet(models.QuerySet[Row]):
     """Rows of a `Leased` model."""
 
     def due(self, at: datetime) -> Self:
-        """Rows that no worker holds and whose last hint is too old to wait for."""
+        """Select rows that no worker holds and for which it is time to queue a message."""
         return self.filter(ended("lease_ends", at))
+
+    def locked(self) -> Self:
+        """Lock the rows until the transaction ends, in the order of their keys to avoid deadlocks."""
+        return self.order_by("pk").select_for_update(of=("self",), no_key=True)
 
     def claim(self, at: datetime, seconds: float, **changes: Any) -> UUID | None:
         """Claim a row for one worker and return the token.
 
-        Return None if another worker holds it or it is not in this set.
+        Return None if another worker holds the row or if the row is not in this set.
         """
         token = uuid4()
         free = self.filter(Q(token__isnull=True) | Q(lease_ends__lte=at))
@@ -37,23 +41,24 @@ class LeaseQuerySet(models.QuerySet[Row]):
         return token if is_won else None
 
     def held(self, row: models.Model, token: UUID) -> Self:
-        """The row, if the token still holds it, else nothing."""
+        """Select the row if the token still holds it."""
         return self.filter(pk=row.pk, token=token)
 
     def renew(self, at: datetime, seconds: float, **changes: Any) -> bool:
-        """Extend the lease. Return False if it was lost."""
+        """Extend the lease. Return False if the lease was lost."""
         return bool(self.update(lease_ends=at + timedelta(seconds=seconds), **changes))
 
     def release(self, until: datetime | None = None, /, **changes: Any) -> int:
-        """Release the rows and return their number. With `until`, the sweep skips them until that time."""
+        """Release the rows and return how many there were. If `until` is given, the sweep skips them until then."""
         return self.update(token=None, lease_ends=until, **changes)
 
     @transaction.atomic
     def hint(self, at: datetime, seconds: float, at_most: int) -> list[Any]:
-        """Mark the first of these rows as hinted and return their keys. Waiting rows are not due again for `seconds`.
+        """Mark the first `at_most` of these rows as queued and return their keys.
 
-        Rows that another sweep is marking are skipped (SQLite waits instead). A row whose worker's lease has ended
-        keeps that lease, so that it can be claimed.
+        Rows that no worker holds are not due again for `seconds`. Rows that another sweep is marking are skipped (on
+        SQLite, this sweep waits for the other one instead). If a worker's lease has ended, its row keeps that lease so
+        that it can be claimed.
         """
         locked = self.select_for_update(skip_locked=True, of=("self",), no_key=True)
         found = list(locked.values_list("pk", flat=True)[:at_most])
@@ -63,7 +68,10 @@ class LeaseQuerySet(models.QuerySet[Row]):
 
 
 class Leased(models.Model):
-    """Work that one worker at a time can hold. Without a token, `lease_ends` is when another hint may be queued."""
+    """Work that only one worker at a time can hold.
+
+    While no worker holds it, `token` is None and `lease_ends` is when the next message may be queued.
+    """
 
     token = models.UUIDField(null=True, editable=False)
     lease_ends = models.DateTimeField(null=True, editable=False)

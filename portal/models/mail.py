@@ -1,4 +1,4 @@
-"""The outbox: emails to send and a record of sent ones. Each row becomes one message."""
+"""The outbox: emails to send, and a record of the emails sent. Each row is one message."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -21,16 +21,20 @@ from portal.models.team import Team
 
 class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
     def notify(self, user: User, kind: str, occasion: str, at: datetime, **about: Any) -> None:
-        """Queue an email to the person unless they turned such emails off.
+        """Queue an email to the person unless they turned off this kind of email.
 
-        Each kind and occasion is sent only once.
+        A person gets only one email of each kind for each occasion.
         """
         mail = OutgoingMail(user=user, address=user.email, kind=kind, occasion=occasion, queued_at=at, **about)
         if mail.is_wished_for:
             OutgoingMail.objects.bulk_create([mail], ignore_conflicts=True)
 
+    def untried(self) -> "OutgoingMailQuerySet":
+        """Select emails that no worker has begun to send."""
+        return self.filter(state=OutgoingMail.State.QUEUED, attempts=0, token=None)
+
     def resend(self) -> list[uuid.UUID]:
-        """Queue emails that were given up as if they were new, and return their keys."""
+        """Queue all emails whose delivery failed as if they were new, and return their keys."""
         failed = self.filter(state=OutgoingMail.State.FAILED)
         found = list(failed.values_list("pk", flat=True))
         failed.filter(pk__in=found).release(state=OutgoingMail.State.QUEUED, attempts=0, error="")
@@ -40,7 +44,7 @@ class OutgoingMailQuerySet(LeaseQuerySet["OutgoingMail"]):
 class OutgoingMail(Leased):
     """One message to one address.
 
-    Its text is created when it is sent, so rows contain nothing private to the reader.
+    The text is created when the message is sent. Rows store neither the text nor secrets such as passwords.
     """
 
     class Kind(models.TextChoices):
@@ -66,7 +70,8 @@ class OutgoingMail(Leased):
         FAILED = "failed", _("could not be sent")
         CANCELED = "canceled", _("canceled")
 
-    # The field of `User` that turns off each kind. All other emails are needed for a step.
+    # kind → the field of `User` that turns it off. All other emails are always sent, because people need them in order
+    # to continue.
     WISHES: Mapping[str, str] = {
         Kind.RUNS_ACCEPTED: "mails_about_runs",
         Kind.RUNS_REJECTED: "mails_about_runs",
@@ -78,21 +83,22 @@ class OutgoingMail(Leased):
         Kind.TEAM_WAITING: "mails_about_teams",
     }
 
-    CONFIRMATIONS = ("email_confirmation", "email_confirmation_signup")  # `details["letter"]` of emails about accounts
+    # Values of `details["letter"]` for emails that confirm an address.
+    CONFIRMATIONS = ("email_confirmation", "email_confirmation_signup")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=20, choices=Kind)
-    # Emails about an account have no task.
+    # Emails about an account do not belong to a task.
     shared_task: "models.ForeignKey[SharedTask | None, SharedTask]" = models.ForeignKey(  # type: ignore[misc]
         SharedTask, on_delete=models.CASCADE, null=True, related_name="mails"
     )
     team = models.ForeignKey(Team, on_delete=models.CASCADE, null=True, related_name="mails")  # None for organizers
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="mails")
-    address = models.EmailField()  # address of the user or of an invited person
+    address = models.EmailField()  # address of the user or of the person invited
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, null=True, related_name="mails")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, null=True, related_name="mails")
-    occasion = models.CharField(max_length=120, blank=True)  # one email per person, kind and occasion
-    details = models.JSONField(default=dict)  # other facts for the text, e.g. the reason; no secrets
+    occasion = models.CharField(max_length=120, blank=True)  # a person gets one email of each kind per occasion
+    details = models.JSONField(default=dict)  # other facts for the text, such as a reason; no secrets
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
     error = models.CharField(max_length=80, blank=True)  # class of the last error
@@ -115,17 +121,17 @@ class OutgoingMail(Leased):
 
     @property
     def language(self) -> str:
-        """The reader's language. For an invitation, that of the person who invites."""
+        """The recipient's language or, for an invitation, the language of the person who sent it."""
         return self.user.language if self.user else self.details.get("language", settings.LANGUAGE_CODE)
 
     @property
     def asks_to_confirm(self) -> bool:
-        """Whether the email has the link that confirms an email address."""
+        """Whether the email contains the link that confirms an email address."""
         return self.kind == self.Kind.ACCOUNT and self.details["letter"] in self.CONFIRMATIONS
 
     @property
     def wish(self) -> str:
-        """The field of `User` that turns such emails off. Empty if they cannot be turned off."""
+        """The field of `User` that turns off this kind of email, or an empty string if it cannot be turned off."""
         return self.WISHES.get(self.kind, "")
 
     @property
@@ -135,7 +141,7 @@ class OutgoingMail(Leased):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem of an upload, in the reader's language."""
+    """A problem in an upload, in the recipient's language."""
 
     place: str
     message: str
@@ -144,7 +150,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class MailedResult:
-    """A run as text. Its scores are empty while only organizers may see them."""
+    """A run and its scores as text. `scores` is empty if only organizers may see them."""
 
     run: Run
     scores: Sequence[tuple[str, str]]  # the metric's short name, and the formatted value
@@ -152,7 +158,7 @@ class MailedResult:
 
 @dataclass(frozen=True, slots=True)
 class MailFacts:
-    """The facts in an email that are not in its row, as of sending."""
+    """Facts for an email's text that are not in its row. They are read when the email is sent."""
 
     receipt: Mapping[str, Any] | None = None
     findings: Sequence[Finding] = ()

@@ -1,4 +1,4 @@
-"""The rule for a team's official run, for leaderboards in the database and for runs in memory."""
+"""The rules that determine a team's official run, both for database queries and for runs in memory."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,14 +16,17 @@ from portal.models.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The first run in this order. A minus marks columns where the largest value comes first. Null comes last."""
+    """A rule that chooses the first run in this order.
+
+    A leading minus means descending order. Nulls come last.
+    """
 
     order: tuple[str, ...]
     among_chosen: bool = False
 
 
 _LAST = Choice(("-received_at", "-number"))
-# By Phase.Official. The first choice that finds a run decides. With `all`, every run is official.
+# Phase.Official → choices. The first choice that finds a run decides. With `all`, every run is official.
 CHOICES: Mapping[str, tuple[Choice, ...]] = {
     Phase.Official.BEST: (Choice(("rank_key", "received_at")),),
     Phase.Official.LAST: (_LAST,),
@@ -33,9 +36,9 @@ CHOICES: Mapping[str, tuple[Choice, ...]] = {
 
 
 def official_run(rule: str, runs: Collection[Run], rank_keys: Mapping[UUID, float | None]) -> Run | None:
-    """Return the official run among a team's eligible runs in a track and phase.
+    """Return the official run among a team's eligible runs in one track and phase.
 
-    None without runs, or if all are official.
+    Return None if there are no runs or if all are official.
     """
     for choice in CHOICES[rule]:
         found = [run for run in runs if run.chosen_at is not None or not choice.among_chosen]
@@ -53,11 +56,10 @@ def official_run(rule: str, runs: Collection[Run], rank_keys: Mapping[UUID, floa
 
 
 def official_id(rule: str, rows: QuerySet[Any], key: str, until: datetime | None) -> Combinable:
-    """Return the same choice as a subquery, which needs a few index steps.
+    """Return the choice of `official_run` as a subquery that needs only a few index lookups.
 
-    `rows` are one team's and have the ordering columns.
-
-    A run that was chosen after `until` does not count as chosen.
+    `rows` are one team's rows, with the ordering columns, and `key` is the column that identifies a run. If `until` is
+    given, a run chosen later does not count as chosen.
     """
     found = []
     for choice in CHOICES[rule]:
@@ -69,5 +71,8 @@ def official_id(rule: str, rows: QuerySet[Any], key: str, until: datetime | None
 
 
 def _by(name: str) -> Any:
-    """Return the order by this column. Only `rank_key` can be null, so the indexes of the other columns are used."""
+    """Return the sort expression for this column.
+
+    Nulls are handled only for `rank_key`, so that the database can use the indexes of the other columns.
+    """
     return F(name).asc(nulls_last=True) if name == "rank_key" else name

@@ -1,4 +1,7 @@
-"""Paper packs: tables and figures for overview papers, built by a worker and kept until the boards change."""
+"""Paper packs: tables and figures for overview papers.
+
+Workers build packs, which are kept until the boards change.
+"""
 
 import uuid
 from datetime import datetime
@@ -16,14 +19,17 @@ from portal.models.phase import Phase
 
 class PaperPackQuerySet(LeaseQuerySet["PaperPack"]):
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
-        """Packs of phases with visible scores. While scores move in steps, only the packs built for everyone."""
+        """Select packs of phases whose scores the viewer may see.
+
+        If the viewer sees scores only in steps, select only packs built for everyone.
+        """
         exact = Phase.objects.with_visible_scores(viewer, at)
         in_steps = Phase.objects.with_visible_steps(viewer, at)
         return self.filter(Q(phase__in=exact) | Q(phase__in=in_steps, audience=PaperPack.Audience.PUBLIC))
 
 
 class PaperPack(Leased):
-    """A phase's pack for one state of its boards and one audience."""
+    """A phase's paper pack, built from one state of its boards for one audience."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -33,13 +39,13 @@ class PaperPack(Leased):
 
     class Audience(models.TextChoices):
         PUBLIC = "public"
-        ORGANIZERS = "organizers"  # before the release
+        ORGANIZERS = "organizers"  # a pack built before the release
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="paper_packs")
     audience = models.CharField(max_length=10, choices=Audience)
     boards = models.CharField(max_length=64)  # digest of the pack's sources, from portal.queries.paper_packs
-    revisions = models.PositiveBigIntegerField()  # sum over the phase's boards
+    revisions = models.PositiveBigIntegerField()  # sum of the revisions of the phase's boards
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     done = models.PositiveSmallIntegerField(default=0)  # number of finished tracks
@@ -67,9 +73,10 @@ class PaperPack(Leased):
 
 
 def phases_without_pack(at: datetime) -> models.QuerySet[Phase]:
-    """Return released phases without a public pack of their current boards.
+    """Return released phases that have no public pack for their current boards.
 
-    Phases whose boards are still being compared, or have new scores to apply, are left out.
+    Phases are left out while their runs are being compared, or while new scores are being computed or waiting to be
+    applied.
     """
     unsettled = Board.objects.filter(~Q(compared_revision=F("revision")) | Q(next_gold__isnull=False))
     asked = PaperPack.objects.filter(phase=OuterRef("pk"), audience=PaperPack.Audience.PUBLIC)

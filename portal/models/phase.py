@@ -1,6 +1,6 @@
 """Phases: when they accept runs (deadlines and extra time), and when their scores are public (the embargo)."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 from django.conf import settings
@@ -14,39 +14,46 @@ from portal.models.task import SharedTask
 
 class PhaseQuerySet(models.QuerySet["Phase"]):
     def open(self, at: datetime, team_id: int | None = None) -> Self:
-        """Phases that accept the team's runs at that time: within the window [opens, closes) or extra time."""
+        """Select phases that accept the team's runs now.
+
+        This depends on the window [opens, closes), on extra time, and on whether the phase has rounds.
+        """
         grace = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), phase=OuterRef("pk"), until__gt=at)
-        return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | Exists(grace), opens__lte=at)
+        endless = Q(closes__isnull=True) | Q(round_days__isnull=False)
+        return self.filter(endless | Q(closes__gt=at) | Exists(grace), opens__lte=at)
 
     def of_public_tasks(self) -> Self:
-        """Phases of tasks that everyone can see, so neither drafts nor hidden tasks."""
+        """Select phases of tasks that everyone can see, that is, not of drafts or hidden tasks."""
         return self.filter(shared_task__state=SharedTask.State.OPEN)
 
     def with_events(self, after: datetime, until: datetime) -> Self:
-        """Phases that opened, closed, were released or taken back, or whose dates were changed, in that period."""
+        """Select phases that opened, closed, or were released, hidden, extended or rescheduled in this period."""
         then = (after, until)
         moments = ("opens", "closes", "released", "taken_back", "graces__until", "graces__granted_at", "changes__at")
         happened = Q(*((f"{moment}__range", then) for moment in moments), _connector=Q.OR)
         return self.filter(happened)
 
     def with_public_scores(self, at: datetime) -> Self:
-        """Phases whose scores everyone may see now, at least in steps. The same rule as `Phase.scores_are_public`."""
+        """Select phases whose scores everyone may see now, even if only as steps of a ladder.
+
+        This is the same rule as `Phase.scores_are_public`.
+        """
         at_once = Q(scores=Phase.Scores.AT_ONCE, opens__lte=at)
         return self.filter(at_once | Q(scores=Phase.Scores.ON_RELEASE, released__lte=at))
 
     def in_steps(self, at: datetime) -> Self:
-        """Phases whose scores move in steps now. The same rule as `Phase.step_at`."""
+        """Select phases whose scores are currently shown only in steps. This is the same rule as `Phase.step_at`."""
         extra_time = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at))
         return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | extra_time, ladder_step__isnull=False)
 
     def with_visible_scores(self, viewer: Viewer, at: datetime) -> Self:
-        """Phases whose exact scores the viewer may see at that time. The embargo is defined here."""
+        """Select phases whose exact scores the viewer may see now. This is the definition of the embargo."""
         exact = Phase.objects.of_public_tasks().with_public_scores(at).exclude(pk__in=Phase.objects.in_steps(at))
         organized = SharedTask.objects.organized_by(viewer)
         return self.filter(Q(pk__in=exact) | Q(shared_task__in=organized))
 
     def with_visible_steps(self, viewer: Viewer, at: datetime) -> Self:
-        """Phases whose scores the viewer may see only in steps of a ladder at that time."""
+        """Select phases whose scores the viewer may currently see only in the steps of a ladder."""
         found = self.filter(pk__in=Phase.objects.of_public_tasks().with_public_scores(at).in_steps(at))
         return found.exclude(shared_task__in=SharedTask.objects.organized_by(viewer))
 
@@ -79,7 +86,8 @@ class Phase(models.Model):
     closes = models.DateTimeField(null=True, blank=True)
     split = models.SlugField()
     runs_per_track = models.PositiveIntegerField(null=True, blank=True)
-    contrastive = models.PositiveIntegerField(null=True, blank=True)  # number; None without slots
+    contrastive = models.PositiveIntegerField(null=True, blank=True)  # number of contrastive runs; None if no slots
+    max_submissions = models.PositiveSmallIntegerField(null=True, blank=True)  # 1: later uploads replace earlier ones
     runs_per_day = models.PositiveIntegerField(null=True, blank=True)
     scores = models.CharField(max_length=12, choices=Scores)
     released = models.DateTimeField(null=True, blank=True)
@@ -88,6 +96,7 @@ class Phase(models.Model):
     run_numbers = models.CharField(max_length=4, choices=RunNumbers, default=RunNumbers.ONCE)
     team_names = models.CharField(max_length=10, choices=TeamNames, default=TeamNames.SHOWN)
     ladder_step = models.FloatField(null=True, blank=True)  # see `step_for`; None for exact scores
+    round_days = models.PositiveSmallIntegerField(null=True, blank=True)  # see `round_end`; None if no rounds
 
     objects = PhaseQuerySet.as_manager()
 
@@ -103,75 +112,93 @@ class Phase(models.Model):
         return f"phase {self.slug}"
 
     def closes_for(self, team_id: int | None) -> datetime | None:
-        """Return when the phase closes for that team, or for people without a team."""
+        """Return when the phase closes for a team, or None if it has no end.
+
+        If `team_id` is None, return when it closes for people without a team.
+        """
         if self.closes is None:
             return None
         mine = (grace.until for grace in self.graces.all() if grace.team_id in (None, team_id))
         return max([self.closes, *mine])
 
     def is_open(self, at: datetime, team_id: int | None = None) -> bool:
-        """Return whether the phase accepts runs of the team. `Phase.objects.open` decides."""
+        """Return whether the phase accepts the team's runs. This is the same rule as `Phase.objects.open`."""
         closes = self.closes_for(team_id)
-        return self.opens <= at and (closes is None or at < closes)
+        return self.opens <= at and (closes is None or self.round_days is not None or at < closes)
+
+    def round_end(self, at: datetime) -> datetime | None:
+        """Return the deadline of the round in progress at `at`, or None if the phase has no rounds.
+
+        Rounds have equal lengths, and `closes` is the deadline of one of them.
+        """
+        if self.round_days is None or self.closes is None:
+            return None
+        length = timedelta(days=self.round_days)
+        return self.closes + ((at - self.closes) // length + 1) * length
 
     def is_settled(self, at: datetime) -> bool:
-        """Return whether the runs are final: from the release on, or from the closing on if no release is planned."""
+        """Return whether the results are final.
+
+        If scores are shown on release, results are final once they are released; otherwise, once the phase has closed.
+        """
         if self.scores == self.Scores.ON_RELEASE:
             return self.scores_are_public(at)
         return self.has_closed(at)
 
     @property
     def last_closing(self) -> datetime | None:
-        """Return when the phase closes for everyone, including extra time."""
-        return None if self.closes is None else max([self.closes, *(grace.until for grace in self.graces.all())])
+        """When the phase closes for everyone, including extra time, or None if it never does."""
+        if self.closes is None or self.round_days is not None:
+            return None
+        return max([self.closes, *(grace.until for grace in self.graces.all())])
 
     def has_closed(self, at: datetime) -> bool:
         """Return whether the phase no longer accepts runs from anyone."""
         return self.last_closing is not None and self.last_closing <= at
 
     def scores_are_public(self, at: datetime) -> bool:
-        """Return whether everyone may see scores at that time.
+        """Return whether everyone may see the phase's scores now, even if only as steps of a ladder.
 
-        `PhaseQuerySet.with_public_scores` follows the same rule.
+        `PhaseQuerySet.with_public_scores` implements the same rule.
         """
         if self.scores == self.Scores.AT_ONCE:
             return self.opens <= at
         return self.scores == self.Scores.ON_RELEASE and self.released is not None and self.released <= at
 
     def keeps_scores(self, at: datetime) -> bool:
-        """Return whether the boards show new scores only after organizers applied them.
+        """Return whether the boards show new scores only after organizers have applied them.
 
-        This is true from the time when public scores are final, even while a release is taken back.
+        This is true once public scores are final, and stays true if a release is later canceled.
         """
         return self.taken_back is not None or (self.scores_are_public(at) and self.is_settled(at))
 
     def names_are_public(self, at: datetime) -> bool:
-        """Return whether everyone may see team names on a board at that time."""
+        """Return whether everyone may see team names on the phase's boards now."""
         return self.team_names == self.TeamNames.SHOWN or (self.released is not None and self.released <= at)
 
     def scores_are_visible_to(self, viewer: Viewer, at: datetime) -> bool:
-        """Return whether the person may see scores, at least in steps. For texts and states only.
+        """Return whether the person may see scores, even if only in steps. Use this only for texts and states.
 
         Scores themselves are read through `Evaluation.objects.visible_to`.
         """
         return self.scores_are_public(at) or self.shared_task.is_organized_by(viewer)
 
     def step_at(self, at: datetime) -> float | None:
-        """Return the step by which scores move at that time (`scoring.analysis.ladder`), or None for exact scores.
+        """Return the current step of the scores shown (`scoring.analysis.ladder`), or None for exact scores.
 
-        Scores move in steps until the phase has closed for everyone.
+        Scores are shown in steps until the phase has closed for everyone.
         """
         is_over = self.ladder_step is None or self.has_closed(at)
         return None if is_over else self.ladder_step
 
     def step_for(self, viewer: Viewer, at: datetime) -> float | None:
-        """Return the step for that person. Organizers see exact scores."""
+        """Return the step of the scores shown to this person. None for exact scores, which organizers always see."""
         step = self.step_at(at)
         return None if step is None or self.shared_task.is_organized_by(viewer) else step
 
 
 class Grace(models.Model):
-    """Extra time after the closing, for one team, or for all teams if `team` is None. It is public."""
+    """Extra time after a phase closes, for one team or, if `team` is None, for all teams. Everyone can see it."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="graces")
     team = models.ForeignKey("portal.Team", on_delete=models.CASCADE, null=True, related_name="graces")
@@ -188,11 +215,11 @@ class Grace(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"grace in {self.phase} for {self.team or 'all'}"
+        return f"extra time in {self.phase} for {self.team or 'all'}"
 
 
 class PhaseChange(models.Model):
-    """A change of a phase's window. Rows are never changed."""
+    """A change to a phase's opening or closing time. Rows are never changed."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="changes")
     opens_before = models.DateTimeField()
@@ -200,9 +227,8 @@ class PhaseChange(models.Model):
     closes_before = models.DateTimeField(null=True)
     closes_after = models.DateTimeField(null=True)
     note = models.CharField(max_length=300)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
-    )  # None for an import
+    # None for an import.
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     at = models.DateTimeField()
 
     class Meta:

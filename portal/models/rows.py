@@ -1,6 +1,6 @@
-"""Rows as lines of JSON, with microseconds, in a form that both SQLite and PostgreSQL can load.
+"""Database rows as lines of JSON, which both SQLite and PostgreSQL can load. Times keep their microseconds.
 
-Django's own dumps cut times to milliseconds, which would invalidate the signatures of receipts.
+Django's own dumps truncate times to milliseconds, which would invalidate the signatures of receipts.
 """
 
 import json
@@ -17,18 +17,19 @@ from django.db.models import JSONField, Model
 
 TableModel = type[Model]
 
-LEFT_OUT = (  # people sign in again, and workers report their machine again
+LEFT_OUT = (  # tables that are not backed up: people can sign in again, and workers report their machines again
     "sessions.Session",
     "usersessions.UserSession",
     "portal.WorkerHost",
 )
-MADE_BY_MIGRATING = ("contenttypes.ContentType", "auth.Permission")  # also exist in an empty database
+# Migrations also fill these tables in an empty database.
+MADE_BY_MIGRATING = ("contenttypes.ContentType", "auth.Permission")
 _BATCH = 500
 _BEGIN = {"sqlite": "BEGIN", "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
 
 
 def tables() -> list[TableModel]:
-    """Return all tables to back up, with those of many-to-many fields."""
+    """Return all tables to back up, including those of many-to-many fields."""
     models = apps.get_models(include_auto_created=True)
     return [model for model in models if model._meta.managed and model._meta.label not in LEFT_OUT]
 
@@ -46,7 +47,7 @@ def migrations() -> list[str]:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Read everything in this context as one snapshot, without blocking writers. SQLite needs no lock for this."""
+    """Read everything in this context from one snapshot, without blocking writers."""
     with connection.cursor() as cursor:
         cursor.execute(_BEGIN[connection.vendor])
         try:
@@ -56,7 +57,7 @@ def snapshot() -> Iterator[None]:
 
 
 def dump(table: TableModel, file: TextIO) -> int:
-    """Write the rows in the order of their keys, and return their number."""
+    """Write the rows in the order of their keys, and return the number of rows."""
     count = 0
     for row in table._base_manager.order_by("pk").iterator(chunk_size=_BATCH):
         values = {field.attname: _text(field, row) for field in table._meta.concrete_fields}
@@ -66,16 +67,16 @@ def dump(table: TableModel, file: TextIO) -> int:
 
 
 class MissingColumn(Exception):
-    """An error: a row has no value for a column. The text is `table.column`."""
+    """A row lacks a value for a column. The error's text is `table.column`."""
 
 
 def load(table: TableModel, lines: Iterable[str]) -> int:
-    """Insert the rows unchanged, without the models' own logic, and return their number.
+    """Insert the rows unchanged, bypassing the models' own logic, and return the number of rows.
 
-    Call it in a transaction. References are checked at its end.
+    Call this in a transaction. References are checked when it ends.
 
     Raises:
-        MissingColumn: the rows are from another version of the table.
+        MissingColumn: the rows are from a different version of the table.
     """
     fields = table._meta.concrete_fields
     quote = connection.ops.quote_name
@@ -96,7 +97,7 @@ def load(table: TableModel, lines: Iterable[str]) -> int:
 
 
 def reset_sequences() -> None:
-    """Reset key sequences after rows with keys were inserted. SQLite needs no reset."""
+    """Reset key sequences after rows were inserted with their keys. SQLite does not need this."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), tables()):
             cursor.execute(statement)

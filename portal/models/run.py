@@ -22,9 +22,9 @@ one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("Use a single line of text.
 
 
 class Evaluated(Leased):
-    """An upload, run or gold file to evaluate. `attempts` counts only children that died on its content.
+    """An upload, run or gold file to evaluate. `attempts` counts only failures in which the child died on its content.
 
-    `postponed` counts consecutive stops caused by our errors. `leases_lost` counts workers that died with it.
+    `postponed` counts consecutive internal errors. `leases_lost` counts workers that died while evaluating it.
     """
 
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
@@ -37,17 +37,26 @@ class Evaluated(Leased):
 
 class SubmissionQuerySet(LeaseQuerySet["Submission"]):
     def rejected_or_fatal(self) -> Self:
-        """Rejected rows, and rows whose content killed the child that read it. Outages do not count."""
+        """Select rejected uploads and uploads whose content crashed the child that read it. Outages do not count."""
         fatal_runs = Run.objects.filter(submission=OuterRef("pk"), attempts__gt=0)
         is_fatal = Q(attempts__gt=0) | Exists(fatal_runs)
         return self.filter(is_fatal | Q(state=Submission.State.REJECTED))
 
     def unchecked(self) -> Self:
-        """Rows that wait for their check."""
+        """Select uploads that have not been checked yet."""
         return self.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
 
+    def counting(self, team: Team, phase: Phase) -> Self:
+        """Select the team's uploads that count in this phase."""
+        return self.valid().filter(team=team, phase=phase)
+
+    def valid(self) -> Self:
+        """Select uploads that were not rejected, failed or replaced."""
+        found = self.filter(replaced_by__isnull=True)
+        return found.exclude(state__in=(Submission.State.REJECTED, Submission.State.FAILED))
+
     def visible_to(self, user: Viewer) -> Self:
-        """Uploads of the user's teams in open tasks, and of shared tasks that the user organizes."""
+        """Select uploads of the user's teams in open tasks, and all uploads for tasks that the user organizes."""
         if not user.is_active:
             return self.none()
         own = Q(team__in=Team.objects.filter(members=user.pk), shared_task__state=SharedTask.State.OPEN)
@@ -73,13 +82,15 @@ class Submission(Evaluated):
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64, db_index=True)
     idempotency_key = models.CharField(max_length=64, blank=True)
-    slot = models.CharField(max_length=12, blank=True)  # a Run.Slot chosen by the sender, or empty
+    slot = models.CharField(max_length=12, blank=True)  # the Run.Slot that the sender chose, or empty
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
-    problems = models.JSONField(default=list)  # problems of the upload as a whole; each run has its own
+    problems = models.JSONField(default=list)  # problems with the upload as a whole; each run also has its own
     received_at = models.DateTimeField()
-    definition_sha256 = models.CharField(max_length=64, blank=True)  # rules at the time of the upload, for the receipt
+    definition_sha256 = models.CharField(max_length=64, blank=True)  # the rules at upload time, for the receipt
     scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ at the time of the upload
     checked_at = models.DateTimeField(null=True)
+    # The newer upload that counts instead of this one, in phases with one submission per team.
+    replaced_by = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="replaces")
 
     objects = SubmissionQuerySet.as_manager()
 
@@ -100,49 +111,56 @@ class Submission(Evaluated):
     def __str__(self) -> str:
         return f"{self.file_name} of {self.team}"
 
+    @property
+    def audit_subject(self) -> str:
+        return f"submission {self.pk}"
+
 
 class RunQuerySet(LeaseQuerySet["Run"]):
     def visible_to(self, user: Viewer) -> Self:
-        """The same rule as for submissions.
-
-        Baselines and references have no team and are visible to everyone who sees the task.
-        """
+        """Select runs of submissions that the user may see, and the baselines and references of visible tasks."""
         own = Submission.objects.visible_to(user)
         of_tasks = Q(track__shared_task__in=SharedTask.objects.visible_to(user))
         return self.filter(Q(~Q(kind=Run.Kind.TEAM), of_tasks) | Q(submission__in=own))
 
     def pending(self, track_id: int, phase_id: int) -> Self:
-        """Runs of that track and phase that wait to be scored."""
+        """Select runs of the track and phase that are waiting to be scored."""
         states = (Run.State.RECEIVED, Run.State.SCORING)
         return self.filter(track=track_id, phase=phase_id, withdrawn_at__isnull=True, state__in=states)
 
     def holding_numbers(self, team: Team, phase: Phase) -> Self:
-        """The team's runs whose numbers cannot be used again in this phase. Empty if numbers can be used again."""
+        """Select the team's runs whose numbers cannot be used again in this phase.
+
+        Select none if the phase allows reusing numbers.
+        """
         if phase.run_numbers != Phase.RunNumbers.ONCE:
             return self.none()
         return self.filter(team=team, phase=phase).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
+
+    def replaceable(self, team: Team, phase: Phase) -> Self:
+        """Select the team's runs that a new submission would replace. Select none if submissions are not limited."""
+        if phase.max_submissions is None:
+            return self.none()
+        counting = self.filter(submission__in=Submission.objects.counting(team, phase))
+        return counting.exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
 
     def numbers_by_track(self) -> set[tuple[str, int | None]]:
         """Return the track slug and number of each run."""
         return set(self.values_list("track__slug", "number"))
 
-    def locked(self) -> Self:
-        """Lock the runs until the transaction ends, in the order of their keys to avoid deadlocks."""
-        return self.order_by("pk").select_for_update(of=("self",), no_key=True)
-
     def scorable(self) -> Self:
-        """Runs that have a gold standard and whose upload, if any, was accepted."""
+        """Select runs that have a gold standard and whose upload, if any, was accepted."""
         accepted = Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED)
         gold = GoldStandard.objects.filter(track=OuterRef("track"), split=OuterRef("phase__split"))
         return self.filter(accepted, Exists(gold))
 
     def eligible(self) -> Self:
-        """Runs that may be official: not withdrawn, rejected or failed."""
+        """Select runs that may be official, that is, were not withdrawn, rejected or failed."""
         return self.filter(withdrawn_at__isnull=True).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
 
 
 class Described(models.Model):
-    """A team's description of the system behind a run. All fields are optional."""
+    """A team's description of the system behind a run. Only the task's own `fields` can be required."""
 
     class SystemType(models.TextChoices):
         PROMPTED = "prompted", _("prompted language model")
@@ -156,13 +174,15 @@ class Described(models.Model):
     description = models.TextField(_("Short description"), max_length=1000, blank=True)
     link = models.CharField(_("Link"), max_length=300, blank=True, validators=[web_address])
     system_type = models.CharField(_("System type"), max_length=10, choices=SystemType, blank=True)
+    # values of the task's run fields, by key
+    fields = models.JSONField(default=dict, db_default={}, blank=True)
 
     class Meta:
         abstract = True
 
 
 class Run(Evaluated, Described):
-    """A system's output for one track, which is ranked. It belongs to a team's submission or is a baseline."""
+    """A system's output for one track: part of a team's submission, a baseline, or the gold as a reference."""
 
     class State(models.TextChoices):
         RECEIVED = "received", _("received")
@@ -183,12 +203,14 @@ class Run(Evaluated, Described):
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, null=True, related_name="runs")
     team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="runs")
     name = models.CharField(max_length=255)  # name of the run file or the baseline
-    # Path in the archive, or paths of several files. Empty if the upload is the run itself.
+    # The path in the archive, or several paths if the run has several files. Empty if the uploaded file is the run
+    # itself.
     entry = models.TextField(blank=True)
     number = models.PositiveIntegerField(null=True)
-    number_once = models.BooleanField(default=True)  # as set by the phase at that time
-    file_sha256 = models.CharField(max_length=64, blank=True)  # the stored file that contains the run (archive or run)
-    sha256 = models.CharField(max_length=64, blank=True)  # of the run itself; empty before the check
+    # Whether the phase allowed each number only once at the time of the upload.
+    number_once = models.BooleanField(default=True)
+    file_sha256 = models.CharField(max_length=64, blank=True)  # hash of the stored file: the archive or the run
+    sha256 = models.CharField(max_length=64, blank=True)  # hash of the run itself; empty before the check
     items = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
     problems = models.JSONField(default=list)
@@ -241,7 +263,7 @@ class Run(Evaluated, Described):
 
     @property
     def file_name(self) -> str:
-        """The file name for downloads, without folders. Several files are downloaded as a zip."""
+        """The file name for downloads, without folders. If the run has several files, it is downloaded as a zip."""
         if not self.entry.startswith("/"):
             return self.name.rpartition("/")[2]
         name = self.name.rpartition(".")[0] or self.name
@@ -253,17 +275,22 @@ class Run(Evaluated, Described):
 
     @property
     def slot(self) -> "Run.Slot | None":
-        """The slot in phases with slots: the official run is primary, all others are contrastive."""
+        """The run's slot, in phases with slots. The chosen run is primary, and all others are contrastive."""
         return Run.slot_in(self.phase, self.kind, self.chosen_at)
 
     @staticmethod
     def slot_in(phase: Phase, kind: str, chosen_at: datetime | None) -> "Run.Slot | None":
-        """Return the slot of a run of that kind."""
+        """Return the slot of a run, or None if the phase has no slots or the run is not a team's."""
         if phase.contrastive is None or kind != Run.Kind.TEAM:
             return None
         return Run.Slot.PRIMARY if chosen_at is not None else Run.Slot.CONTRASTIVE
 
     @property
+    def is_replaced(self) -> bool:
+        """Whether a newer submission by the team counts instead."""
+        return self.submission is not None and self.submission.replaced_by_id is not None
+
+    @property
     def is_eligible(self) -> bool:
-        """Whether the run may be official. The same rule as `eligible`."""
+        """Whether the run may be official. This is the same rule as `RunQuerySet.eligible`."""
         return self.withdrawn_at is None and self.state not in (Run.State.REJECTED, Run.State.FAILED)

@@ -1,4 +1,4 @@
-"""Checking that the database has the tables of this version. A newer database may have more tables."""
+"""A check that the database has the tables and columns of this version. A newer database may have more."""
 
 from functools import cache
 
@@ -7,27 +7,27 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-_SHOWN = 3  # names per sentence
+_SHOWN = 3  # maximum number of names in a sentence
 
 
 def schema_problems() -> list[str]:
-    """List what the database lacks, as sentences that say how to fix it. Empty if nothing is missing."""
+    """Return what the database lacks, as sentences that explain the fix. Empty if nothing is missing."""
     return missing_migrations() or _missing_columns()
 
 
 def missing_migrations() -> list[str]:
-    """Return the migrations that were not applied, with one query."""
+    """Return a sentence about the migrations that have not been applied, if any. This takes one query."""
     applied = set(MigrationRecorder(connection).applied_migrations())
     missing = sorted(".".join(key) for key in _known_migrations() - applied)
     if not missing:
         return []
     count = f"{len(missing)} migration{'s' if len(missing) > 1 else ''}"
-    return [f"The database lacks {count} ({_some(missing)}): run manage.py migrate. Make a backup first."]
+    return [f"The database is missing {count} ({_some(missing)}). Make a backup, then run manage.py migrate."]
 
 
 @cache
 def _known_migrations() -> frozenset[tuple[str, str]]:
-    """Return the migrations of this code, without those that a squashed one replaces."""
+    """Return the migrations in this code, except those that were replaced by a squashed migration."""
     return frozenset(MigrationLoader(None).graph.nodes)
 
 
@@ -42,8 +42,8 @@ def _missing_columns() -> list[str]:
         return []
     count = f"{len(missing)} column{'s' if len(missing) > 1 else ''}"
     return [
-        f"The database lacks {count} ({_some(missing)}), although every migration is applied: it was made before"
-        " Agon 0.1.0 or changed by hand. Restore the last backup into a new database."
+        f"The database is missing {count} ({_some(missing)}), although every migration has been applied. It was "
+        f"created before Agon 0.1.0 or changed manually. Restore the most recent backup into a new database."
     ]
 
 

@@ -1,4 +1,4 @@
-"""Signed data agreements. Each row contains all evidence of a signature."""
+"""Signed data agreements. Each row contains everything needed to prove a signature."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ from portal.models.task import SharedTask
 
 class SignatureQuerySet(models.QuerySet["Signature"]):
     def current(self, user: Viewer, shared_task: SharedTask) -> "Signature | None":
-        """Return the user's signature on the current version."""
+        """Return the user's signature on the current version of the agreement, or None."""
         agreement = shared_task.definition.agreement
         if agreement is None or user.pk is None:
             return None

@@ -19,11 +19,11 @@ from scoring.definition import Dataset, Definition
 from scoring.definition import Track as TrackDefinition
 from scoring.metrics import describe
 
-DatasetDefinition = Dataset  # alias for use outside the engine, as for Phase and Track
+DatasetDefinition = Dataset  # named like the portal's other aliases, such as `TrackDefinition`
 
 
 def definition_name(sha256: str) -> str:
-    """Return the path of the imported folder with that digest."""
+    """Return the name under which the imported folder with this digest is stored."""
     return f"definitions/{sha256}"
 
 
@@ -34,7 +34,7 @@ class StoredDataset:
     sha256: str
     size: int  # in bytes
     instead_of: str = ""  # SHA-256 of the task folder's file, if organizers replaced it
-    since: str = ""  # time of the replacement, in ISO 8601
+    since: str = ""  # time of the replacement, in ISO 8601 format
 
     @property
     def replaced_at(self) -> datetime | None:
@@ -43,43 +43,47 @@ class StoredDataset:
 
 @lru_cache(maxsize=64)
 def _definition(folder: Path) -> Definition:
-    """Return the definition. It is cached permanently: the folder's name is the digest of its content."""
+    """Load the definition in this folder.
+
+    The result is cached indefinitely, because the folder's name is the digest of its content.
+    """
     return load_definition(folder, is_imported=True)
 
 
 class SharedTaskQuerySet(models.QuerySet["SharedTask"]):
     def assigned_to(self, user: Viewer) -> Self:
-        """Tasks that the user organizes, with or without a second factor. Administrators organize all tasks."""
+        """Select tasks that the user organizes, with or without a second factor. Administrators organize all tasks."""
         if not user.is_active:
             return self.none()
         return self if user.is_staff else self.filter(organizers=user.pk)
 
     def organized_by(self, user: Viewer) -> Self:
-        """Tasks that the user may see and change as an organizer. Empty without a second factor.
+        """Select tasks that the user may see and change as an organizer. Empty without a second factor.
 
-        With a token for one task, only that task.
+        If the user acts with a token for one task, only that task is selected.
         """
         found = self.assigned_to(user).filter(Exists(User.objects.with_second_factor(user)))
         token = user.token if isinstance(user, User) else None
         return found if token is None or token.shared_task_id is None else found.filter(pk=token.shared_task_id)
 
     def public(self) -> Self:
-        """Open tasks, which everyone can see."""
+        """Select open tasks, which everyone can see."""
         return self.filter(state=SharedTask.State.OPEN)
 
     def visible_to(self, user: Viewer) -> Self:
-        """Tasks that the user may know of. Drafts and hidden tasks are only for their organizers."""
+        """Select tasks that the user may see. Drafts and hidden tasks are visible only to their organizers."""
         return self.filter(Q(state=SharedTask.State.OPEN) | Q(pk__in=SharedTask.objects.organized_by(user)))
 
 
 class SharedTask(models.Model):
     """A shared task.
 
-    Its rules are the imported definition. The columns repeat those values that pages list, sort or join by.
+    The rules are in the imported definition. Some of its values are copied to columns so that pages can list, sort or
+    join tasks by them.
     """
 
     class State(models.TextChoices):
-        """The visibility of a task. A draft is opened or deleted once. An open task can be hidden and shown again."""
+        """The visibility of a task. A draft is opened once or deleted. An open task can be hidden and shown again."""
 
         DRAFT = "draft", _("draft")
         OPEN = "open", _("open")
@@ -91,9 +95,9 @@ class SharedTask(models.Model):
     venue = models.CharField(max_length=120, blank=True)
     year = models.PositiveSmallIntegerField()
     languages = models.JSONField(default=list)
-    state = models.CharField(max_length=6, choices=State, default=State.OPEN)  # see `visible_to`
-    definition_sha256 = models.CharField(max_length=64)  # of the imported folder without gold
-    scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ that its boards use
+    state = models.CharField(max_length=6, choices=State, default=State.OPEN, db_default=State.OPEN)  # see `visible_to`
+    definition_sha256 = models.CharField(max_length=64)  # hash of the imported folder without gold
+    scorer = models.CharField(max_length=32, blank=True)  # the scoring.__version__ that the task's boards use
     dataset_files = models.JSONField(default=dict)  # slug of a dataset → its StoredDataset as a dict
     papers_closed_at = models.DateTimeField(null=True)  # after this time, teams cannot change their papers
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized_tasks", blank=True)
@@ -113,7 +117,7 @@ class SharedTask(models.Model):
 
     @cached_property
     def definition(self) -> Definition:
-        """The rules: naming, formats, items, metrics and pages."""
+        """The imported definition: naming, formats, items, metrics and pages."""
         return _definition(data_objects().folder(definition_name(self.definition_sha256)))
 
     def dataset(self, slug: str) -> DatasetDefinition | None:
@@ -137,7 +141,7 @@ class SharedTask(models.Model):
         return closing is not None and closing <= at
 
     def is_assigned_to(self, user: Viewer) -> bool:
-        """Return whether the task is in `assigned_to`. Only used to explain what else is needed."""
+        """Return whether the task is in `assigned_to`. Use this only to explain what else is needed."""
         return SharedTask.objects.filter(pk=self.pk).assigned_to(user).exists()
 
     def is_organized_by(self, user: Viewer) -> bool:
@@ -150,7 +154,7 @@ class Track(models.Model):
     slug = models.SlugField()
     title = models.CharField(max_length=200)
     position = models.PositiveSmallIntegerField()
-    agreement = models.JSONField(default=dict)  # `scoring.gold.agreement.AnnotatorAgreement` by split
+    agreement = models.JSONField(default=dict)  # split → `scoring.gold.agreement.AnnotatorAgreement`
 
     class Meta:
         ordering = ("position",)
@@ -168,8 +172,12 @@ class Track(models.Model):
         """The track's rules: format, items and metrics."""
         return self.shared_task.definition.track(self.slug)
 
+    def definition_in(self, split: str) -> TrackDefinition:
+        """Return the rules for one split, which can have different files from the others."""
+        return self.shared_task.definition.track(self.slug, split)
+
     def rank_key(self, scores: Mapping[str, float | None]) -> float | None:
-        """Return the ranking value, negated if higher is better, or None if it is undefined."""
+        """Return the value of the ranking metric, negated if higher is better, or None if it is undefined."""
         value = scores.get(self.definition.rank_by)
         return value if value is None else self._turned(value)
 

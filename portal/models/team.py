@@ -25,10 +25,11 @@ def new_invitation_code() -> str:
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def shut_out(self, phase: Phase) -> Self:
-        """Teams whose runs appear on no board of that phase: declined, or withdrawn while they could upload to it.
+        """Select teams whose runs appear on none of the phase's boards.
 
-        Declined teams stay on boards that were released before. If they ask again or withdraw, they stay excluded until
-        they are approved. A team that withdraws after the closing keeps its runs on the board.
+        These teams were declined, or withdrew while they could still upload to the phase. A declined team stays on
+        boards that were released earlier. If it asks again or withdraws, it remains excluded; only an approval ends the
+        exclusion. A team that withdraws after the phase has closed keeps its runs on the board.
         """
         declined = ~Q(reason="")
         if phase.released is not None:
@@ -41,7 +42,7 @@ class TeamQuerySet(models.QuerySet["Team"]):
         return self.filter(declined | (Q(withdrawn_at__gte=phase.opens) & in_time))
 
     def locked(self) -> Self:
-        """Lock the teams with their task until the transaction ends, without blocking uploads."""
+        """Lock the teams until the transaction ends, without blocking uploads. Tasks are read, but not locked."""
         return self.select_for_update(of=("self",), no_key=True).select_related("shared_task")
 
 
@@ -52,7 +53,8 @@ class Team(models.Model):
         DECLINED = "declined", _("declined")
         WITHDRAWN = "withdrawn", _("withdrawn")
 
-    # Data access by the team's state and the data's access level. `portal.permissions` checks signature and password.
+    # The data's access level → the states in which a team has access. `portal.permissions` also checks the signature
+    # and the password.
     DATA = {
         "registered": (State.PENDING, State.APPROVED),
         "approved": (State.APPROVED,),
@@ -61,16 +63,16 @@ class Team(models.Model):
 
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=64)
-    name_key = models.CharField(max_length=NAME_KEY_LENGTH)  # see `name_key`; no two teams of a task share it
+    name_key = models.CharField(max_length=NAME_KEY_LENGTH)  # see `name_key`; unique among the teams of a task
     affiliation = models.CharField(max_length=200, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     invitation_code = models.CharField(max_length=32, unique=True, default=new_invitation_code)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
     answers = models.JSONField(default=dict)  # the team's answers by question key
     reason = models.TextField(blank=True)  # why the team was declined; empty after an approval
-    decided_at = models.DateTimeField(null=True)  # when it was last approved or declined
+    decided_at = models.DateTimeField(null=True)  # when the team was last approved or declined
     withdrawn_at = models.DateTimeField(null=True)
-    data_password = models.CharField(max_length=128, blank=True)  # hash only; the password itself is in the email
+    data_password = models.CharField(max_length=128, blank=True)  # only a hash; the email has the password itself
     data_password_at = models.DateTimeField(null=True)
     bibtex = models.TextField(blank=True)  # the team's paper, formatted by `portal.bibtex`
     paper = models.CharField(_("Link to the paper"), max_length=300, blank=True, validators=[web_address])
@@ -94,8 +96,14 @@ class Team(models.Model):
         return self.state == self.State.APPROVED
 
     @property
+    def is_full(self) -> bool:
+        """Whether the team has as many members as the task allows."""
+        most = self.shared_task.definition.team.max_members
+        return most is not None and self.memberships.count() >= most
+
+    @property
     def password_stamp(self) -> str:
-        """Return a value that identifies the current password without revealing it. Empty without a password."""
+        """A value that identifies the current password without revealing it. Empty if the team has no password."""
         if not self.data_password:
             return ""
         return salted_hmac("portal.models.Team.password_stamp", self.data_password).hexdigest()
@@ -105,7 +113,7 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """A person's membership in a team. The row repeats the task, because each person has only one team per task."""
+    """A person's membership in a team. The row repeats the task to allow each person only one team per task."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")

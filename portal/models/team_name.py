@@ -1,18 +1,21 @@
-"""Recognizing team names that look the same."""
+"""Detection of team names that look the same."""
 
 import unicodedata
+from collections.abc import Mapping
+from functools import cache
 
-from confusable_homoglyphs.confusables import confusables_data
+from confusable_homoglyphs.utils import load
 
-NAME_KEY_LENGTH = 255  # characters; the key can be longer than the name, as m becomes rn
+NAME_KEY_LENGTH = 255  # characters; the key can be longer than the name, because `m` becomes `rn`
 
 
 def name_key(name: str) -> str:
     """Return the same text for all names that differ only in case, width, invisible characters or look-alike letters.
 
-    The text is normalized by NFKC. Then each character is replaced by its prototype without case (Unicode TR 39,
-    section 4, "skeleton"). Letters of other scripts are replaced first, because a Greek capital may look like a Latin
-    one when its small letter does not. `i` becomes `l`, since `I` and its look-alikes have that prototype.
+    The text is normalized to NFKC. Then each character is replaced by its prototype, ignoring case (Unicode TR 39,
+    section 4, "skeleton"). Letters other than ASCII are replaced before case is removed, because a Greek capital letter
+    may look like a Latin one even if its lowercase form does not. `i` becomes `l`, because `l` is the prototype of `I`
+    and its look-alikes.
     """
     plain = unicodedata.normalize("NFKC", name)
     visible = [character for character in plain if unicodedata.category(character) != "Cf"]
@@ -27,12 +30,21 @@ def has_invisible_characters(name: str) -> bool:
 
 
 def _prototype(character: str) -> str:
-    """Return the character's prototype.
+    return _prototypes().get(character, character)
 
-    The table lists each look-alike with its prototype, and each prototype with all look-alikes.
+
+@cache
+def _prototypes() -> Mapping[str, str]:
+    """Return each look-alike's prototype. The table is loaded only when needed, because this takes a while.
+
+    In the package's table, look-alikes are listed under their prototype, and prototypes under their look-alikes. A
+    character with exactly one entry may be either. If two characters list only each other, the smaller one is the
+    prototype.
     """
-    alike = confusables_data.get(character, ())
-    if len(alike) != 1:
-        return character
-    other: str = alike[0]["c"]
-    return min(character, other) if len(confusables_data.get(other, ())) == 1 else other
+    table: dict[str, list[dict[str, str]]] = load("confusables.json")
+    found = {}
+    for character, alike in table.items():
+        if len(alike) == 1:
+            other = alike[0]["c"]
+            found[character] = min(character, other) if len(table.get(other, ())) == 1 else other
+    return found

@@ -1,4 +1,4 @@
-"""Uploads to validate: a row and a file that are kept for a short time and use no quota."""
+"""Uploads that are only validated. They use no quota, and their row and file are kept only briefly."""
 
 import uuid
 from datetime import timedelta
@@ -13,21 +13,24 @@ from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.phase import Phase
 from portal.models.team import Team
 
-WAITS = timedelta(hours=1)  # time to wait for a worker; then the file is deleted and the validation fails
-KEPT = timedelta(days=1)  # time that the report is kept; then the row is deleted
+WAITS = timedelta(hours=1)  # maximum time to wait for a worker; after that, the validation fails
+KEPT = timedelta(days=1)  # how long the report and its row are kept
 
 
 class ValidationQuerySet(LeaseQuerySet["Validation"]):
     def visible_to(self, user: Viewer) -> Self:
-        """The user's validations. No one else can see them, not even organizers."""
+        """Select the user's validations. No one else can see them, not even organizers."""
         return self.filter(user=user.pk) if user.is_active else self.none()
 
     def unfinished(self) -> Self:
-        """Validations that still have a file."""
+        """Select validations that have not finished. Their files are still stored."""
         return self.filter(state__in=(Validation.State.WAITING, Validation.State.RUNNING))
 
     def rejected_or_fatal(self) -> Self:
-        """Validations of invalid files, and of files that killed the child. Outages do not count."""
+        """Select validations of invalid files, and of files that crashed the child that read them.
+
+        Outages do not count.
+        """
         return self.filter(Q(report__ok=False) | Q(killed_check=True))
 
 
@@ -38,19 +41,19 @@ class Validation(Leased):
         WAITING = "waiting"
         RUNNING = "running"
         DONE = "done"
-        FAILED = "failed"  # because of an error of ours, or because the check takes too long
+        FAILED = "failed"  # because of an internal error, or because the check took too long
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="validations")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="+")
-    slot = models.CharField(max_length=12, blank=True)  # a Run.Slot chosen on the page, or empty
+    slot = models.CharField(max_length=12, blank=True)  # the Run.Slot chosen on the page, or empty
     file_name = models.CharField(max_length=255)
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
     report = models.JSONField(default=dict)  # `portal.evaluation.validate.Report`; empty until the validation is done
-    killed_check = models.BooleanField(default=False)  # whether its content was too slow or too large to check
+    killed_check = models.BooleanField(default=False)  # whether the child that checked the file died
     received_at = models.DateTimeField(db_index=True)
     finished_at = models.DateTimeField(null=True)
 

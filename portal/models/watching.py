@@ -1,4 +1,4 @@
-"""Monitoring data: counters that never decrease, and the last results of regular work."""
+"""Monitoring data: counters that never decrease, and the latest results of periodic jobs."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ from django.db.models import F
 class TallyQuerySet(models.QuerySet["Tally"]):
     @transaction.atomic
     def add(self, counts: Mapping[tuple[str, str], float]) -> None:
-        """Add to each counter, which is given by its name and label, in a fixed order to avoid deadlocks."""
+        """Add to these counters, given by name and label. They are updated in a fixed order to avoid deadlocks."""
         wanted = sorted(key for key, count in counts.items() if count)
         Tally.objects.bulk_create([Tally(name=name, label=label) for name, label in wanted], ignore_conflicts=True)
         for name, label in wanted:
@@ -18,7 +18,7 @@ class TallyQuerySet(models.QuerySet["Tally"]):
 
 
 class Tally(models.Model):
-    """A counter, e.g. `uploads` of a task."""
+    """A counter, such as `uploads`, for one label, such as a task."""
 
     name = models.CharField(max_length=40)
     label = models.CharField(max_length=100, blank=True)
@@ -40,13 +40,13 @@ class ReadingQuerySet(models.QuerySet["Reading"]):
 
 
 class Reading(models.Model):
-    """The last time and result of a kind of regular work."""
+    """When a periodic job last ran, and its result."""
 
     BACKUP = "backup"  # value: number of missing or damaged files
     RESTORE = "restore"  # trial restore of a backup; value: number of problems
     RECONCILE = "reconcile"  # value: number of differences
     CERTIFICATE = "certificate"  # value: expiry in seconds since 1970
-    COUNTED = "counted"  # time up to which finished work is counted
+    COUNTED = "counted"  # time up to which finished work has been counted
 
     name = models.CharField(max_length=20, unique=True)
     at = models.DateTimeField()

@@ -1,1 +1,1 @@
-"""Storage of the portal's files: `folder` on this machine or `bucket` in S3, chosen by the setting `STORAGES`."""
+"""Storage for the portal's files: on this machine (`folder`) or in S3 (`bucket`), as set in `STORAGES`."""

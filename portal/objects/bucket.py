@@ -1,10 +1,11 @@
-"""Objects in an S3 bucket. Folders are stored as zips and unpacked once per machine."""
+"""Objects in an S3 bucket. Folders are stored as zips, and each machine unpacks them once."""
 
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
@@ -18,9 +19,9 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.utils.http import content_disposition_header
 
-from portal.objects.folder import DRAFTS, settle_folder, write_probe
+from portal.objects.folder import DRAFTS, remove_folder, settle_folder, write_probe
 
-LINK_SECONDS = 60  # time to start a download; a running download continues
+LINK_SECONDS = 60  # seconds within which a download must start; it may take longer to finish
 CONNECT_SECONDS, READ_SECONDS = 2, 20
 _TRANSFER = TransferConfig(use_threads=False)
 
@@ -42,9 +43,9 @@ class Bucket:
 
     @cached_property
     def _client(self) -> Any:
-        """The client, which threads share.
+        """The client, which all threads share.
 
-        It is created at first use, so a process that forks earlier has no connection.
+        It is created on first use, so that a process that forks before then has no connection.
         """
         config = Config(
             signature_version="s3v4",
@@ -66,17 +67,14 @@ class Bucket:
         return folder
 
     def put(self, draft: Path, name: str) -> None:
-        """Upload with a SHA-256 for each part, which the store verifies.
-
-        Then compare the size that the store reports.
-        """
+        """Upload the file with a SHA-256 for each part, which S3 verifies. Then check the size that S3 reports."""
         size = draft.stat().st_size
         with _as_os_errors():
             sent = {"ChecksumAlgorithm": "SHA256", "ContentType": "application/octet-stream"}
             self._client.upload_file(str(draft), self._name, name, ExtraArgs=sent, Config=_TRANSFER)
             stored = self._client.head_object(Bucket=self._name, Key=name)["ContentLength"]
         if stored != size:
-            raise OSError(f"{name}: the bucket holds {stored} bytes of {size}")
+            raise OSError(f"{name}: the bucket contains only {stored} of {size} bytes")
         draft.unlink()
 
     def put_folder(self, draft: Path, name: str) -> None:
@@ -85,15 +83,21 @@ class Bucket:
         settle_folder(draft, self._scratch / name)
 
     def has(self, name: str) -> bool:
-        try:
-            with _as_os_errors():
-                self._client.head_object(Bucket=self._name, Key=name)
-        except FileNotFoundError:
-            return False
-        return True
+        return self.stored_at(name) is not None
 
     def has_folder(self, name: str) -> bool:
         return self.has(f"{name}.zip")
+
+    def stored_at(self, name: str) -> datetime | None:
+        try:
+            with _as_os_errors():
+                found: datetime = self._client.head_object(Bucket=self._name, Key=name)["LastModified"]
+        except FileNotFoundError:
+            return None
+        return found
+
+    def folder_stored_at(self, name: str) -> datetime | None:
+        return self.stored_at(f"{name}.zip")
 
     def open(self, name: str) -> BinaryIO:
         with _as_os_errors():
@@ -133,6 +137,10 @@ class Bucket:
         with _as_os_errors():
             self._client.delete_object(Bucket=self._name, Key=name)
 
+    def delete_folder(self, name: str) -> None:
+        self.delete(f"{name}.zip")
+        remove_folder(self._scratch / name, self.drafts())
+
     def names(self) -> Iterator[str]:
         with _as_os_errors():
             for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._name):
@@ -142,7 +150,7 @@ class Bucket:
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """Convert errors to OSError, as for a disk."""
+    """Convert S3's errors to OSError, so that callers can handle them like disk errors."""
     try:
         yield
     except ClientError as error:

@@ -1,7 +1,8 @@
-"""The storage interface, and the storages that the settings choose."""
+"""The storage interface, and the storages selected in the settings."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
@@ -9,47 +10,57 @@ from django.core.files.storage import storages
 
 
 class Objects(Protocol):
-    """Files by name. A name contains the digest of its content, so files never change.
+    """Files and folders by name. The content of a name never changes.
 
-    All errors are `OSError`. A missing object raises `FileNotFoundError`.
+    Names contain a digest of the content or a unique key. All errors are `OSError`. If an object is missing, the error
+    is `FileNotFoundError`.
     """
 
     def probe(self) -> None:
-        """Raise `OSError` if no file can be stored now."""
+        """Raise `OSError` if files cannot be stored now."""
 
     def drafts(self) -> Path:
-        """The local folder for files that are not stored yet."""
+        """Return the local folder for files that are not stored yet."""
 
     def put(self, draft: Path, name: str) -> None:
-        """Store a draft durably under its name. The draft itself is removed."""
+        """Store a draft durably under `name` and remove the draft."""
 
     def put_folder(self, draft: Path, name: str) -> None:
-        """Store a whole folder."""
+        """Store a whole folder under `name` and remove the draft."""
 
     def has(self, name: str) -> bool: ...
 
     def has_folder(self, name: str) -> bool: ...
 
+    def stored_at(self, name: str) -> datetime | None:
+        """Return when the object was last stored, by the storage's clock. None if it does not exist."""
+
+    def folder_stored_at(self, name: str) -> datetime | None:
+        """Return when the folder was last stored. Storing the same folder again updates this time."""
+
     def open(self, name: str) -> BinaryIO:
-        """Open the file as a stream that starts at its beginning."""
+        """Open the file as a stream, positioned at its beginning."""
 
     def local(self, name: str) -> AbstractContextManager[Path]:
-        """Yield a local file with that content, which exists during the context."""
+        """Yield a local file with the object's content. It may be deleted when the context ends."""
 
     def folder(self, name: str) -> Path:
-        """Return a local folder with that content. It is not deleted."""
+        """Return the path of a local folder with the stored folder's content. Only `delete_folder` deletes it."""
 
     def link(self, name: str, file_name: str, method: str) -> str | None:
-        """Return a URL from which anyone can download the file as `file_name` for a minute.
+        """Return a URL, valid for a minute, from which anyone can download the file as `file_name`.
 
-        None if the portal serves it.
+        Return None if the portal serves the file itself.
         """
 
     def delete(self, name: str) -> None:
         """Delete an object if it exists."""
 
+    def delete_folder(self, name: str) -> None:
+        """Delete a folder if it exists. Copies on other machines are kept."""
+
     def names(self) -> Iterator[str]:
-        """Return all names, without drafts."""
+        """Yield the names of all stored files. Drafts are not included."""
 
 
 def data_objects() -> Objects:

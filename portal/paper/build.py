@@ -1,4 +1,4 @@
-"""Building a paper pack in a separate process (`manage.py build_pack`), with progress saved track by track."""
+"""Build a paper pack in a separate process (`manage.py build_pack`). Progress is saved for each track."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ class _Superseded(Exception):
 
 
 def build_pack(pack_id: UUID, at: datetime) -> bool:
-    """Claim the pack, build and store it. Return True if it is ready."""
+    """Claim, build and store the pack. Return whether this succeeded."""
     now = running_from(at)
     token = claim_pack(pack_id, at)
     if token is None:
@@ -37,7 +37,7 @@ def build_pack(pack_id: UUID, at: datetime) -> bool:
     except _Superseded:
         return False
     except Exception as error:
-        log.exception("pack not built", pack=str(row), attempt=row.attempts, error=type(error).__name__)
+        log.exception("paper files not built", pack=str(row), attempt=row.attempts, error=type(error).__name__)
         state = PaperPack.State.QUEUED if row.attempts < ATTEMPTS else PaperPack.State.FAILED
         PaperPack.objects.held(row, token).release(now() + timedelta(seconds=RETRY_SECONDS), state=state)
         return False
@@ -63,7 +63,7 @@ def _pieces(row: PaperPack, token: UUID, at: datetime, now: Callable[[], datetim
 
 
 def _forget_older(row: PaperPack) -> None:
-    """Delete older packs of this phase and audience. The first public pack also replaces the organizers' packs."""
+    """Delete the phase's older packs, for every audience, and their files if no other pack has the same content."""
     for older in PaperPack.objects.filter(phase=row.phase, requested_at__lte=row.requested_at).exclude(
         Q(pk=row.pk) | Q(state=PaperPack.State.BUILDING)
     ):

@@ -1,4 +1,4 @@
-"""LaTeX tables (booktabs) that are safe for any team name."""
+"""LaTeX tables (booktabs) that work with any text, such as a team's name."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ _COMMANDS = {
     "”": "''",
     "…": r"\ldots{}",
     "·": r"\textperiodcentered{}",
-    "[": "{[}",  # after a line break, [ and * would start its options
+    "[": "{[}",  # after \\, [ and * would be read as its options
     "*": "{*}",
     "α": r"\ensuremath{\alpha}",
     "↑": r"\ensuremath{\uparrow}",
     "↓": r"\ensuremath{\downarrow}",
 } | {character: f"\\{character}" for character in "{}$&#%_"}
-_LATIN = 0x17E  # last character in the T1 fonts of pdflatex
+_LATIN = 0x17E  # last character in pdflatex's T1 fonts
 _LACKING = frozenset("ĦħĸĿŀŉŦŧ")
 
 
 @dataclass(frozen=True, slots=True)
 class LatexCell:
-    """A cell with text, or with LaTeX from this module. `bold` marks the best value of its column."""
+    """A cell with text, which `latex` escapes. `bold` marks the best value in its column."""
 
     text: str
     bold: bool = False
@@ -44,7 +44,7 @@ class LatexCell:
 
 @dataclass(frozen=True, slots=True)
 class LatexTable:
-    """A table* environment. `align` has a letter for each column."""
+    """A table* environment. `align` has one letter for each column."""
 
     label: str
     caption: str
@@ -53,7 +53,7 @@ class LatexTable:
     rows: Sequence[Sequence[LatexCell]]
 
     def latex(self) -> str:
-        """Return the environment for `\\input`. The document needs the package booktabs."""
+        """Return the environment, for use with `\\input`. The document must load the package booktabs."""
         lines = [
             r"\begin{table*}",
             r"\centering",
@@ -68,7 +68,10 @@ class LatexTable:
 
 
 def escaped(text: str) -> str:
-    """Return text that LaTeX prints unchanged. A character that its Latin fonts lack becomes its code, e.g. U+4E2D."""
+    """Escape text so that LaTeX prints it unchanged.
+
+    A character that LaTeX's Latin fonts lack is replaced with its code, such as U+4E2D.
+    """
     return "".join(_escaped(character) for character in unicodedata.normalize("NFC", text))
 
 

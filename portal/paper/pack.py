@@ -10,16 +10,23 @@ from stream_zip import ZIP_32, stream_zip
 
 from portal import export
 from portal.figures.field import field_figures
+from portal.figures.figure import Figure
 from portal.figures.render import render
+from portal.figures.tracks import tracks_figures
 from portal.models import Phase, Track, Viewer
 from portal.paper.latex import LatexTable, escaped
 from portal.paper.references import references
 from portal.paper.tables import (
     agreement_table,
+    all_runs_table,
     board_table,
     combined_table,
+    examples_table,
     gaps_table,
+    label_shares_table,
     overall_table,
+    ranking_statistics_table,
+    same_errors_table,
     slices_table,
     statistics_table,
 )
@@ -27,7 +34,7 @@ from portal.queries.insights import Insights, insights
 from portal.queries.overall import overall
 from portal.queries.papers import papers_of
 
-Entry = tuple[str, bytes]  # path in the zip, content
+Entry = tuple[str, bytes]  # path in the zip and content
 
 _PREAMBLE = r"""\documentclass[11pt]{article}
 \usepackage[T1]{fontenc}
@@ -56,11 +63,12 @@ def pack(
     address: str,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Iterator[bytes]:
-    """Yield the zip of what the viewer may see of the phase now, in pieces. `address` is the task's URL.
+    """Yield, in pieces, a zip with everything about the phase that the viewer may see now.
 
-    `progress` is called with the number of finished tracks, before each track and after the last one.
+    `address` is the task's URL. `progress` is called with the number of finished tracks, before each track and after
+    the last one.
     """
-    moment = phase.released or phase.opens  # the same for all files, so that the same content gives the same bytes
+    moment = phase.released or phase.opens  # fixed, so that the same content produces the same bytes
     entries = _entries(tracks, phase, viewer, at, address, progress)
     return iter(stream_zip((path, moment, S_IFREG | 0o644, ZIP_32, [content]) for path, content in entries))
 
@@ -70,7 +78,7 @@ def _entries(
 ) -> Iterator[Entry]:
     lines: list[str] = []
     provenance: list[str] = []
-    names: set[str] = set()  # without teams that appear under aliases
+    names: set[str] = set()  # names of the teams, except those shown with aliases
     for done, track in enumerate(tracks):
         progress(done)
         found = insights(track, phase, viewer, at)
@@ -83,11 +91,17 @@ def _entries(
     if len(tracks) > 1:
         together = overall(tracks, phase, viewer, at)
         tables = {"combined": combined_table(together)}
+        if together.all_runs:
+            tables["all-runs"] = all_runs_table(together, together.all_runs)
+        if together.statistics.tracks:
+            tables["statistics"] = ranking_statistics_table(together)
         tables |= {f"overall-{one.rule.slug}": overall_table(one) for one in together.combined}
         yield from (_table(name, table) for name, table in tables.items())
         yield "data/overall.csv", export.overall_csv(together)
         yield "data/overall.json", export.overall_json(together)
-        lines += [rf"\input{{tables/{name}}}" for name in tables]
+        figures = _joined(_drawn(figure, "all-tracks", _("All tracks")) for figure in tracks_figures(together))
+        yield from figures.entries
+        lines += [*(rf"\input{{tables/{name}}}" for name in tables), *figures.lines]
     yield "references.bib", references(phase.shared_task, address, papers_of(phase.shared_task, names)).encode()
     yield "paper.tex", "\n".join([_PREAMBLE, *lines, *_REFERENCES, r"\end{document}", ""]).encode()
     yield "README.md", _readme(phase, provenance, at).encode()
@@ -98,6 +112,12 @@ def _of_track(found: Insights) -> _Part:
     tables = {slug: board_table(board), f"{slug}-statistics": statistics_table(found)}
     for slices in found.slices:
         tables[f"{slug}-slices-{slices.name}"] = slices_table(found, slices)
+    for shares in found.label_shares:
+        tables[f"{slug}-labels-{shares.name}"] = label_shares_table(found, shares)
+    if found.missed and found.missed.same:
+        tables[f"{slug}-same-errors"] = same_errors_table(found, found.missed)
+    if found.examples:
+        tables[f"{slug}-examples"] = examples_table(found, found.examples)
     if found.gaps:
         tables[f"{slug}-gaps"] = gaps_table(found)
     if found.agreement:
@@ -108,17 +128,26 @@ def _of_track(found: Insights) -> _Part:
         (f"data/{slug}.json", export.board_json(board)),
     ]
     lines = [rf"\section*{{{escaped(board.track.title)}}}", *(rf"\input{{tables/{name}}}" for name in tables)]
-    for figure in field_figures(found):
-        path = f"figures/{slug}-{figure.name}"
-        entries.append((f"{path}.csv", export.figure_csv(figure)))
-        if not figure.can_be_drawn:
-            continue
-        entries += [(f"{path}.pdf", render(figure, "pdf")), (f"{path}.svg", render(figure, "svg"))]
-        caption = escaped(f"{board.track.title}: {figure.title}. {figure.caption}")
-        lines += [r"\begin{figure}", r"\centering"]
-        lines += [rf"\includegraphics[width=0.8\textwidth,height=0.6\textheight,keepaspectratio]{{{path}.pdf}}"]
-        lines += [rf"\caption{{{caption}}}", r"\end{figure}", r"\clearpage"]
-    return _Part(entries, lines)
+    drawn = [_drawn(figure, slug, board.track.title) for figure in field_figures(found)]
+    return _joined([_Part(entries, lines), *drawn])
+
+
+def _drawn(figure: Figure, prefix: str, title: str) -> _Part:
+    """Return a figure's data and drawings. Their file names begin with `prefix`, and the caption with `title`."""
+    path = f"figures/{prefix}-{figure.name}"
+    entries = [(f"{path}.csv", export.figure_csv(figure))]
+    if not figure.can_be_drawn:
+        return _Part(entries, [])
+    entries += [(f"{path}.pdf", render(figure, "pdf")), (f"{path}.svg", render(figure, "svg"))]
+    caption = escaped(f"{title}: {figure.title}. {figure.caption}")
+    size = r"width=0.8\textwidth,height=0.6\textheight,keepaspectratio"
+    lines = [r"\begin{figure}", r"\centering", rf"\includegraphics[{size}]{{{path}.pdf}}"]
+    return _Part(entries, [*lines, rf"\caption{{{caption}}}", r"\end{figure}", r"\clearpage"])
+
+
+def _joined(parts: Iterable[_Part]) -> _Part:
+    parts = list(parts)
+    return _Part([entry for part in parts for entry in part.entries], [line for part in parts for line in part.lines])
 
 
 def _table(name: str, table: LatexTable) -> Entry:
@@ -144,9 +173,12 @@ def _readme(phase: Phase, provenance: Iterable[str], at: datetime) -> str:
             "",
             *provenance,
             "",
-            _("`paper.tex` shows everything. The files in `tables/` can be `\\input` (requires booktabs)."),
+            _(
+                "`paper.tex` includes all tables and figures. The files in `tables/` can be `\\input` (requires "
+                "booktabs)."
+            ),
             _("`references.bib` contains the task, its sources and the teams’ papers. Run bibtex to list them."),
-            _("`data/` contains every leaderboard in full precision. `figures/` contains the data of each figure,"),
+            _("`data/` contains every leaderboard at full precision. `figures/` contains the data of each figure,"),
             _("and each figure as PDF and SVG if the portal can draw figures."),
             "",
         ]

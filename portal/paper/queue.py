@@ -1,6 +1,6 @@
-"""The queue of paper packs. Each state of the boards has one pack, and packs are built one at a time.
+"""The queue of paper packs. Each state of the boards has one pack per audience, and packs are built one at a time.
 
-Nothing in this module draws figures.
+This module draws no figures.
 """
 
 from datetime import datetime
@@ -15,14 +15,14 @@ from portal.models.paper_pack import phases_without_pack
 from portal.queries.paper_packs import boards_state
 
 ATTEMPTS = 3
-TRACK_SECONDS = 240  # per track; a worker that takes longer is considered dead
+TRACK_SECONDS = 240  # for each track; a worker that takes longer is considered dead
 
 
 def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
-    """Return the pack for the current boards. It is queued if no one has requested it before.
+    """Return the pack for the current boards. Queue it if no one has requested it before, or if it failed.
 
-    Each state of the boards is built only once, whatever the number of requests. Waiting packs of older states are
-    dropped.
+    The pack for a state of the boards is built only once, no matter how often it is requested. Waiting packs for older
+    states are deleted.
     """
     state = boards_state(phase, at)
     waiting = {"revisions": state.revisions, "requested_by": user, "requested_at": at}
@@ -40,9 +40,9 @@ def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
 
 
 def packs_to_build(at: datetime) -> list[UUID]:
-    """Queue packs for releases and for changes of released boards. Return the one that has waited longest.
+    """Queue packs for released phases whose boards have changed. Return the pack that has waited longest.
 
-    Returns none while another is being built, so packs use at most one worker process.
+    Return an empty list while a pack is being built, so that packs occupy at most one worker process.
     """
     for phase in phases_without_pack(at).select_related("shared_task"):
         request_pack(phase, None, at)
@@ -56,7 +56,7 @@ def packs_to_build(at: datetime) -> list[UUID]:
 
 
 def claim_pack(pack_id: UUID, at: datetime) -> UUID | None:
-    """Return the token to build the pack now. None if it is done or any pack is being built.
+    """Return a token for building the pack now, or None if it is not waiting or any pack is being built.
 
     A unique constraint on the state prevents two packs from being built at the same time.
     """

@@ -1,4 +1,4 @@
-"""BibTeX of a shared task and its teams. Titles are in double braces, so that styles keep their capitals."""
+"""BibTeX entries for a shared task and its teams. Titles are in double braces, so that styles keep their capitals."""
 
 import re
 from collections.abc import Iterable
@@ -9,14 +9,17 @@ from portal.bibtex import read_entry
 from portal.models import SharedTask, Team
 from portal.paper.latex import escaped
 
-_CITATION = re.compile(  # Doe et al. (2024): A title. Its journal 7, 1-9, https://…
+_CITATION = re.compile(  # matches: Doe et al. (2024): A title. Its journal 7, 1-9, https://…
     r"(?P<authors>[^():]+) \((?P<year>\d{4})[a-z]?\): (?P<title>.+?)"
     r"(?:(?:(?<=[?!])|\.) (?P<note>[A-Z].*?))?(?:[,.]? (?P<url>https?://\S+))?\.?"
 )
 
 
 def citation(shared_task: SharedTask, address: str) -> str:
-    """Return an entry for the task's page. The task's papers are among the sources of its definition."""
+    """Return a BibTeX entry that cites the task's page.
+
+    Papers about the task are not included: they are listed as sources in its definition.
+    """
     title = f"{shared_task.title}: {shared_task.subtitle}" if shared_task.subtitle else shared_task.title
     lines = [f"title = {{{{{escaped(title)}}}}}"]
     if shared_task.venue:
@@ -26,7 +29,7 @@ def citation(shared_task: SharedTask, address: str) -> str:
 
 
 def references(shared_task: SharedTask, address: str, teams: Iterable[Team]) -> str:
-    """Return the task's own entry, one for each source in its definition, and those of the teams."""
+    """Return the task's own entry, an entry for each source in its definition, and the teams' entries."""
     sources = [
         _entry(f"{shared_task.slug}-source-{number}", _source(shared_task, source))
         for number, source in enumerate(shared_task.definition.sources, start=1)
@@ -35,7 +38,7 @@ def references(shared_task: SharedTask, address: str, teams: Iterable[Team]) -> 
 
 
 def team_citation(team: Team) -> str:
-    """Return the team's entry with our key, or an entry made from its link."""
+    """Return the team's entry with a key from the portal, or an entry made from the link to its paper."""
     shared_task = team.shared_task
     name = re.sub(r"[^A-Za-z0-9]+", "-", team.name).strip("-") or "team"
     key = f"{shared_task.slug}-{name}-{team.pk}"
@@ -47,7 +50,7 @@ def team_citation(team: Team) -> str:
 
 
 def _source(shared_task: SharedTask, source: str) -> list[str]:
-    """Return the fields of a citation that its text contains. A bare URL gets the task's title."""
+    """Return the fields that can be read from a citation's text. A bare URL gets the task's title."""
     if re.fullmatch(r"https?://\S+", source):
         return [f"title = {{{{{escaped(shared_task.title)}}}}}", f"howpublished = {{\\url{{{iri_to_uri(source)}}}}}"]
     found = _CITATION.fullmatch(source)
@@ -63,9 +66,9 @@ def _source(shared_task: SharedTask, source: str) -> list[str]:
 
 
 def _authors(text: str) -> str:
-    """Return names like `Doe, Roe & Poe` and `Doe et al.` with BibTeX separators.
+    """Convert names such as `Doe, Roe & Poe` and `Doe et al.` to BibTeX's separators.
 
-    Names with initials stay as they are.
+    Names with initials are returned unchanged.
     """
     names, others, _rest = text.partition(" et al.")
     if re.search(r"\b\w\.", names):

@@ -1,4 +1,4 @@
-"""The tables of an overview paper: one per track, its statistics, and the tracks combined."""
+"""The tables for an overview paper: each track's results and statistics, and all tracks side by side."""
 
 from collections.abc import Sequence
 
@@ -6,22 +6,31 @@ from django.utils.translation import gettext as _
 
 from portal.models import Run
 from portal.paper.latex import LatexCell, LatexTable
+from portal.queries.all_runs import AllRuns
 from portal.queries.board_table import BoardTable, Row
 from portal.queries.columns import Column
-from portal.queries.insights import Insights, SliceScores
+from portal.queries.insights import Examples, Insights, MissedByAnswer, SliceScores
+from portal.queries.label_shares import LabelShares
 from portal.queries.overall import Combined, OverallBoard, TrackResult
 from portal.times_and_numbers import score
 
 
 def board_table(board: BoardTable) -> LatexTable:
-    """Show rank, team, run and every metric. The best teams' values are bold, and letters show tie groups."""
+    """Show rank, team, run and every metric. Each column's best team value is bold, and letters show tie groups."""
     best = [board.best(column) for column in board.columns]
     return LatexTable(
         label=f"tab:{board.track.slug}",
         caption=_("%(track)s, %(phase)s, ranked by %(metric)s. Runs with the same letter do not differ significantly.")
         % {"track": board.track.title, "phase": board.phase.title, "metric": board.ranking_column.title},
-        align="lrll" + "r" * len(board.columns),
-        head=[_("Tie"), _("Rank"), _("Team"), _("Run"), *(_head(column) for column in board.columns)],
+        align="lrll" + "l" * len(board.run_fields) + "r" * len(board.columns),
+        head=[
+            _("Tie"),
+            _("Rank"),
+            _("Team"),
+            _("Run"),
+            *_labels(board),
+            *(_head(column) for column in board.columns),
+        ],
         rows=[_row(row, board, best) for row in board.rows],
     )
 
@@ -39,11 +48,118 @@ def _row(row: Row, board: BoardTable, best: Sequence[float | None]) -> list[Late
     ]
     rank = LatexCell("" if row.rank is None else str(row.rank))
     names = (row.team, row.name) if row.is_team else (f"{row.name} ({kind})", "")
-    return [LatexCell(row.group), rank, *map(LatexCell, names), *printed]
+    described = _texts(row, board)
+    return [LatexCell(row.group), rank, *map(LatexCell, names), *described, *printed]
+
+
+def _labels(found: BoardTable | AllRuns) -> list[str]:
+    return [field.label for field in found.run_fields]
+
+
+def _texts(row: Row, found: BoardTable | AllRuns) -> list[LatexCell]:
+    return [LatexCell(row.fields.get(field.key, "")) for field in found.run_fields]
+
+
+def all_runs_table(board: OverallBoard, found: AllRuns) -> LatexTable:
+    """Show the runs in all tracks with their means, as in Table 5 of SSA 2023 (Vargas et al., 2023)."""
+    rows = [
+        [
+            *map(LatexCell, (row.label, row.method if row.is_team else "")),
+            *_texts(row, found),
+            LatexCell(track.title),
+            *(LatexCell(score(value, column.decimals)) for column, value in cells),
+        ]
+        for row, track, cells in found.lines
+    ]
+    means = [LatexCell(score(value, column.decimals)) for column, value in found.means]
+    return LatexTable(
+        label="tab:all-runs",
+        caption=_("Official runs and baselines in all tracks, %(phase)s.") % {"phase": board.phase.title},
+        align="lll" + "l" * len(found.run_fields) + "r" * len(found.columns),
+        head=[
+            _("Team"),
+            _("Run"),
+            *_labels(found),
+            _("Track"),
+            *(_head(column) for column in found.columns),
+        ],
+        rows=[*rows, [LatexCell(_("Mean")), *[LatexCell("")] * (2 + len(found.run_fields)), *means]],
+    )
+
+
+def ranking_statistics_table(board: OverallBoard) -> LatexTable:
+    """Show statistics and baselines, with a column per track, as in Table 3 of HatEval 2019 (Basile et al., 2019)."""
+    tracks = board.statistics.tracks
+    return LatexTable(
+        label="tab:statistics",
+        caption=_("%(phase)s: statistics of each track’s official runs by ranking metric, with baseline scores.")
+        % {"phase": board.phase.title},
+        align="l" + "r" * len(tracks),
+        head=["", *(f"{one.track.slug} ({one.column.short})" for one in tracks)],
+        rows=[[LatexCell(name), *map(LatexCell, cells)] for name, cells in board.statistics.lines],
+    )
+
+
+def same_errors_table(found: Insights, missed: MissedByAnswer) -> LatexTable:
+    """Show the incorrect answers that the best runs share, as in Table 4 of HatEval 2019 (Basile et al., 2019)."""
+    return LatexTable(
+        label=f"tab:{found.board.track.slug}-same-errors",
+        caption=_("%(track)s: items to which all of the best runs gave the same incorrect answer.")
+        % {"track": found.board.track.title},
+        align="rlrrr",
+        head=[_("Best runs"), _("Answer"), _("Items"), _("% of shared errors"), _("% of all items")],
+        rows=[
+            [
+                LatexCell(str(one.best)),
+                LatexCell(one.answer or _("all answers")),
+                LatexCell(str(one.count)),
+                *(LatexCell(score(100 * share, 1)) for share in (one.share, one.of_items)),
+            ]
+            for one in missed.same
+        ],
+    )
+
+
+def examples_table(found: Insights, examples: Examples) -> LatexTable:
+    """Show examples, as in Table 3 of SSA 2023 (Vargas et al., 2023).
+
+    For each, list the runs whose labels differ between columns and the runs whose labels are all the same.
+    """
+    width = 0.8 / (len(examples.columns) + 2)
+    return LatexTable(
+        label=f"tab:{found.board.track.slug}-examples",
+        caption=_("%(track)s: examples with the labels of the official runs and baselines.")
+        % {"track": found.board.track.title},
+        align="l" + rf"p{{{width:.2f}\textwidth}}" * (len(examples.columns) + 2),
+        head=[_("Item"), *examples.columns, _("Different labels"), _("Same label")],
+        rows=[
+            [*map(LatexCell, (row.id, *row.cells)), *(LatexCell(_runs(some)) for some in (row.different, row.same))]
+            for row in examples.rows
+        ],
+    )
+
+
+def _runs(found: Sequence[tuple[str, str]]) -> str:
+    return "; ".join(f"{name} ({values})" for name, values in found)
+
+
+def label_shares_table(found: Insights, shares: LabelShares) -> LatexTable:
+    """Show the shares of labels by slice in percent, as in Tables 1 and 2 of HatEval 2019 (Basile et al., 2019)."""
+    return LatexTable(
+        label=f"tab:{found.board.track.slug}-labels-{shares.name}",
+        caption=_("%(track)s: labels by %(column)s, in percent.")
+        % {"track": found.board.track.title, "column": shares.title},
+        align="l" + "r" * len(shares.items),
+        head=[_("Label"), *(label for label, _items in shares.items)],
+        rows=[
+            [LatexCell(name), *(LatexCell(score(None if one is None else 100 * one, 2)) for one in values)]
+            for name, values in shares.rows
+        ],
+    )
 
 
 def statistics_table(found: Insights) -> LatexTable:
-    """Show statistics of all runs, with a row per metric, as in Table 3 of HatEval 2019 (Basile et al., 2019)."""
+    """Show statistics of the official runs, with a row for each metric."""
     rows = []
     for column, one in found.statistics:
         values = (one.lowest, one.first_quartile, one.mean, one.median, one.third_quartile, one.highest, one.deviation)
@@ -65,7 +181,7 @@ def statistics_table(found: Insights) -> LatexTable:
 
 
 def slices_table(found: Insights, slices: SliceScores) -> LatexTable:
-    """Show the official runs on all items and on those of each slice."""
+    """Show the official runs' scores on all items and in each slice."""
     column = found.board.ranking_column
     return LatexTable(
         label=f"tab:{found.board.track.slug}-slices-{slices.name}",
@@ -81,14 +197,14 @@ def slices_table(found: Insights, slices: SliceScores) -> LatexTable:
 
 
 def gaps_table(found: Insights) -> LatexTable:
-    """Show the most certain gap of each run between the slices of each column."""
+    """Show, for each run and column, the gap between slices that is most certain."""
     decimals = found.board.ranking_column.decimals
     return LatexTable(
         label=f"tab:{found.board.track.slug}-gaps",
-        caption=_("%(track)s: gaps between slices in %(metric)s, with simultaneous 95 %% intervals (max-T).")
+        caption=_("%(track)s: gaps in %(metric)s between slices, with simultaneous 95%% intervals (max-T).")
         % {"track": found.board.track.title, "metric": found.board.ranking_column.title},
         align="llllrr",
-        head=[_("Team"), _("Column"), _("Behind"), _("Ahead"), _("Gap"), _("95 % interval")],
+        head=[_("Team"), _("Column"), _("Behind"), _("Ahead"), _("Gap"), _("95% interval")],
         rows=[
             [
                 *map(LatexCell, (gap.run, gap.title, gap.behind, gap.ahead)),
@@ -101,7 +217,7 @@ def gaps_table(found: Insights) -> LatexTable:
 
 
 def agreement_table(found: Insights) -> LatexTable:
-    """Show the agreement between annotators, as printed by DETESTS 2022 (Ariza-Casabona et al., 2022)."""
+    """Show the annotator agreement, as in DETESTS 2022 (Ariza-Casabona et al., 2022)."""
     head = (_("Class"), _("Items"), _("Pairwise"), "Fleiss", "Cohen", "Krippendorff")
     return LatexTable(
         label=f"tab:{found.board.track.slug}-agreement",
@@ -120,7 +236,7 @@ def agreement_table(found: Insights) -> LatexTable:
 
 
 def overall_table(one: Combined) -> LatexTable:
-    """Show one overall ranking, best first."""
+    """Show one overall ranking, with the best team first."""
     over = _("over %(tracks)s.") % {"tracks": ", ".join(one.rule.tracks)}
     return LatexTable(
         label=f"tab:overall-{one.rule.slug}",
@@ -135,7 +251,7 @@ def overall_table(one: Combined) -> LatexTable:
 
 
 def combined_table(board: OverallBoard) -> LatexTable:
-    """Show the tracks next to each other: value and rank of each team's official run."""
+    """Show the tracks side by side, with the value and rank of each team's official run."""
     return LatexTable(
         label="tab:combined",
         caption=_("Official runs in all tracks, %(phase)s: score, with rank in parentheses.")

@@ -1,1 +1,1 @@
-"""Read-only queries, which return plain objects for pages and the API."""
+"""Read-only queries that return plain objects for pages and the API."""

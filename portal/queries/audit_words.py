@@ -12,15 +12,17 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.models import AuditEntry
 
-ActionWords = Mapping[str, str | Promise]  # from the declarations of actions; passed by the caller
+ActionWords = Mapping[str, str | Promise]  # declared with the actions; passed in by the caller
 
 EVENTS = {
     "add_gold_standard": _("started using a gold standard"),
     "admin_change": _("changed on the administration site"),
     "admin_delete": _("deleted on the administration site"),
     "create_draft": _("created a draft"),
+    "replace_submission": _("replaced a submission with a newer one"),
+    "start_round": _("started the next round"),
 }
-"""Words for what is no action: workers, commands and Django's administration leave these entries."""
+"""Words for events that are not actions. Workers, commands and Django's administration record them."""
 
 _LABELS = {
     "address": _("to"),
@@ -29,6 +31,7 @@ _LABELS = {
     "definition": _("definition"),
     "opens": _("opens"),
     "closes": _("closes"),
+    "replaced_by": _("replaced by"),
     "returned_to": _("as version"),
     "runs": _("number of runs"),
     "scorer_before": _("previous scorer"),
@@ -38,14 +41,14 @@ _LABELS = {
     "state": _("state"),
     "upload": _("upload"),
 }
-_FEW = 3  # number of values in a list that are shown inline
+_FEW = 3  # maximum number of values in a list that are shown inline
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """A detail: `text`, a `moment`, a `long_id` that is shortened, or a list of texts in `many`."""
+    """A labeled detail: `text`, a `moment`, a `long_id` to abbreviate, or several texts in `many`."""
 
     label: str
     text: str = ""
@@ -56,7 +59,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """A row of the log. `subject_id` is the long id in its subject, if there is one."""
+    """A row of the log. If the subject contains a long id, it is in `subject_id` instead of `subject`."""
 
     at: datetime
     actor: str
@@ -67,7 +70,7 @@ class AuditLine:
 
 
 def event_words(verb: str, actions: ActionWords) -> str:
-    """Return the words for an event, e.g. approve_team → approved the team."""
+    """Return the words for an event, such as "approved the team" for approve_team."""
     return str(actions.get(verb) or EVENTS.get(verb) or verb.replace("_", " "))
 
 
@@ -84,7 +87,7 @@ def audit_line(entry: AuditEntry, actions: ActionWords) -> AuditLine:
 
 
 def _details(label: str, value: Any) -> Iterator[Detail]:
-    """Yield nested values one by one, each under its label. Empty values are left out."""
+    """Yield nested values one by one, each with its label. Empty values are left out."""
     if isinstance(value, dict):
         for key, inner in value.items():
             own = str(_LABELS.get(key, key.replace("_", " ")))

@@ -12,8 +12,20 @@ from portal.models import Phase, SharedTask
 from portal.models.clock import clock_question, parse_db_time
 from portal.queries.leaderboard import default_phase
 
-_FIELDS = ("id", "slug", "title", "opens", "closes", "scores", "released", "official", "team_names", "ladder_step")
-_MOMENTS = ("opens", "closes", "released")  # read as text, which is parsed only if it has changed
+_FIELDS = (
+    "id",
+    "slug",
+    "title",
+    "opens",
+    "closes",
+    "scores",
+    "released",
+    "official",
+    "team_names",
+    "ladder_step",
+    "round_days",
+)
+_MOMENTS = ("opens", "closes", "released")  # read as text, and parsed only if the text has changed
 _PHASES = f"""
 SELECT {", ".join(f"CAST(phase.{name} AS text)" if name in _MOMENTS else f"phase.{name}" for name in _FIELDS)},
 task.state, task.definition_sha256, (SELECT CAST(max(until) AS text) FROM portal_grace), ({{clock}}), {{revision}}
@@ -35,8 +47,7 @@ _SUM = "(SELECT sum(board.revision) FROM portal_board board WHERE board.phase_id
 class BoardHead:
     """The phase of a board's page, the database's time, and the `state` of the page.
 
-    `state` is equal as long as the page stays the same. It is None while the task or the phase's scores are not visible
-    to everyone.
+    `state` changes whenever the page does. It is None while the task or the phase's scores are not visible to everyone.
     """
 
     phase: str  # slug of the phase
@@ -45,10 +56,10 @@ class BoardHead:
 
 
 def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHead | None:
-    """Return the head of the board of a track, or of all tracks, in that phase or the default one.
+    """Return the head of a track's board, or of the board of all tracks, in this phase or the default one.
 
-    Returns None if there is no such board. This is a handwritten SQL statement because it runs at every request for a
-    board. Building it with the ORM would take longer than everything else.
+    Return None if there is no such board. The SQL is handwritten because it runs on every request for a board, and
+    building it with the ORM would take longer than everything else.
     """
     clock = clock_question().replace("%", "%%")  # % must be escaped in a statement with placeholders
     if track is None:
@@ -69,7 +80,7 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
 
 @lru_cache(maxsize=256)
 def _phase(row: tuple[Any, ...]) -> Phase:
-    """Return a phase, cached because phases rarely change. Callers must not change it."""
+    """Return the phase in this row. Phases are cached because they rarely change, so callers must not change them."""
     phase = Phase(**dict(zip(_FIELDS, row, strict=True)))
     for name in _MOMENTS:
         if (text := getattr(phase, name)) is not None:
@@ -78,12 +89,15 @@ def _phase(row: tuple[Any, ...]) -> Phase:
 
 
 def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | None:
-    """Return everything that the statement found except the time itself, and what follows from the time."""
+    """Return a text that changes with the page: what the query found, and what follows from the time.
+
+    Return None if the task or the phase's scores are not public.
+    """
     task_state = rows[0][len(_FIELDS)]
     if task_state != SharedTask.State.OPEN or not phase.scores_are_public(at):
         return None
     facts = [(*row[:-3], row[-1] if row[0] == phase.pk else None) for row in rows]
-    last_grace = rows[0][-3]  # of all phases; if it has ended, this phase need not be checked
+    last_grace = rows[0][-3]  # end of the latest extra time in any phase; if it has passed, no query is needed
     is_graced = last_grace is not None and parse_db_time(last_grace) > at
     ends = [phase.closes, phase.last_closing if is_graced else phase.closes]
     is_over = [end is not None and end <= at for end in ends]

@@ -1,4 +1,4 @@
-"""The rows of a board: which evaluations it has, and their order, ranks and names."""
+"""The rows of a board: its evaluations with their order, ranks and names."""
 
 import hashlib
 import hmac
@@ -20,14 +20,15 @@ from portal.queries.board_table import Row
 from portal.queries.choices import Choices
 from portal.queries.columns import Order, ranking_column
 from portal.queries.ladder import steps
+from portal.queries.papers import HAS_PAPER
 from portal.queries.slices import Scores
 
-Keys = Sequence[tuple[int, float | None]]  # evaluations and their ranking values, best first
+Keys = Sequence[tuple[int, float | None]]  # evaluations and their rank keys, best first
 _KINDS = Case(When(run__kind=Run.Kind.GOLD, then=0), When(run__kind=Run.Kind.BASELINE, then=1), default=Value(2))
 
 
 class RunColumns(NamedTuple):
-    """The columns of an evaluation and its run that make up a row."""
+    """The columns that a row needs from an evaluation and its run."""
 
     pk: int
     scores: Scores
@@ -42,15 +43,17 @@ class RunColumns(NamedTuple):
     chosen_at: datetime | None
     team_id: int | None
     team: str | None
+    fields: Mapping[str, str]
 
 
-_RUN = ("kind", "name", "number", "method", "system_type", "received_at", "chosen_at", "team", "team__name")
-_FIELDS = ("pk", "scores", "flags", "run", *(f"run__{name}" for name in _RUN))  # in the order of RunColumns
+_RUN = ("kind", "name", "number", "method", "system_type", "received_at", "chosen_at", "team", "team__name", "fields")
+# In the order of the fields of RunColumns.
+_FIELDS = ("pk", "scores", "flags", "run", *(f"run__{name}" for name in _RUN))
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The team names that a viewer may see: all names, or only that of their own team, with aliases for the others."""
+    """The team names that a viewer may see: all names, or the viewer's own team's name, with aliases for the others."""
 
     phase: Phase
     are_public: bool
@@ -72,7 +75,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class BoardPage:
-    """A page of lines. `count` is the number of lines on all pages."""
+    """One page of lines. `count` is the number of lines on all pages."""
 
     lines: list[RunColumns]
     count: int
@@ -82,9 +85,10 @@ class BoardPage:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The evaluations of a board. `ranks` are by evaluation, and None where the metric is undefined.
+    """The evaluations on a board. `ranks` maps each to its rank, or to None if the ranking metric is undefined.
 
-    If `scores` is given, it replaces the evaluations' own scores by steps of a ladder or scores on one slice.
+    If `scores` is given, it replaces the evaluations' own scores with the steps of a ladder or with scores on one
+    slice.
     """
 
     board: Board
@@ -100,7 +104,7 @@ class Selection:
 
 
 def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:
-    """Select the steps of a ladder: each team's last step or all steps, ranked, and the references."""
+    """Select each team's last step on a ladder, or all steps, with their ranks. References are included."""
     assert board.gold is not None
     here = Evaluation.objects.visible_in_steps(viewer, at).on_board(
         board.phase, board.gold, board.scorer, choices.until
@@ -116,7 +120,7 @@ def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, a
 
 
 def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: datetime) -> Selection:
-    """Select the runs that count and that the viewer may see, ranked by the track's rule, and the references."""
+    """Select the official runs, or all runs, that the viewer may see, and rank them. References are included."""
     assert board.gold is not None
     phase, pair = board.phase, (board.phase, board.gold, board.scorer, choices.until)
     seen = Evaluation.objects.visible_to(viewer, at)
@@ -142,7 +146,7 @@ def select_slice(chosen: Selection, track: Track, scores: Mapping[int, Scores]) 
 
 
 def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
-    """Return ranks by the track's rule for ties. Ranks after a shared one are skipped (1, 1, 3)."""
+    """Return the rank of each evaluation, using the track's rule for ties. Shared ranks leave gaps (1, 1, 3)."""
     rule, decimals = track.definition.ties, track.definition.decimals
     ranks: dict[int, int | None] = {}
     last: tuple[float, int] | None = None
@@ -163,6 +167,9 @@ def shown(selection: Selection, choices: Choices, names: Names) -> QuerySet[Eval
         found = found.filter(team__isnull=False)
     if choices.system:
         found = found.filter(Q(run__system_type=choices.system) | Q(team__isnull=True))
+    if choices.papers and names.are_public:
+        with_paper = Team.objects.filter(HAS_PAPER, shared_task=selection.board.phase.shared_task_id)
+        found = found.filter(Q(team__in=with_paper) | Q(team__isnull=True))
     if choices.slot and selection.board.phase.contrastive is not None:
         is_primary = Q(run__chosen_at__isnull=choices.slot != Run.Slot.PRIMARY)
         found = found.filter(is_primary | Q(team__isnull=True))
@@ -174,7 +181,7 @@ def shown(selection: Selection, choices: Choices, names: Names) -> QuerySet[Eval
 def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, choices: Choices) -> BoardPage:
     """Return the requested page, or the nearest one. Among equal values, references come first, then earlier runs.
 
-    The first page is requested most often. It needs no count unless it is full.
+    Most requests are for the first page, so lines are counted only if that page is full.
     """
     if selection.scores is not None:
         return _sorted_page(_lines(found), selection.scores, order, choices)
@@ -197,7 +204,7 @@ def page_of(found: QuerySet[Evaluation], selection: Selection, order: Order, cho
 def _sorted_page(
     lines: Iterable[RunColumns], scores: Mapping[int, Scores], order: Order, choices: Choices
 ) -> BoardPage:
-    """Return a page sorted by scores that are not in the database. The query would scan all of them for every row."""
+    """Return a page sorted by scores that are not in columns. SQL would have to search all of them for every row."""
     found = [line._replace(scores=scores.get(line.pk, {})) for line in lines]
     kinds = (Run.Kind.GOLD, Run.Kind.BASELINE, Run.Kind.TEAM)
     found.sort(key=lambda line: (order(line.scores), kinds.index(Run.Kind(line.kind)), line.received_at, line.name))
@@ -208,7 +215,7 @@ def _sorted_page(
 
 
 def _nearest_page(page: int, count: int, size: int) -> tuple[int, int]:
-    """Return the number of the page to show and the number of pages."""
+    """Return the number of the page to show, and how many pages there are."""
     pages = max(1, -(-count // size))
     return min(max(1, page), pages), pages
 
@@ -218,13 +225,13 @@ def _lines(found: QuerySet[Evaluation]) -> list[RunColumns]:
 
 
 def rows(lines: Iterable[RunColumns], selection: Selection, names: Names, groups: Mapping[int, str]) -> list[Row]:
-    """Return the rows of a page. `groups` has the tie groups' letters by evaluation."""
+    """Return the rows of a page. `groups` maps each evaluation to the letter of its tie group."""
     intervals = selection.board.comparison.get("intervals", {})
     return [_row(one, selection, names, intervals.get(str(one.pk)), groups.get(one.pk, "")) for one in lines]
 
 
 def _matches(text: str, names: Names) -> Q:
-    """Filter by what the reader sees. With aliases, a search for a name must not reveal which row it belongs to."""
+    """Match the names that the reader sees. If these are aliases, searching for a name must not reveal its row."""
     if names.are_public:
         in_team = Q(run__team__name__icontains=text) | Q(run__name__icontains=text) | Q(run__method__icontains=text)
         return in_team & Q(team__isnull=False)
@@ -250,4 +257,5 @@ def _row(line: RunColumns, selection: Selection, names: Names, interval: Any, gr
         is_own=names.owns(line),
         interval=tuple(interval) if interval else None,
         group=group,
+        fields=line.fields if is_known else {},
     )

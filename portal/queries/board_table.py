@@ -1,7 +1,7 @@
-"""A leaderboard as plain values, for its page, exports, papers, figures and snapshots of releases."""
+"""A leaderboard as plain values, for its page, exports, papers, figures and release snapshots."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -9,32 +9,37 @@ from uuid import UUID
 from portal.models import BoardChange, Phase, ReleasedBoard, Run, Track
 from portal.queries.columns import Column
 from portal.queries.slices import Scores, SliceChoice
+from scoring.definition import RunField
 
 Bracket = Literal["", "only", "first", "middle", "last"]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A team's run with its rank, or a reference without one. `scores` have full precision; undefined ones are None."""
+    """A team's run with its rank, or a reference without a rank.
+
+    `scores` have full precision. Undefined scores are None.
+    """
 
     rank: int | None
     kind: str  # a Run.Kind
     team: str  # the team's name or alias; empty for baselines and the gold standard
-    name: str  # empty for an alias, because it may contain the team's name
+    name: str  # the run's name; empty for an alias, because it may contain the team's name
     number: int | None
-    method: str  # the team's description; may be empty
+    method: str  # the method, as the team describes it; may be empty
     system: str  # a Run.SystemType; may be empty
     run_id: UUID
     scores: Scores
     flags: list[str]
     received_at: datetime
     slot: str = ""  # a Run.Slot in phases with slots
-    is_own: bool = False  # whether it is the viewer's team
-    interval: tuple[float, float] | None = None  # interval of the ranking value
-    group: str = ""  # letter of the tie group: runs that the items cannot distinguish
-    bracket: Bracket = ""  # the group's bracket, if its rows are adjacent
-    change: int | None = None  # ranks gained since the last release
-    is_new: bool = False  # not in any earlier release, if there is one
+    is_own: bool = False  # whether the run is from the viewer's team
+    interval: tuple[float, float] | None = None  # confidence interval of the ranking value
+    group: str = ""  # letter of the tie group, whose runs cannot be distinguished on these items
+    bracket: Bracket = ""  # this row's part of the group's bracket, if rows are in order of rank
+    change: int | None = None  # number of ranks gained since the last release
+    fields: Mapping[str, str] = field(default_factory=dict)  # values of run fields, by key
+    is_new: bool = False  # whether there is an earlier release that does not list the team
 
     @property
     def is_team(self) -> bool:
@@ -47,13 +52,13 @@ class Row:
 
     @property
     def lost(self) -> int:
-        """Ranks lost since the last release."""
+        """The number of ranks lost since the last release."""
         return -(self.change or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The methods of the intervals and tie groups; see `portal.evaluation.compare`."""
+    """How the intervals and tie groups were computed; see `portal.evaluation.compare`."""
 
     metric: str
     rounds: int
@@ -64,11 +69,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardTable:
-    """The rows in order, and the gold and scorer of their scores."""
+    """The rows in order, and the gold and scorer versions that their scores come from."""
 
     track: Track
     phase: Phase
-    columns: list[Column]  # all columns of the track; on a ladder, only the ranking one
+    columns: list[Column]  # all columns of the track; on a ladder, only the ranking column
     rows: list[Row]
     rank_by: str  # key of the ranking column
     gold_version: int | None
@@ -86,6 +91,16 @@ class BoardTable:
         return next(column for column in self.columns if column.key == self.rank_by)
 
     @property
+    def default_columns(self) -> list[str]:
+        """The keys of the columns that the board shows unless the reader selects others."""
+        keys = [column.key for column in self.columns]
+        return [key for key in self.track.definition.board_columns if key in keys] or keys
+
+    @property
+    def run_fields(self) -> tuple[RunField, ...]:
+        return self.track.shared_task.definition.run_fields
+
+    @property
     def has_groups(self) -> bool:
         return any(row.group for row in self.rows)
 
@@ -94,14 +109,14 @@ class BoardTable:
         return [row for row in self.rows if row.is_team]
 
     def best(self, column: Column) -> float | None:
-        """Return the best value of any team in that column."""
+        """Return the best value of any team in the column."""
         values = [row.scores.get(column.key) for row in self.teams]
         defined = [value for value in values if value is not None]
         return (max if column.higher_is_better else min)(defined, default=None)
 
 
 def content_of(table: BoardTable) -> dict[str, Any]:
-    """Return the content of a released board as JSON."""
+    """Return the content to store for a released board, as JSON values."""
     rows = [asdict(row) | {"run_id": str(row.run_id), "received_at": row.received_at.isoformat()} for row in table.rows]
     return {
         "rank_by": table.rank_by,
@@ -131,7 +146,7 @@ def released_table(release: ReleasedBoard) -> BoardTable:
 
 
 def released_ranks(release: ReleasedBoard) -> dict[str, int | None]:
-    """Return the released ranks by team."""
+    """Return each team's rank in the release."""
     return {row["team"]: row["rank"] for row in release.content["rows"] if row["kind"] == Run.Kind.TEAM}
 
 

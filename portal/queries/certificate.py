@@ -1,4 +1,4 @@
-"""The expiry date of the TLS certificate at the portal's address."""
+"""The expiry date of the TLS certificate at the portal's URL."""
 
 import ssl
 from datetime import datetime
@@ -13,7 +13,10 @@ CONNECT_SECONDS = 5
 
 
 def certificate_expires(url: str) -> datetime | None:
-    """Return the expiry date, even of an expired or untrusted certificate. None without TLS or without an answer."""
+    """Return the expiry date, even if the certificate has expired or is not trusted.
+
+    Return None if the URL does not use TLS or the host does not respond.
+    """
     place = urlsplit(url)
     if place.scheme != "https" or place.hostname is None:
         return None

@@ -1,8 +1,10 @@
-"""Counters of uploads and runs. Each is added to a row once, so the metrics take constant time.
+"""Counters of uploads and runs.
 
-An upload or run is added ten minutes after it finished, because its transaction may commit late. Until then, uploads
-are counted from their own rows. Runs are not, because their state and times change when they are scored again, and a
-counter must never decrease.
+Each upload and run is added to a stored count once, so that reading the metrics takes constant time.
+
+An upload is added ten minutes after it was received, and a run ten minutes after it finished, because transactions may
+commit late. Until then, uploads are counted from their own rows. Runs are not, because their states and times change
+when they are rescored, and a counter must never decrease.
 """
 
 from collections import Counter
@@ -21,13 +23,13 @@ BOUNDS = {
     SCORING: (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),
     WAITING: (0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600),
 }
-ALL, TOTAL = "+Inf", "sum"  # labels of a histogram in addition to its bounds
+ALL, TOTAL = "+Inf", "sum"  # labels of a histogram besides its bounds
 _SETTLED = timedelta(minutes=10)
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def counters(at: datetime) -> Counts:
-    """Return the counters: uploads until now, and runs until ten minutes ago."""
+    """Return the counters: uploads up to now, and runs up to about ten minutes ago."""
     mark = Reading.objects.filter(name=Reading.COUNTED).values("at")
     # One statement, because `keep_counters` changes both together.
     rows = list(Tally.objects.annotate(mark=Subquery(mark)))
@@ -36,7 +38,7 @@ def counters(at: datetime) -> Counts:
 
 
 def keep_counters(at: datetime) -> None:
-    """Add the work that finished since the last call. Simultaneous calls wait for each other."""
+    """Add the work finished since the last call, except in the last ten minutes. Concurrent calls run one at a time."""
     Reading.objects.bulk_create([Reading(name=Reading.COUNTED, at=_EVER)], ignore_conflicts=True)
     with transaction.atomic():
         mark = Reading.objects.select_for_update().get(name=Reading.COUNTED)

@@ -1,4 +1,4 @@
-"""The effects of organizers' actions as sentences, which are shown before confirmation."""
+"""The effects of organizers' actions, as sentences to show before an organizer confirms."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,8 +30,8 @@ def of_release(look: ReleaseLook) -> list[str]:
         )
         % {"n": teams},
         _(
-            "The phase accepts no more runs, you can’t grant extra time, and teams can no longer choose or describe "
-            "runs."
+            "The phase no longer accepts runs, you can’t grant extra time, and teams can no longer choose or "
+            "describe runs."
         ),
         _("Each leaderboard is saved in its current state on a permanent page that can be cited."),
     ]
@@ -43,10 +43,10 @@ def of_release(look: ReleaseLook) -> list[str]:
 
 
 def of_hiding_scores(phase: Phase, at: datetime) -> list[str]:
-    """Describe the effects of hiding public scores or canceling a planned release."""
+    """Describe the effects of hiding public scores or canceling a scheduled release."""
     if not phase.scores_are_public(at):
         return [
-            _("No participant has seen the scores. The scores stay hidden until you schedule another release."),
+            _("No participant has seen the scores. The scores remain hidden until you schedule another release."),
             _("No email has been sent."),
         ]
     kept = ReleasedBoard.objects.filter(phase=phase).count()
@@ -54,10 +54,10 @@ def of_hiding_scores(phase: Phase, at: datetime) -> list[str]:
     return [
         _("Scores are immediately removed from all pages, exports and feeds. Only organizers can still see them."),
         ngettext(
-            "%(n)d released leaderboard can’t be opened until the scores are released again. It then returns "
-            "unchanged.",
-            "%(n)d released leaderboards can’t be opened until the scores are released again. They then return "
-            "unchanged.",
+            "%(n)d released leaderboard can’t be opened until the scores are released again. It will then "
+            "reappear unchanged.",
+            "%(n)d released leaderboards can’t be opened until the scores are released again. They will then "
+            "reappear unchanged.",
             kept,
         )
         % {"n": kept},
@@ -82,8 +82,9 @@ def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
     runs = Run.objects.filter(track=line.track, phase__in=phases, withdrawn_at__isnull=True).count()
     effects = [
         ngettext(
-            "%(n)d run is rescored. Until then, its leaderboard shows the old score.",
-            "%(n)d runs are rescored. Until all of them are rescored, leaderboards show only the old scores, never a "
+            "%(n)d run will be rescored. Until then, its leaderboard shows the old score.",
+            "%(n)d runs will be rescored. Until all of them are rescored, leaderboards show only the old scores, "
+            "never a "
             "mix of old and new.",
             runs,
         )
@@ -92,10 +93,10 @@ def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
     public = [phase for phase in phases if phase.scores_are_public(at)]
     if public:
         effects.append(
-            _("When rescoring finishes, the public leaderboard of %(phases)s is updated and shows your reason.")
+            _("When rescoring finishes, the public scores of %(phases)s are updated, and your reason is shown.")
             % {"phases": _titles(public)}
         )
-    return [*effects, _("To undo this, use an earlier version again. Every version is kept.")]
+    return [*effects, _("To undo this, switch back to an earlier version. Every version is kept.")]
 
 
 def _titles(phases: Sequence[Phase]) -> str:

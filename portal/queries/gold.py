@@ -1,4 +1,4 @@
-"""The gold standard of each track and split, and the state of the last upload."""
+"""The gold standard of each track and split, and its last upload."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ class GoldLine:
 
     @property
     def others(self) -> str:
-        """What happens to items without gold. Empty if all items have gold."""
+        """How items without gold are treated. Empty if all items have gold, or if this is not known."""
         if self.newest is None or self.newest.counts is None or len({*self.newest.counts}) == 1:
             return ""
         rules = self.track.definition
         if FORMATS[rules.format.kind].leaves_out_empty:
-            return _("the other items have no spans")
+            return _("the other items are empty")
         if rules.items_outside_gold == "count":
             return _("answers to the other items reduce precision")
         return _("the other items are not scored")

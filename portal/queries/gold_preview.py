@@ -1,4 +1,4 @@
-"""The effects of a waiting gold standard: each run's old and new score, rank and tie group."""
+"""The effects of a gold standard that has not been applied yet: each run's old and new score, rank and tie group."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from portal.queries.choices import Choices
 from portal.queries.slices import Scores
 from portal.queries.ties import letter
 
-LISTED = 500  # maximum number of runs of a board on one page
+LISTED = 500  # maximum number of a board's runs on one page
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceOnBoard:
-    """A run on a board. `score` may be None, and only official runs have a rank and a tie group."""
+    """A run on a board. `scores` may be None, and only official runs have a rank and a tie group."""
 
     scores: Scores | None
     rank: int | None
@@ -42,7 +42,7 @@ class PreviewedRun:
 
     @property
     def values(self) -> tuple[float | None, float | None]:
-        """Return the old and the new ranking value."""
+        """The old and the new ranking value."""
         return self.before.value(self.rank_by), self.after.value(self.rank_by)
 
     @property
@@ -52,7 +52,7 @@ class PreviewedRun:
 
 @dataclass(frozen=True, slots=True)
 class PreviewedBoard:
-    """A board before and after the change. Runs are in their old order, with unranked runs last."""
+    """A board before and after the change. Runs are in their old order, with unranked ones last."""
 
     phase: Phase
     is_public: bool
@@ -60,22 +60,22 @@ class PreviewedBoard:
 
     @property
     def rescored(self) -> int:
-        """Count the runs whose score differs."""
+        """The number of runs whose scores differ."""
         return sum(one.before.scores != one.after.scores for one in self.runs)
 
     @property
     def reranked(self) -> int:
-        """Count the official runs whose rank differs, or that have a rank on one side only."""
+        """The number of runs whose rank differs, or that have a rank only before or only after the change."""
         return sum(one.before.rank != one.after.rank for one in self.runs)
 
     @property
     def regrouped(self) -> int:
-        """Count the runs whose tie group differs."""
+        """The number of runs whose tie group differs."""
         return sum(one.before.group != one.after.group for one in self.runs)
 
     @property
     def listed(self) -> list[PreviewedRun]:
-        """Return the runs that fit on a page."""
+        """The runs that fit on a page."""
         return self.runs[:LISTED]
 
     @property
@@ -84,22 +84,25 @@ class PreviewedBoard:
 
     @property
     def lost(self) -> int:
-        """Count the runs that cannot be scored with the new gold."""
+        """The number of runs that cannot be scored with the new gold."""
         return sum(one.after.scores is None for one in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPreview:
-    """An upload with its changed items and its boards. Each kind of change has `count` and the first ids as `items`."""
+    """An upload, with the items that it changes and the boards that it affects.
+
+    `changes` maps each kind of change to its `count`, and to the first ids in `items`.
+    """
 
     upload: GoldUpload
     changes: dict[str, dict[str, Any]]
     boards: list[PreviewedBoard]
-    is_stale: bool  # whether the gold, scorer, rules or runs of closed phases have changed since then
+    is_stale: bool  # whether the gold, scorer, rules or runs of closed phases have changed since the preview
 
     @property
     def kinds(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return the kinds of changes with their names."""
+        """The kinds of changes that occur, with their names."""
         words = {"changed": _("Changed items"), "added": _("Added items"), "removed": _("Removed items")}
         return [(words[kind], part) for kind, part in self.changes.items() if part["count"]]
 
@@ -109,7 +112,7 @@ class GoldPreview:
 
 
 def find_preview(shared_task: SharedTask, key: UUID, organizer: User, at: datetime) -> GoldPreview:
-    """Return the preview of an upload that the person may see. `boards` is empty until it is computed.
+    """Return the preview of an upload that the person may see. `boards` is empty until the preview has been computed.
 
     Raises:
         Http404: there is no such upload.
@@ -152,7 +155,7 @@ def _group(groups: dict[str, int], one: Evaluation) -> str:
 
 
 def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict[str, Any]) -> dict[int, int | None]:
-    """Return ranks by evaluation for the runs that are official with the new scores."""
+    """Return the ranks of the runs that are official according to the new scores, by evaluation."""
     scores = {one.run_id: kept["runs"][str(one.run_id)] for one in shown}
     keys = {run: None if found is None else upload.track.rank_key(found) for run, found in scores.items()}
     own: dict[int, list[Evaluation]] = {}

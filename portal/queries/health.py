@@ -1,4 +1,4 @@
-"""Health checks: whether the portal can accept uploads, whether workers are alive, and how much work is waiting."""
+"""Health checks: whether the portal can accept uploads, whether the workers are alive, and how much work is waiting."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from django.conf import settings
 from django.db import Error
 from django.db.models import Count, Min, QuerySet
 
-from portal.models import Heartbeat, OutgoingMail, Run, Submission, WorkerHost
+from portal.models import Heartbeat, OutgoingMail, Run, Submission, TaskPush, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.models.schema import missing_migrations
 from portal.objects.interface import data_objects
 
 BROKER_SECONDS = 1
-# A lane without a heartbeat for this long is considered dead. The interval is 30 seconds.
+# A lane is considered dead after this long without a heartbeat. Heartbeats are 30 seconds apart.
 SILENCE = timedelta(minutes=2)
-WEB = "web"  # tolerated deviation of a machine's clock, in seconds
-CLOCK_SECONDS = 5  # tolerated deviation of a machine's clock
-LATE = timedelta(minutes=10)  # when the oldest waiting upload is this old, its lane is too slow
+WEB = "web"  # the lane name that web servers report
+CLOCK_SECONDS = 5  # tolerated difference between a machine's clock and the database's
+LATE = timedelta(minutes=10)  # if the oldest waiting work is older than this, its lane is too slow
 
 
 class HealthStatus(StrEnum):
@@ -32,14 +32,17 @@ class HealthStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of each part: `ok` or the problem, without addresses or secrets."""
+    """The state of the portal as a whole and of each part: `ok` or the problem, without addresses or secrets."""
 
     status: HealthStatus
     parts: dict[str, str]
 
 
 def health() -> Health:
-    """Check what uploads need: writing to the database and to storage. Everything else can wait for the sweep."""
+    """Check the parts of the portal.
+
+    Uploads need only the database and storage. The sweep can catch up on everything else later.
+    """
     needed = _database() | {"storage": _said(data_objects().probe)}
     later = {"broker": _said(_try_broker)}
     if needed.get("schema") == "ok":
@@ -62,7 +65,7 @@ def _said(test: Callable[[], object]) -> str:
 
 
 def _database() -> dict[str, str]:
-    """Check that the database answers, has all tables and accepts a row."""
+    """Check that the database responds, has all tables and accepts a row."""
     try:
         at = database_now()
     except Error as error:
@@ -72,7 +75,7 @@ def _database() -> dict[str, str]:
     try:
         WorkerHost.objects.report(gethostname(), WEB, at, clock_offset())
     except Error as error:
-        return {"database": f"accepts no writes ({type(error).__name__})", "schema": "ok"}
+        return {"database": f"not accepting writes ({type(error).__name__})", "schema": "ok"}
     return {"database": "ok", "schema": "ok"}
 
 
@@ -83,18 +86,18 @@ def _try_broker() -> None:
 
 
 def _workers(at: datetime) -> dict[str, str]:
-    """Report lanes without a heartbeat, and workers that lack something and so claim no work."""
+    """Report lanes that have no recent heartbeat, and workers that claim no work because they lack something."""
     beats = dict(Heartbeat.objects.values_list("lane", "at"))
     found = {f"worker {lane}": _beating(beats.get(lane), at) for lane in settings.CELERY_TASK_QUEUES}
     for worker in WorkerHost.objects.filter(at__gte=at - SILENCE).exclude(missing=[]).order_by("lane"):
-        found[f"worker {worker.lane}"] = "accepts no work: " + " ".join(worker.missing)
+        found[f"worker {worker.lane}"] = "not accepting work: " + " ".join(worker.missing)
     return found
 
 
 def _clocks(at: datetime) -> str:
-    """Report clocks that are off.
+    """Report the clock that is off the most.
 
-    Times come from the database, but logs, certificates and signed links use these clocks.
+    Times come from the database, but logs, certificates and signed links depend on the machines' clocks.
     """
     workers = WorkerHost.objects.filter(at__gte=at - SILENCE).values_list("clock_offset", flat=True)
     most = max([clock_offset(), *workers], key=abs)
@@ -105,19 +108,19 @@ def _clocks(at: datetime) -> str:
 
 def _beating(last: datetime | None, at: datetime) -> str:
     if last is None:
-        return "never heard of"
+        return "no heartbeat yet"
     silence = at - last
-    return "ok" if silence <= SILENCE else f"silent for {int(silence.total_seconds())} s"
+    return "ok" if silence <= SILENCE else f"no heartbeat for {int(silence.total_seconds())} s"
 
 
 def _queue(at: datetime) -> str:
     age = max(backlog.age for backlog in backlogs(at))
-    return "ok" if age <= LATE.total_seconds() else f"the oldest work waits for {int(age)} s"
+    return "ok" if age <= LATE.total_seconds() else f"the oldest work has been waiting for {int(age)} s"
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The amount of waiting work of one kind, and the age of the oldest in seconds."""
+    """How much work of one kind is waiting, and the age of the oldest in seconds."""
 
     work: str
     waiting: int
@@ -125,13 +128,17 @@ class Backlog:
 
 
 def backlogs(at: datetime) -> list[Backlog]:
-    """Return the backlogs of uploads to check, runs to score and emails to send. Runs without gold are not waiting."""
+    """Return the backlogs of uploads to check, runs to score, pushed folders to check and emails to send.
+
+    Runs that have no gold standard are not counted as waiting.
+    """
     submissions = Submission.objects.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
     runs = Run.objects.scorable().filter(state__in=(Run.State.RECEIVED, Run.State.SCORING), team__isnull=False)
     mails = OutgoingMail.objects.filter(state=OutgoingMail.State.QUEUED)
     return [
         _backlog("check", submissions, "received_at", at),
         _backlog("score", runs, "received_at", at),
+        _backlog("push", TaskPush.objects.unfinished(), "received_at", at),
         _backlog("mail", mails, "queued_at", at),
     ]
 

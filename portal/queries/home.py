@@ -21,9 +21,9 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class TaskLine:
     """A shared task in a list.
 
-    `phase` is the open phase that closes first. Without one, it is an open phase without an end, then the next phase to
-    open, then the last phase that closed, or None. `deadline` is when it closes, opens or closed, or None if it has no
-    end. `boards` are the tracks whose leaderboard shows scores to everyone.
+    `phase` is the open phase that closes first, or else an open phase without an end, the next phase to open, or the
+    phase that closed last. `deadline` is when it closes, opens or closed, or None if it has no end. `boards` are the
+    tracks whose leaderboards show scores to everyone.
     """
 
     task: SharedTask
@@ -37,9 +37,9 @@ class TaskLine:
 
 @dataclass(frozen=True, slots=True)
 class HomeLists:
-    """A page of all tasks: open ones by deadline, upcoming ones by date, then all others, newest first.
+    """One page of the tasks: open tasks by deadline, upcoming tasks by opening date, then all others, newest first.
 
-    `languages` and `years` are those of all tasks that the reader sees, whatever the filter.
+    `languages` and `years` cover all tasks that the reader may see, regardless of the filter.
     """
 
     open: list[TaskLine]
@@ -75,7 +75,7 @@ class TaskFilter:
 
 
 def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, page: str = "1") -> HomeLists:
-    """Return a page of the shared tasks that the person may see, with a constant number of queries."""
+    """Return a page of the shared tasks that the person may see. The number of queries is constant."""
     visible = SharedTask.objects.visible_to(viewer)
     found = _by_state((wanted or TaskFilter()).apply(visible), at)
     shown = Paginator(found.prefetch_related("tracks", "phases__graces"), PAGE_SIZE).get_page(page)
@@ -110,7 +110,7 @@ def _counts(rows: QuerySet[Any], by: str) -> dict[int, int]:
 
 
 def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
-    """Sort tasks for the home page. A task's state and time are those of `deciding_phase`."""
+    """Sort tasks for the home page, by the same rules as `deciding_phase`."""
     phases = Phase.objects.filter(shared_task=OuterRef("pk"))
     extended = Subquery(Grace.objects.filter(phase=OuterRef("pk"), team__isnull=True).values("until"))
     closings = phases.open(at).annotate(until=Greatest("closes", Coalesce(extended, "closes"))).order_by("until")
@@ -125,7 +125,7 @@ def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
 
 
 def deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | None]:
-    """Return the task's state and the phase for its `TaskLine`."""
+    """Return the task's state (`OPEN`, `UPCOMING` or `ENDED`) and the phase for its `TaskLine`."""
     running = [phase for phase in phases if phase.is_open(at)]
     if running:
         return OPEN, min(running, key=lambda phase: (phase.closes_for(None) or _NEVER, -phase.opens.timestamp()))
@@ -144,7 +144,7 @@ def deciding_date(state: int, phase: Phase | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """An open phase of a task in which the reader's team takes part, and the number of its scored runs in it."""
+    """An open phase that the reader's team can take part in, and the number of the team's scored runs in it."""
 
     team: Team
     shared_task: SharedTask
@@ -153,7 +153,7 @@ class NextStep:
 
 
 def next_step(user: Viewer, at: datetime) -> NextStep | None:
-    """Return the open phase of the user's approved teams that closes first, if there is one."""
+    """Return the open phase that closes first among those of the user's approved teams, if there is one."""
     if not user.is_authenticated:
         return None
     teams = Team.objects.filter(members=user.pk, state=Team.State.APPROVED)

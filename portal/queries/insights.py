@@ -1,4 +1,4 @@
-"""Results analysis: statistics of all runs, correlations between metrics, classes and hard items."""
+"""Results analysis: statistics of the runs, correlations between metrics, results by class, and hard items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,24 +6,29 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.utils.text import capfirst
+
 from portal.models import Board, Evaluation, Phase, Run, Track, Viewer
 from portal.queries.board_table import Row
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.items import missed_items
+from portal.queries.label_shares import LabelShares, label_shares
 from portal.queries.leaderboard import Leaderboard, leaderboards
 from portal.queries.slices import BySlice, by_slice, slice_label
+from portal.queries.statistics import BaselineResult, track_statistics
 from scoring.analysis.field import Summary, rank_correlation, summary
 
 Found = TypeVar("Found")
 
 MANY = 5000  # maximum number of runs in a figure
-FIELD = 30  # maximum number of runs shown next to each other
+FIELD = 30  # maximum number of runs shown side by side
+ANSWERS = 20  # maximum number of incorrect answers that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class LeadLine:
-    """A run's lead over another run by the ranking metric, with bounds; see `scoring.significance.Lead`."""
+    """One run's lead over another by the ranking metric, with its interval; see `scoring.significance.Lead`."""
 
     ahead: str
     behind: str
@@ -36,17 +41,17 @@ class LeadLine:
 
 @dataclass(frozen=True, slots=True)
 class SliceScores:
-    """Ranking scores of the best team runs (at most FIELD) on each slice of one column."""
+    """The ranking scores of the best team runs (at most FIELD) in each slice of one column."""
 
     name: str
     title: str
-    items: list[tuple[str, int]]  # slices and their numbers of items
-    rows: list[tuple[str, float | None, list[float | None]]]  # runs, their scores, and their scores in each slice
+    items: list[tuple[str, int]]  # slices, and how many items each has
+    rows: list[tuple[str, float | None, list[float | None]]]  # runs, their scores on all items and in each slice
 
 
 @dataclass(frozen=True, slots=True)
 class GapLine:
-    """A run's most certain gap between two slices of a column; see `scoring.significance.slice_gaps`."""
+    """For one run, the most certain gap between two slices of a column; see `scoring.significance.slice_gaps`."""
 
     run: str
     title: str  # title of the column
@@ -63,17 +68,56 @@ class GapLine:
 
 
 @dataclass(frozen=True, slots=True)
-class MissedByAnswer:
-    """Items that all of the best runs answered incorrectly, by the gold's answer, as in Table 4 of HatEval 2019.
+class SameError:
+    """The number of items for which the `best` top-scoring runs all gave the same incorrect answer, `answer`.
 
-    `best`, `counts` and `ids` have an entry for each number of runs. `rows` contain only answers with missed items.
+    If `answer` is empty, this is the total over all incorrect answers. `share` is the fraction of that total, and
+    `of_items` the fraction of all judged items. Compare Table 4 of HatEval 2019.
+    """
+
+    best: int
+    answer: str
+    count: int
+    share: float
+    of_items: float
+
+
+@dataclass(frozen=True, slots=True)
+class MissedByAnswer:
+    """Items that all of the best runs answered incorrectly, by gold answer.
+
+    `best` lists how many of the best runs are considered; `counts` and `ids` have an entry for each of these numbers.
+    `rows` contains only answers with missed items.
     """
 
     best: list[int]
     judged: int
     counts: list[int]
-    rows: list[tuple[str, list[int], int]]  # the gold's answer, the counts of missed items, and the count of all items
+    rows: list[tuple[str, list[int], int]]  # a gold answer, its counts of missed items, and how many items have it
     ids: list[list[str]]  # empty unless the task publishes its items
+    same: list[SameError]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An example item and its cells.
+
+    `different` lists the runs whose values differ between the columns, and `same` those whose values are all the same,
+    each with its values as text.
+    """
+
+    id: str
+    cells: list[str]
+    different: list[tuple[str, str]]
+    same: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Example items with the runs' answers, as in Table 3 of SSA 2023."""
+
+    columns: list[str]
+    rows: list[Example]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +125,26 @@ class Insights:
     """The analysis of a board's runs, with the names that the board shows."""
 
     board: Leaderboard  # with the official runs
-    every_run: Leaderboard  # with all runs, or the best MANY of them
-    statistics: list[tuple[Column, Summary]]  # for each metric that some run has
+    every_run: Leaderboard  # all runs, or the best MANY of them
+    statistics: list[tuple[Column, Summary]]  # for each metric for which any run has a value
+    baselines: tuple[BaselineResult, ...]
+    label_shares: list[LabelShares]
     correlations: list[tuple[Column, list[float | None]]]  # a row for each metric, with a value for each metric
-    details: dict[str, dict[str, Any]]  # by run: `scoring.analysis.details.details`
-    ranks: dict[str, tuple[int, int]]  # by run: range of its rank on resampled items
-    leads: list[LeadLine]  # leads of the best runs over each other
-    field: dict[str, Any]  # `scoring.analysis.details.field_details`; empty until a worker has computed it
-    evaluation_ids: dict[str, int]  # by run: its evaluation
+    details: dict[str, dict[str, Any]]  # `scoring.analysis.details.details`, by run
+    ranks: dict[str, tuple[int, int]]  # range of each run's rank on resampled items
+    leads: list[LeadLine]  # leads between pairs of the best runs
+    field: dict[str, Any]  # `scoring.analysis.details.field_details`; empty until computed by a worker
+    evaluation_ids: dict[str, int]  # run → its evaluation
     missed: MissedByAnswer | None
+    examples: Examples | None
     slices: list[SliceScores]
     gaps: list[GapLine]
-    # Agreement between annotators as `scoring.gold.agreement.AnnotatorAgreement`; empty if unknown.
+    # Annotator agreement as `scoring.gold.agreement.AnnotatorAgreement`; empty if unknown.
     agreement: list[dict[str, Any]]
 
 
 def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insights:
-    """Return the analysis that the viewer may see now. Its parts are empty if the board is hidden."""
+    """Return the analysis as the viewer may see it now. If the board is hidden, its parts are empty."""
     board, every_run = leaderboards(track, phase, viewer, at, Choices(size=None), Choices(runs="all", size=MANY))
     teams = board.teams
     values = {column.key: [row.scores.get(column.key) for row in teams] for column in board.columns}
@@ -113,6 +160,8 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         board=board,
         every_run=every_run,
         statistics=[(column, summary(values[column.key])) for column in measured],
+        baselines=track_statistics(board).baselines if measured else (),
+        label_shares=label_shares(field.get("labels", {}), track),
         correlations=[
             (column, [rank_correlation(values[column.key], values[other.key]) for other in measured])
             for column in measured
@@ -122,6 +171,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
         evaluation_ids={name: int(pk) for pk, name in names.items()},
+        examples=_examples(made.get("examples", {}), names),
         slices=_slices(slices, board, teams[:FIELD], names),
         gaps=_gaps(slices, track, names),
         agreement=track.agreement.get(phase.split, []) if board.visible and board.gold_version else [],
@@ -130,7 +180,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
 
 
 def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, at: datetime) -> list[Evaluation]:
-    """Return the evaluations of the rows, in their order."""
+    """Return the evaluations of the rows in `shown`, in the same order."""
     if board.gold_version is None:
         return []
     seen = Evaluation.objects.visible_to(viewer, at)
@@ -140,7 +190,7 @@ def _evaluations(board: Leaderboard, shown: Mapping[UUID, str], viewer: Viewer, 
 
 
 def _kept(board: Leaderboard, viewer: Viewer, at: datetime) -> Board | None:
-    """Return the board with the worker's comparison of its runs. None if it is hidden or not compared yet."""
+    """Return the board with a worker's comparison of its runs, or None if it is hidden or has not been compared yet."""
     if board.comparison is None:
         return None
     kept = Board.objects.visible_to(viewer, at).filter(track=board.track, phase=board.phase).first()
@@ -178,7 +228,7 @@ def _slices(found: BySlice, board: Leaderboard, rows: list[Row], names: Mapping[
 
 
 def _gaps(found: BySlice, track: Track, names: Mapping[str, str]) -> list[GapLine]:
-    """Return a line for each run and column, in the order of the runs."""
+    """Return a line for each run and each column of slices, in the order of the runs."""
     lines = []
     for run, by in _in_order(found.gaps, names):
         for name, gaps in _of_track(by, track):
@@ -189,13 +239,34 @@ def _gaps(found: BySlice, track: Track, names: Mapping[str, str]) -> list[GapLin
     return lines
 
 
+def _examples(found: Mapping[str, Any], names: Mapping[str, str]) -> Examples | None:
+    """Return the examples for the runs that the board shows, in the order of the board."""
+    answers: list[tuple[str, list[list[float | None]]]] = _in_order(found.get("answers", {}), names)
+    if not answers:
+        return None
+    rows = []
+    for place, item in enumerate(found["items"]):
+        values = [(name, own[place]) for name, own in answers]
+        different, same = (
+            [(name, ", ".join(_word(value) for value in one)) for name, one in values if (len(set(one)) > 1) is wanted]
+            for wanted in (True, False)
+        )
+        rows.append(Example(item["id"], item["cells"], different, same))
+    columns = [capfirst(column.replace("_", " ")) for column in found["columns"]]
+    return Examples(columns, rows) if rows else None
+
+
+def _word(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}"
+
+
 def _of_track(found: Mapping[str, Found], track: Track) -> list[tuple[str, Found]]:
     """Return the entries in the order of the track's slices."""
     return [(name, found[name]) for name in track.definition.slices if name in found]
 
 
 def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime) -> MissedByAnswer | None:
-    """Return missed items by answer, the answers with the most missed items first."""
+    """Return missed items by gold answer. Answers with the most missed items come first."""
     if not found:
         return None
     all_of = {answer: items for answer, (_missed, items) in found[0]["by_answer"].items()}
@@ -206,11 +277,27 @@ def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime
         counts=[one["missed"] for one in found],
         rows=sorted((row for row in rows if any(row[1])), key=lambda row: ([-count for count in row[1]], row[0])),
         ids=[missed_items(board.track, board.phase, map(int, one["runs"]), at) for one in found],
+        same=[line for one in found for line in _same_errors(one)],
     )
 
 
+def _same_errors(one: Mapping[str, Any]) -> list[SameError]:
+    """Return the total over all incorrect answers, then an entry for each of the most frequent ones (up to ANSWERS).
+
+    Empty if there are none.
+    """
+    counts: Mapping[str, int] = one.get("same", {})  # missing from comparisons made by older workers
+    total, judged = sum(counts.values()), one["judged"]
+    most = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))[:ANSWERS]
+    return [
+        SameError(one["best"], answer, count, count / total, count / judged)
+        for answer, count in (("", total), *most)
+        if total
+    ]
+
+
 def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values by name instead of evaluation, without runs that the board does not show."""
+    """Key the disagreements by name instead of evaluation, keeping only the runs that the board shows."""
     if "disagreement" not in field:
         return dict(field)
     table = _in_order(field["disagreement"], names)
@@ -218,5 +305,5 @@ def _named(field: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
 
 
 def _in_order(found: Mapping[str, Found], names: Mapping[str, str]) -> list[tuple[str, Found]]:
-    """Return names and values in the order of the names. PostgreSQL's JSON objects have no order."""
+    """Return names and values in the order of `names`, because PostgreSQL's JSON objects are unordered."""
     return [(name, found[pk]) for pk, name in names.items() if pk in found]

@@ -1,4 +1,4 @@
-"""Published answers to every item, for one or several runs, and items missed by the best runs."""
+"""Published answers to every item, by one or more runs, and the items that the best runs missed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from django.core.paginator import Page, Paginator
 from portal.models import GoldItems, Phase, RunItems, Track
 
 PAGE_SIZE = 50
-LABELS = 100  # maximum number of labels to choose from
+LABELS = 100  # maximum number of labels that can be chosen from
 
 
 @dataclass(frozen=True, slots=True)
 class ItemChoice:
-    """The reader's filter for items. Unknown values match nothing."""
+    """The reader's filter for items. Unknown values are ignored."""
 
-    which: str = ""  # "wrong": not fully correct in a run; "missed": correct in none; "differ": answered differently
-    label: str = ""  # in the answer of the gold or a run
+    which: str = ""  # "wrong": some run is not fully correct; "missed": no run is; "differ": answers differ
+    label: str = ""  # a label that the gold's answer or a run's answer must contain
     page: str = ""  # page number
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A run's answer to an item, in parts, and its value from 0 to 1, or None without one."""
+    """A run's answer to an item, in parts, and its value from 0 to 1 (None if it has none)."""
 
     parts: list[str]
     value: float | None
@@ -40,22 +40,22 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ItemTable:
-    """The items of one or several runs. `measure` is a `scoring.analysis.item_answers.Measure`."""
+    """The items of one or more runs. `measure` is a `scoring.analysis.item_answers.Measure`."""
 
     measure: str
     runs: list[str]
-    right: list[int]  # number of items that each run answered fully correctly
+    right: list[int]  # how many items each run answered fully correctly
     judged: int
     labels: list[str]  # labels to filter by; empty for weights and spans
     choice: ItemChoice
     page: Page[int]
-    items: list[Item]  # items on that page
+    items: list[Item]  # items on the requested page
 
 
 def item_table(
     track: Track, phase: Phase, evaluations: Mapping[str, int], choice: ItemChoice, at: datetime
 ) -> ItemTable | None:
-    """Return the items of these runs with the runs' names. None unless they are public and stored."""
+    """Return the items of these runs, which are given by name. None unless the items are public and stored."""
     found = _found(track, phase, evaluations.values(), at)
     if found is None:
         return None
@@ -79,7 +79,7 @@ def item_table(
 
 
 def items_are_unread(track: Track, phase: Phase, evaluation: int, at: datetime) -> bool:
-    """Return whether the run's items would be shown if a worker had been able to read them."""
+    """Return whether the run's items are missing only because a worker could not read them."""
     return RunItems.objects.public(track, phase.split, at).unread().filter(pk=evaluation).exists()
 
 
@@ -96,7 +96,7 @@ def missed_items(track: Track, phase: Phase, evaluations: Iterable[int], at: dat
 def _found(
     track: Track, phase: Phase, evaluations: Iterable[int], at: datetime
 ) -> tuple[GoldItems, dict[int, RunItems]] | None:
-    """Return the gold's answers, and the runs' answers by evaluation, all by the same gold version."""
+    """Return the gold's answers, and the runs' answers by evaluation, all for the same gold version."""
     rows = RunItems.objects.public(track, phase.split, at).filter(evaluation__in=list(evaluations))
     rows = rows.select_related("evaluation__gold__items")
     runs = {row.pk: row for row in rows.order_by("-evaluation__gold__version") if row.answers}
@@ -108,13 +108,13 @@ def _found(
 
 
 def _labels(gold: GoldItems) -> list[str]:
-    """Return all labels in the gold standard."""
+    """Return the labels in the gold standard. Empty if there are too many to choose from."""
     labels = sorted({part for answer in gold.answers for part in answer})
     return labels if len(labels) <= LABELS else []
 
 
 def _wanted(gold: GoldItems, runs: list[RunItems], choice: ItemChoice, labels: set[str]) -> list[int]:
-    """Return the indexes of the selected items, in the gold's order."""
+    """Return the indexes of the items that match the filter, in the gold's order."""
 
     def is_wanted(place: int) -> bool:
         values = [run.values[place] for run in runs]

@@ -1,7 +1,7 @@
-"""Ladders: which runs made a step, and the scores that are shown for them while the phase is open.
+"""Ladders: which runs improve the shown scores while the phase is open, and the rounded scores shown for them.
 
-Boards (`leaderboard`) and runs (`runs`) use this module, and every page, file and email with scores reads one of them.
-Steps are computed from scores that the viewer must not see, so those scores never leave this module.
+Every page, file and email with scores uses `leaderboard` or `runs`, and both use this module. Steps are computed from
+scores that the viewer must not see, so these scores never leave this module.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -20,9 +20,12 @@ _UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class LadderStep:
-    """A run that made a step, and the rounded ranking key that is shown for it (see `Track.rank_key`)."""
+    """A run that improved its owner's shown score by more than a step, and the rounded ranking key shown for it.
 
-    owner: int | UUID  # the team, or the run itself for a baseline
+    See `Track.rank_key`.
+    """
+
+    owner: int | UUID  # the team or, for a baseline, the run itself
     run: UUID
     evaluation: int
     is_teams: bool
@@ -45,17 +48,17 @@ class _Sent(NamedTuple):
 
     @property
     def owners(self) -> tuple[tuple[str, int | UUID | None], ...]:
-        """Return the team and the person who uploaded the run. A baseline has a ladder of its own."""
+        """The team and the person who uploaded the run. A baseline is its own owner."""
         return (("run", self.run),) if self.team is None else (("team", self.team), ("sender", self.sender))
 
 
 def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> list[LadderStep]:
-    """Return the steps on that board that the viewer may see, in order.
+    """Return the steps on this board that the viewer may see, in order.
 
-    `runs` must contain all runs of an owner or none. A run's owners are its team and its sender, so a person who
-    changes teams gets no second ladder. A withdrawn run keeps its position in the order, so that withdrawing does not
-    reset the ladder. Whether it is on a board is checked elsewhere. A run waits for the scores of its owners' earlier
-    runs, so that shown scores do not change.
+    `runs` must contain either all or none of an owner's runs. A run's owners are its team and its sender, so a person
+    who changes teams does not get a second ladder. Withdrawn runs still count, so that withdrawing a run does not reset
+    the ladder; the caller must leave them out of the board. A run is not shown until the scores of its owners' earlier
+    runs are known, so that scores that have been shown do not change.
     """
     step = board.phase.ladder_step
     assert step is not None
@@ -76,7 +79,7 @@ def steps(board: Board, runs: QuerySet[Run], viewer: Viewer, at: datetime) -> li
 
 
 def shown_keys(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID, float]:
-    """Return the shown keys of these runs and of their owners' other runs. Runs that made no step are left out."""
+    """Return the rank keys shown for these runs and their owners' other runs. Runs that made no step are left out."""
     phases, tracks = {run.phase_id for run in runs}, {run.track_id for run in runs}
     teamless = {run.pk for run in runs if run.team_id is None}
     teams = _connected({run.team_id for run in runs if run.team_id is not None}, phases)
@@ -86,7 +89,7 @@ def shown_keys(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID
 
 
 def _connected(teams: set[int], phases: Collection[int]) -> set[int]:
-    """Return these teams, and all teams connected to them by people who uploaded for several teams."""
+    """Return these teams, and all teams connected to them through people who uploaded for several teams."""
     found: set[int] = set()
     sent = Submission.objects.filter(phase__in=phases)
     while teams - found:
@@ -97,7 +100,7 @@ def _connected(teams: set[int], phases: Collection[int]) -> set[int]:
 
 
 def _known(runs: Iterable[_Sent]) -> Iterator[_Sent]:
-    """Yield runs with known scores, except those after an unscored run of the same owner."""
+    """Yield the runs in order, leaving out unfinished ones and any that follow an unfinished run of the same owner."""
     waiting: set[object] = set()
     for sent in runs:
         if sent.is_awaited or not waiting.isdisjoint(sent.owners):

@@ -1,4 +1,4 @@
-"""The leaderboard of one track in one phase, by one gold and one scorer version, never a mixture."""
+"""The leaderboard of one track in one phase, with scores from a single gold and scorer version."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -20,28 +20,29 @@ from portal.queries.ties import bracketed, groups_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard(BoardTable):
-    """A page of a board. If `visible` is False, it has no rows.
+    """One page of a board. If `visible` is False, it has no rows.
 
     `hidden_reason` is empty if everyone may see the board.
     """
 
     visible: bool
     hidden_reason: str
-    pending: int = 0  # number of runs without a score
-    # While runs are scored again: the number of finished runs and of all runs.
+    pending: int = 0  # number of runs that are waiting for their first score
+    # While runs are being rescored: how many are done, and how many there are.
     rescored: tuple[int, int] | None = None
     has_aliases: bool = False
     count: int = 0  # number of rows on all pages
     page: int = 1
     pages: int = 1
     releases: Sequence[ReleasedBoard] = ()  # newest first
-    unmade: int = 0  # number of runs on all pages that have no scores for the chosen slice
+    unmade: int = 0  # number of runs, on all pages, without scores for the chosen slice
 
 
 def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
-    """Return the default phase: the last with public scores, otherwise the last that has opened, otherwise the first.
+    """Return the default phase: the last with public scores, or else the last that has opened, or else the first.
 
-    Among phases with public scores, one that is over comes first: a campaign's result before what follows it.
+    Among phases with public scores, closed ones are preferred, so that the results of a campaign are shown rather than
+    a later phase.
     """
     opened = [phase for phase in phases if phase.opens <= at]
     public = [phase for phase in opened if phase.scores_are_public(at)]
@@ -54,9 +55,9 @@ def leaderboard(
 ) -> Leaderboard:
     """Return the board as the viewer may see it now.
 
-    Ranks cover the teams' runs that `choices.runs` and `choices.until` select. They follow the track's ranking metric,
-    its direction and its rule for ties, on all items or on those of `choices.slice`. Other choices do not change ranks.
-    Baselines and the gold standard have no rank and are listed by score.
+    The teams' runs selected by `choices.runs` and `choices.until` are ranked by the track's ranking metric and its rule
+    for ties, on all items or on those in `choices.slice`. Other choices do not change ranks. Baselines and the gold
+    standard have no rank and are listed by score.
     """
     return leaderboards(track, phase, viewer, at, choices or Choices())[0]
 
@@ -64,8 +65,8 @@ def leaderboard(
 def leaderboards(
     track: Track, phase: Phase, viewer: Viewer, at: datetime, *choices: Choices
 ) -> tuple[Leaderboard, ...]:
-    """Return the same board for several choices, which share queries."""
-    # Only for texts: rows are filtered by their own queryset.
+    """Return the same board for each of these choices, sharing queries between them."""
+    # Used only for texts. The queryset of rows has its own filter.
     visible, step = phase.scores_are_visible_to(viewer, at), phase.step_for(viewer, at)
     board = _board(track, phase, viewer, at)
     result = Leaderboard(
@@ -73,7 +74,7 @@ def leaderboards(
         phase=phase,
         visible=visible,
         hidden_reason="" if phase.scores_are_public(at) else hidden_reason(phase, at),
-        columns=columns(track) if step is None else [stepped_column(track, step)],
+        columns=columns(track, phase.split) if step is None else [stepped_column(track, step)],
         rows=[],
         rank_by=track.definition.rank_by,
         gold_version=None,
@@ -85,7 +86,7 @@ def leaderboards(
     if board is None or board.gold is None or not (visible or _has_rows(board, viewer, at)):
         return (result,) * len(choices)
     if board.comparison.get("metric") != result.rank_by:
-        board.comparison = {}  # computed with the previous ranking metric
+        board.comparison = {}  # it was computed with the previous ranking metric
     slices = by_slice(board) if step is None else BySlice()
     are_public = phase.names_are_public(at) or phase.shared_task.is_organized_by(viewer)
     result = replace(
@@ -120,7 +121,7 @@ def _has_rows(board: Board, viewer: Viewer, at: datetime) -> bool:
 
 
 class _Reader(NamedTuple):
-    """The viewer and the time for which a board is shown."""
+    """The viewer, the time, and the team names that the viewer may see."""
 
     viewer: Viewer
     at: datetime
@@ -131,7 +132,7 @@ def _with_rows(result: Leaderboard, board: Board, reader: _Reader, slices: BySli
     chosen = slices.choice(choices.slice)
     if chosen is not None:
         board = copy(board)
-        board.comparison = {}  # it covers all items, not a single slice
+        board.comparison = {}  # the comparison covers all items, not a single slice
     names = reader.names
     selection = _select(board, result, choices, None if chosen is None else slices.of(chosen), reader)
     order = _order(result, choices)
@@ -171,7 +172,7 @@ def _order(result: Leaderboard, choices: Choices) -> Order:
 
 
 def _pending(track: Track, phase: Phase, board: Board | None) -> int:
-    """Count the waiting runs without a score on the board. Runs that are scored again are not included."""
+    """Count the runs on the board that are waiting for their first score. Runs being rescored are not included."""
     if board is None or board.gold is None:
         return Run.objects.pending(track.pk, phase.pk).count()
     return board.pending_runs().count()
@@ -193,13 +194,13 @@ def _comparison(board: Board) -> Comparison | None:
 
 
 def _last_release(board: Board, releases: Sequence[ReleasedBoard]) -> ReleasedBoard | None:
-    """Return the newest release whose scores differ from those that the board shows now."""
+    """Return the newest release with a different gold or scorer version than the board shows now."""
     shown = (board.gold_id, board.scorer)
     return next((one for one in releases if (one.gold_id, one.scorer) != shown), None)
 
 
 def _compared_with(release: ReleasedBoard, lines: list[Row]) -> list[Row]:
-    """Return the rows with the ranks that they have gained since that release."""
+    """Return the rows with the number of ranks that each team has gained since the release."""
     before = released_ranks(release)
 
     def compared(row: Row) -> Row:
@@ -223,13 +224,13 @@ def hidden_reason(phase: Phase, at: datetime) -> str:
         return _("This phase has not opened yet.")
     if phase.scores == Phase.Scores.NEVER:
         return _("The organizers do not publish the scores of this phase.")
-    return _("The scores stay hidden until the organizers release them.")
+    return _("The scores are hidden until the organizers release them.")
 
 
 def board_state(board: Leaderboard, choices: Choices, at: datetime) -> str:
-    """Return the board's state, one of `portal.web.templatetags.icons`.
+    """Return the board's state, one of the names in `portal.web.templatetags.icons`.
 
-    It is never final while changes are expected.
+    The state is not "final" while changes are expected.
     """
     phase = board.phase
     if choices.until is not None and choices.until <= at:

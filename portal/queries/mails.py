@@ -1,6 +1,7 @@
-"""The facts in emails that are not in their rows. They are read when the email is sent, and are visible to everyone."""
+"""Facts for emails that are not in the emails' rows. They are read on sending. All scores in them are public."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -27,9 +28,9 @@ from portal.times_and_numbers import count, score
 from scoring.reports.messages import phrase
 from scoring.reports.problems import Problem, translate
 
-FINDINGS = 10  # shown in an email; the page shows all
+FINDINGS = 10  # maximum number of errors listed in an email; the page lists all
 
-# Required states of the team. In other states the email would be incorrect.
+# Kind of email → the team states in which it is still correct.
 _STATES: Mapping[str, tuple[Team.State, ...]] = {
     OutgoingMail.Kind.TEAM_APPROVED: (Team.State.APPROVED,),
     OutgoingMail.Kind.DATA_PASSWORD: (Team.State.APPROVED,),
@@ -41,7 +42,7 @@ _EVERYBODY = AnonymousUser()  # emails may be forwarded, so they show only what 
 
 
 def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """Return the facts of that email, or None if it is no longer due."""
+    """Return the facts for the email, or None if it is no longer due."""
     is_true = mail.team is None or mail.kind not in _STATES or mail.team.state in _STATES[mail.kind]
     if not (is_true and _has_reader(mail)):
         return None
@@ -50,9 +51,9 @@ def facts(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _has_reader(mail: OutgoingMail) -> bool:
-    """Return whether the person still wants such emails and is still in the team, or still organizes the task.
+    """Return whether the person still wants this email and is still in the team or still organizes the task.
 
-    Emails about a hidden task go only to its organizers.
+    Emails about a hidden task are sent only to its organizers.
     """
     is_public = mail.shared_task_id is None or mail.shared_task.state == SharedTask.State.OPEN
     if mail.user is None:  # an invitation, or an email to someone without an account
@@ -83,11 +84,16 @@ def _rejected(mail: OutgoingMail, at: datetime) -> MailFacts:
 
 def _scored(mail: OutgoingMail, at: datetime) -> MailFacts:
     lines = submission_view(_submission(mail), _EVERYBODY, at).runs
-    return MailFacts(results=[_result(line, line.scores) for line in lines if line.state == Run.State.SCORED])
+    results = [_result(line, line.scores) for line in lines if line.state == Run.State.SCORED]
+    return replace(_failed(mail, at), results=results)
+
+
+def _failed(mail: OutgoingMail, at: datetime) -> MailFacts:
+    return MailFacts(receipt=receipt(_submission(mail)) if mail.details.get("with_receipt") else None)
 
 
 def _deadline(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """Return None if the deadline was moved or has passed, or if the team has a valid run."""
+    """Return the facts, or None if the deadline was moved or has passed, or if the team needs no reminder."""
     phase, team = mail.phase, mail.team
     assert phase is not None
     assert team is not None
@@ -98,14 +104,14 @@ def _deadline(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _released(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """Return None if the release was postponed."""
+    """Return the facts, or None if the scores are no longer public."""
     if mail.phase is None or not mail.phase.scores_are_public(at):
         return None
     return MailFacts(results=_official_results(mail.team, mail.phase, at) if mail.team else ())
 
 
 def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """Return None if the person has signed, or if a newer version has its own email."""
+    """Return the facts, or None if the person has signed, or if a newer version of the agreement has its own email."""
     agreement = mail.shared_task.definition.agreement
     is_asked = agreement is not None and agreement.version == mail.details["version"]
     has_signed = mail.user is not None and Signature.objects.current(mail.user, mail.shared_task) is not None
@@ -113,7 +119,7 @@ def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
 
 
 def _account(mail: OutgoingMail, at: datetime) -> MailFacts | None:
-    """Return the facts. None if the account has another address now or the address was confirmed by another email."""
+    """Return the facts, or None if the account no longer has this address or has already confirmed it."""
     if mail.user is None:
         return MailFacts()
     address = EmailAddress.objects.filter(user=mail.user, email__iexact=mail.address).first()
@@ -125,6 +131,7 @@ _FACTS: Mapping[str, Callable[[OutgoingMail, datetime], MailFacts | None]] = {
     OutgoingMail.Kind.RUNS_ACCEPTED: _accepted,
     OutgoingMail.Kind.RUNS_REJECTED: _rejected,
     OutgoingMail.Kind.RUNS_SCORED: _scored,
+    OutgoingMail.Kind.RUNS_FAILED: _failed,
     OutgoingMail.Kind.DEADLINE_72: _deadline,
     OutgoingMail.Kind.DEADLINE_24: _deadline,
     OutgoingMail.Kind.RELEASED: _released,
@@ -138,7 +145,7 @@ def _submission(mail: OutgoingMail) -> Submission:
 
 
 def _finding(found: dict[str, Any], language: str) -> Finding:
-    """Describe a problem: its first position, a sentence with the fix, and what was expected if that is missing."""
+    """Describe a problem: its place and message, and what was expected or is similar, unless the message says so."""
     problem = translate(Problem(**{**found, "places": tuple(found["places"])}), language)
     hints = []
     if problem.expected and (expected := phrase(problem.expected, language)) not in problem.message:

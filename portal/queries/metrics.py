@@ -1,6 +1,6 @@
-"""Metrics for Prometheus, counted from rows: they are the same in all web processes and after a restart.
+"""Metrics for Prometheus. They come from the database, so all web processes report the same, even after a restart.
 
-Every series exists from the start with the value 0. An alert on a series that appears with its first error would miss
+Every series exists from the start, with the value 0. If a series appeared only with its first error, alerts would miss
 that error.
 """
 
@@ -19,7 +19,7 @@ from django.db.models import Count, Min, QuerySet
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from portal import __version__
-from portal.models import Heartbeat, OutgoingMail, Reading, Refusal, Run, SharedTask, Submission, WorkerHost
+from portal.models import Heartbeat, OutgoingMail, Reading, Refusal, Run, SharedTask, Submission, TaskPush, WorkerHost
 from portal.models.clock import clock_offset
 from portal.queries.counters import ALL, BOUNDS, FINISHED, SCORING, TOTAL, UPLOADS, WAITING, Counts, counters
 from portal.queries.health import SILENCE, backlogs
@@ -33,46 +33,50 @@ ANSWERED_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _BOUNDS = BOUNDS | {ANSWERED: ANSWERED_SECONDS}
 _STATUSES = ("2xx", "3xx", "4xx", "5xx")
 _REGULAR = (Reading.BACKUP, Reading.RESTORE, Reading.RECONCILE)
-# Few rows are in these states. Rows in other states are counted when they reach them.
+# Few rows are in these states at any time. Uploads and runs in other states are counted by `portal.queries.counters`.
 _SUBMISSIONS = (Submission.State.RECEIVED, Submission.State.CHECKING, Submission.State.FAILED)
 _RUNS = (Run.State.RECEIVED, Run.State.SCORING, Run.State.FAILED)
+_PUSHES = (TaskPush.State.RECEIVED, TaskPush.State.CHECKING, TaskPush.State.FAILED)
 _MAILS = (OutgoingMail.State.QUEUED, OutgoingMail.State.FAILED)
 
 
 def metrics(at: datetime) -> Iterator[Metric]:
-    """Return all metrics. `docs/for-administrators.md` explains which ones to watch."""
+    """Yield all metrics. `docs/for-administrators.md` explains which ones to watch."""
     counts = counters(at)
     tasks = SharedTask.objects.order_by("slug").values_list("slug", flat=True)
     yield _counter("agon_uploads", "Uploads accepted.", ["shared_task"], ((one, counts[UPLOADS, one]) for one in tasks))
     runs = Run.objects.filter(kind=Run.Kind.TEAM)
-    yield _states("agon_submissions", "Uploads that wait or have failed.", Submission.objects.all(), _SUBMISSIONS)
-    yield _states("agon_runs", "Runs of teams that wait or have failed on our side.", runs, _RUNS)
+    yield _states(
+        "agon_submissions", "Uploads that are waiting or have failed.", Submission.objects.all(), _SUBMISSIONS
+    )
+    yield _states("agon_runs", "Team runs that are waiting or have failed on our side.", runs, _RUNS)
     ended = ((state, counts[FINISHED, state]) for state in (Run.State.SCORED, Run.State.REJECTED))
-    words = "Runs of teams that were scored or rejected, ten minutes later."
+    words = "Team runs that were scored or rejected, counted ten minutes later."
     yield _counter("agon_runs_finished", words, ["state"], ended)
-    yield _states("agon_mails", "Mails that wait or were given up.", OutgoingMail.objects.all(), _MAILS)
+    yield _states("agon_pushes", "Pushed folders that are waiting or have failed.", TaskPush.objects.all(), _PUSHES)
+    yield _states("agon_mails", "Emails that are waiting or could not be sent.", OutgoingMail.objects.all(), _MAILS)
     rejected = dict.fromkeys(MESSAGES, 0) | dict(Refusal.objects.values_list("code", "uploads"))
-    yield _counter("agon_refusals", "Rejected uploads by code.", ["code"], rejected.items())
+    yield _counter("agon_refusals", "Rejected uploads by problem code.", ["code"], rejected.items())
     waiting = backlogs(at)
-    yield _gauge("agon_queue_length", "Work that waits.", ["work"], ((one.work, one.waiting) for one in waiting))
+    yield _gauge("agon_queue_length", "Waiting work.", ["work"], ((one.work, one.waiting) for one in waiting))
     ages = ((one.work, one.age) for one in waiting)
-    yield _gauge("agon_queue_age_seconds", "For how long the oldest of it has waited.", ["work"], ages)
-    yield _histogram(SCORING, "Scoring of a run.", counts)
-    yield _histogram(WAITING, "Upload to first score.", counts)
+    yield _gauge("agon_queue_age_seconds", "Age of the oldest waiting work.", ["work"], ages)
+    yield _histogram(SCORING, "Time to score a run.", counts)
+    yield _histogram(WAITING, "Time from upload to first score.", counts)
     answers = ((status, counts[ANSWERS, status]) for status in _STATUSES)
-    yield _counter("agon_answers", "Answers to requests, but for those of health.", ["status"], answers)
-    yield _histogram(ANSWERED, "Request to answer.", counts)
+    yield _counter("agon_answers", "Responses to requests, except health checks.", ["status"], answers)
+    yield _histogram(ANSWERED, "Time from request to response.", counts)
     yield from _regular_work(at)
     yield from _hosts(at)
-    yield _gauge("agon_database_connections", "Of the whole server.", ["kind"], connections())
+    yield _gauge("agon_database_connections", "Database connections of the whole server.", ["kind"], connections())
     free = shutil.disk_usage(settings.STATE_ROOT).free
-    yield GaugeMetricFamily("agon_disk_free_bytes", "Free space where the state lies.", value=free)
+    yield GaugeMetricFamily("agon_disk_free_bytes", "Free disk space in AGON_STATE.", value=free)
     running = (__version__, settings.REVISION, scorer_version, 1)
-    yield _gauge("agon_info", "What runs here.", ["version", "revision", "scorer"], [running])
+    yield _gauge("agon_info", "Versions that are running.", ["version", "revision", "scorer"], [running])
 
 
 def _family(kind: Family, name: str, words: str, labels: list[str], rows: Iterable[tuple[Any, ...]]) -> Metric:
-    """Return a metric family. Each of `rows` has a value for each label, and the number for these labels."""
+    """Return a metric family. Each row has a value for each label, followed by the number."""
     family = kind(name, words, labels=labels)
     for *values, figure in rows:
         family.add_metric(values, figure)
@@ -96,23 +100,28 @@ def _histogram(name: str, words: str, counts: Counts) -> Metric:
 
 
 def _regular_work(at: datetime) -> Iterator[Metric]:
-    """Report the age of regular work. If it was never done, this is the portal's age."""
+    """Report how long ago periodic jobs last ran. For a job that has never run, report the portal's age."""
     begun = _begun(at)
     beats = dict(Heartbeat.objects.values_list("lane", "at"))
     silences = ((lane, _age(beats.get(lane, begun), at)) for lane in settings.CELERY_TASK_QUEUES)
-    yield _gauge("agon_heartbeat_age_seconds", "Silence of a lane's workers.", ["lane"], silences)
+    yield _gauge("agon_heartbeat_age_seconds", "Time since the last heartbeat of a lane's workers.", ["lane"], silences)
     done = regular_work(at)
     ages = ((name, age) for name, (age, _value) in done.items())
-    yield _gauge("agon_work_age_seconds", "Since regular work was last done.", ["work"], ages)
+    yield _gauge("agon_work_age_seconds", "Time since scheduled work last completed.", ["work"], ages)
     values = ((name, value) for name, (_age, value) in done.items())
-    yield _gauge("agon_work_problems", "What it found then: damaged files, differences.", ["work"], values)
+    yield _gauge(
+        "agon_work_problems", "Damaged files or differences that the last scheduled work found.", ["work"], values
+    )
     left = certificate_seconds(at)
-    words = "Until the certificate of AGON_URL expires."
+    words = "Time until the certificate of AGON_URL expires."
     yield _gauge("agon_certificate_seconds", words, [], [] if left is None else [(left,)])
 
 
 def regular_work(at: datetime) -> dict[str, tuple[float, float]]:
-    """Return the seconds since each kind of regular work was last done, or since the portal exists, and its result."""
+    """Return how many seconds ago each periodic job last ran, and its result.
+
+    For a job that has never run, the time is the portal's age.
+    """
     begun = _begun(at)
     found = {one.name: one for one in Reading.objects.filter(name__in=_REGULAR)}
     known = {name: found.get(name, Reading(at=begun)) for name in _REGULAR}
@@ -120,7 +129,7 @@ def regular_work(at: datetime) -> dict[str, tuple[float, float]]:
 
 
 def certificate_seconds(at: datetime) -> float | None:
-    """Return the seconds until the certificate expires, or None if it was never read."""
+    """Return the seconds until the certificate expires, or None if it has never been read."""
     seen = Reading.objects.filter(name=Reading.CERTIFICATE).first()
     return seen.value - at.timestamp() if seen else None
 
@@ -135,7 +144,7 @@ def _age(since: datetime, at: datetime) -> float:
 
 
 def connections() -> Iterator[tuple[str, int]]:
-    """Return the used and the allowed connections. Both are 0 with SQLite, which has none."""
+    """Yield the number of used connections and the limit. Both are 0 for SQLite, which has no server."""
     used = limit = 0
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -145,12 +154,12 @@ def connections() -> Iterator[tuple[str, int]]:
 
 
 def _hosts(at: datetime) -> Iterator[Metric]:
-    """Report the machines that have reported within two minutes, and the machine that answers."""
+    """Report on the machines seen in the last two minutes, and on the one that answers this request."""
     workers = WorkerHost.objects.filter(at__gte=at - SILENCE)
     offsets = [(gethostname(), "metrics", clock_offset()), *((one.host, one.lane, one.clock_offset) for one in workers)]
     words = "Seconds that a machine's clock is ahead of the database's."
     yield _gauge("agon_clock_offset_seconds", words, ["host", "lane"], offsets)
     unable = Counter(one.lane for one in workers if one.missing)
-    words = "Workers that accept no work, as their machine lacks what it needs."
+    words = "Workers that are not accepting work because something on their machine is missing."
     lanes = ((lane, unable[lane]) for lane in settings.CELERY_TASK_QUEUES)
     yield _gauge("agon_workers_not_ready", words, ["lane"], lanes)

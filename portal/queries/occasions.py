@@ -1,4 +1,4 @@
-"""Emails caused by dates and new agreements. Each query returns those that were not queued yet."""
+"""Emails that are due because of a date or a new agreement. Each query yields those that have not been queued yet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from portal.models import Grace, Membership, OutgoingMail, Phase, Run, SharedTask, Signature, Team, User
 
-# The schedule may be down this long. People who join later get no email about the release.
+# How long the scheduler can be down without losing these emails. People who join later get none.
 RELEASE_IS_NEWS = timedelta(days=7)
-AGREEMENT_IS_NEWS = timedelta(days=30)  # after this time, people without an email are asked at their next upload
+AGREEMENT_IS_NEWS = timedelta(days=30)  # after that, people who got no email are asked at their next upload
 _FIRST, _LAST = timedelta(hours=72), timedelta(hours=24)
 _ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 
@@ -20,7 +20,7 @@ Kind = OutgoingMail.Kind
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """An email that a person should get, as the arguments of `OutgoingMail.objects.notify`."""
+    """An email to a person, with the arguments of `OutgoingMail.objects.notify`."""
 
     user: User
     kind: OutgoingMail.Kind
@@ -29,20 +29,21 @@ class Notice:
 
 
 def notices(at: datetime) -> Iterator[Notice]:
-    """Return all notices that are due now and have no row in the outbox."""
+    """Yield all notices that are due now and have no row in the outbox."""
     yield from _deadlines(at)
     yield from _releases(at)
     yield from _new_agreements(at)
 
 
 def _deadlines(at: datetime) -> Iterator[Notice]:
-    """Notify teams 72 and 24 hours before the deadline if they had the data by then and have no valid run.
+    """Notify teams 72 and 24 hours before a deadline if they already had the data then and have no valid run.
 
-    The occasion includes the deadline, so moved deadlines and extra time get their own emails.
+    The occasion includes the deadline, so that a moved deadline or extra time gets its own emails. Phases with rounds
+    are for practice, so they send none.
     """
     graced = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at, until__lte=at + _FIRST))
     near = Q(closes__gt=at, closes__lte=at + _FIRST) | Q(graced)
-    phases = Phase.objects.of_public_tasks().filter(near, opens__lte=at)
+    phases = Phase.objects.of_public_tasks().filter(near, opens__lte=at, round_days__isnull=True)
     phases = phases.select_related("shared_task").prefetch_related("graces")
     for phase in phases:
         for closes, teams in _closings(phase):
@@ -55,7 +56,7 @@ def _deadlines(at: datetime) -> Iterator[Notice]:
 
 
 def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
-    """Yield each closing of the phase with its teams: those that have their own extra time, and all others."""
+    """Yield each closing time of the phase with its teams. Each team with its own extra time is yielded separately."""
     graced = {grace.team_id for grace in phase.graces.all() if grace.team_id is not None}
     teams = Team.objects.filter(shared_task=phase.shared_task)
     groups = [(None, teams.exclude(pk__in=graced)), *((pk, teams.filter(pk=pk)) for pk in graced)]
@@ -66,12 +67,12 @@ def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
 
 
 def _has_valid_run(phase: Phase) -> Exists:
-    """Return whether a team has a run that may be official in that phase."""
+    """Return the condition that a team has a run that may be official in the phase."""
     return Exists(Run.objects.eligible().filter(team=OuterRef("pk"), phase=phase))
 
 
 def _releases(at: datetime) -> Iterator[Notice]:
-    """Notify teams that have a run in the phase and, if there are any, the organizers."""
+    """Notify teams with a valid run in a recently released phase. If there are any, also notify the organizers."""
     recent = {"released__lte": at, "released__gt": at - RELEASE_IS_NEWS}
     released = Phase.objects.of_public_tasks().filter(scores=Phase.Scores.ON_RELEASE, **recent)
     for phase in released.select_related("shared_task"):
@@ -87,7 +88,7 @@ def _releases(at: datetime) -> Iterator[Notice]:
 
 
 def _new_agreements(at: datetime) -> Iterator[Notice]:
-    """Notify team members who have signed an earlier version than the one from a recent import."""
+    """Notify team members who signed an earlier version of an agreement, if a recent import has a new version."""
     imported = SharedTask.objects.public().filter(imported_at__gt=at - AGREEMENT_IS_NEWS)
     for shared_task in imported.filter(Exists(Signature.objects.filter(shared_task=OuterRef("pk")))):
         agreement = shared_task.definition.agreement
@@ -114,5 +115,5 @@ def _to_members(
 
 
 def _not_mailed(user: str, kind: OutgoingMail.Kind, occasion: str) -> Q:
-    """Select rows without an email for that occasion. `user` is the column that names the person."""
+    """Select rows whose person has not been emailed about the occasion. `user` is the column with the person."""
     return Q(~Exists(OutgoingMail.objects.filter(user=OuterRef(user), kind=kind, occasion=occasion)))

@@ -17,9 +17,9 @@ Scores = Mapping[str, float | None]
 class OfficialRun:
     """A team's official run in one track and phase.
 
-    `run` is None if the team has no run yet, or if all its runs are official (rule `all`). By the rule `best` it is
-    also None while the viewer must not see scores, because the best run reveals something about them. `chosen` is true
-    if a person chose the run, not the rule.
+    `run` is None if the team has no run yet, or if all its runs are official (rule `all`). With the rule `best`, it is
+    also None if the viewer must not see scores, because which run is best would reveal something about them. `chosen`
+    is true if a person chose the run, rather than the rule.
     """
 
     phase: Phase
@@ -28,8 +28,8 @@ class OfficialRun:
     rule: str  # a Phase.Official
     best_by: Column
     is_hidden: bool
-    in_steps: bool  # whether the viewer sees scores on a ladder; then the best run is the last step
-    may_choose: bool  # whether the team may choose now
+    in_steps: bool  # whether the viewer sees scores on a ladder; if so, the best run is the last step
+    may_choose: bool  # whether the team can choose now
 
     @property
     def chosen(self) -> bool:
@@ -37,16 +37,16 @@ class OfficialRun:
 
     @property
     def is_settled_choice(self) -> bool:
-        """Whether a choice was possible and no longer is."""
+        """Whether teams could choose, but this team no longer can."""
         return self.rule == Phase.Official.CHOSEN and not self.may_choose
 
 
 def official_runs(
     runs: Iterable[Run], scores: Mapping[UUID, Scores], viewer: Viewer, at: datetime
 ) -> list[OfficialRun]:
-    """Return an entry for each team, phase and track of the runs.
+    """Return an entry for each team, phase and track that these runs belong to.
 
-    `scores` are those that the viewer may see, by run.
+    `scores` maps runs to the scores that the viewer may see.
     """
     groups: dict[tuple[int | None, Phase, Track], list[Run]] = defaultdict(list)
     for run in runs:

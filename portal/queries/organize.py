@@ -1,4 +1,4 @@
-"""The organizers' overview: what needs attention, run states, and what a release would show."""
+"""The organizers' overview: what needs attention, the states of runs, and what a release would show."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _A_WEEK = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class RunStates:
-    """The number of teams' runs by state, in one phase of one track. Every state has an entry."""
+    """The number of team runs in each state, for one phase and track. Every state has an entry."""
 
     track: Track
     phase: Phase
@@ -34,7 +34,7 @@ class RunStates:
 
 
 def run_states(shared_task: SharedTask) -> list[RunStates]:
-    """Return an entry for each phase and track with items, in the task's order."""
+    """Return an entry for each phase and each track that has items in it, in the task's order."""
     runs = Run.objects.filter(track__shared_task=shared_task, kind=Run.Kind.TEAM)
     rows = runs.values_list("track", "phase", "state").annotate(Count("pk"))
     counts = {(track, phase, state): count for track, phase, state, count in rows}
@@ -54,7 +54,7 @@ def run_states(shared_task: SharedTask) -> list[RunStates]:
 
 
 def failed_on_our_side(shared_task: SharedTask) -> int:
-    """Count the runs, including baselines, and gold files that failed on our side and can be evaluated again."""
+    """Count the runs (including baselines) and gold files that failed because of the portal and can be retried."""
     runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED)
     gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
     return runs.count() + gold.count()
@@ -62,7 +62,7 @@ def failed_on_our_side(shared_task: SharedTask) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ToDo:
-    """A to-do for an organizer. `page` is the URL name of its page."""
+    """A to-do for an organizer. `page` is the URL name of the page where it can be done."""
 
     state: str  # a state that pages show as an icon
     text: str
@@ -71,12 +71,12 @@ class ToDo:
 
 @dataclass(frozen=True, slots=True)
 class TrackLook:
-    """A track's board as a release would show it."""
+    """What a release would show on a track's board."""
 
     track: Track
     gold_version: int | None
     teams: int  # number of teams with a run on the board
-    unscored: int  # number of runs that would be missing because they have no score
+    unscored: int  # number of runs that would be missing because they have no score yet
     failed: int
 
 
@@ -85,7 +85,7 @@ _TEAMS = Choices(baselines=False, size=None)
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLook:
-    """A phase whose scores are released, with what the release shows or would show."""
+    """A phase whose scores are shown on release, and what the release shows or would show."""
 
     phase: Phase
     is_public: bool
@@ -98,7 +98,7 @@ class ReleaseLook:
 
 
 def release_looks(shared_task: SharedTask, organizer: User, at: datetime) -> list[ReleaseLook]:
-    """Return an entry for each phase whose scores are released, in the task's order."""
+    """Return an entry for each phase whose scores are shown on release, in the task's order."""
     states = {(line.phase, line.track): line for line in run_states(shared_task)}
     return [
         ReleaseLook(
@@ -137,7 +137,7 @@ class Duties:
 def duties(user: Viewer, at: datetime) -> list[Duties]:
     """Return an entry for each shared task that the user organizes. Tasks with something to do come first.
 
-    Without a second factor, the entries have no to-dos.
+    If the user has no second factor, the entries have no to-dos.
     """
     if not user.is_authenticated:
         return []
@@ -211,7 +211,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
         (
             "scoring",
             unscored,
-            _n("%d run is waiting for its score.", "%d runs are waiting for their scores."),
+            _n("%d run is waiting to be scored.", "%d runs are waiting to be scored."),
             "organize_runs",
         ),
     ]
@@ -220,7 +220,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
 
 
 def _recently_withdrawn(shared_task: SharedTask, at: datetime) -> int:
-    """Count the teams that left the board of an open phase within the last week."""
+    """Count the teams that left the board of an open phase in the last week."""
     recent = shared_task.teams.filter(withdrawn_at__gt=at - _A_WEEK)
     phases = shared_task.phases.open(at)
     gone = [recent.shut_out(phase).filter(runs__phase=phase).values_list("pk", flat=True) for phase in phases]

@@ -1,4 +1,4 @@
-"""All tracks of a shared task next to each other, in one phase, and their overall rankings."""
+"""All tracks of a shared task side by side, in one phase, and their overall rankings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,10 +7,12 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from portal.models import Phase, Track, Viewer
+from portal.queries.all_runs import AllRuns, all_runs
 from portal.queries.board_table import BoardTable
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.leaderboard import Leaderboard, leaderboard
+from portal.queries.statistics import StatisticsTable, statistics_of
 from portal.times_and_numbers import language_name
 from scoring.definition import Overall
 from scoring.formats import answer_kind
@@ -26,7 +28,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class TrackResult:
-    """A team's official run in a track. `is_first` is true if no team ranks higher."""
+    """A team's official run in a track or, if all its runs are official, its best run. `is_first` means rank 1."""
 
     rank: int | None
     value: float | None
@@ -38,7 +40,7 @@ Results = dict[str, TrackResult]  # by team
 
 @dataclass(frozen=True, slots=True)
 class OverallRow:
-    """A team's row, with `cells` in the order of the tracks, and None for a track without a run."""
+    """A team's row. `cells` are in the order of the tracks. A cell is None if the team has no run in the track."""
 
     team: str
     is_own: bool
@@ -47,7 +49,7 @@ class OverallRow:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A team's result in a track: rank, value, and the number of ranked teams."""
+    """A team's ranked result in a track. `ranked` is the number of ranked teams."""
 
     rank: int
     value: float
@@ -59,7 +61,7 @@ class CombinedRow:
     rank: int
     team: str
     value: float
-    is_own: bool  # whether it is the viewer's team
+    is_own: bool  # whether this is the viewer's team
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +73,25 @@ class Combined:
 
     @property
     def head(self) -> str:
-        """The heading of the values."""
+        """The heading of the values column."""
         return {"borda": _("Points"), "mean-rank": _("Mean rank"), "mean-score": _("Mean score")}[self.rule.by]
 
     @property
+    def weights(self) -> str:
+        """The weights of the tracks as text, such as `2 : 1`. Empty if the rule does not define weights."""
+        return " : ".join(f"{weight:g}" for weight in self.rule.weights)
+
+    @property
     def decimals(self) -> int:
-        return {"borda": 0, "mean-rank": 2, "mean-score": 4}[self.rule.by]
+        return {"borda": 2 if self.rule.weights else 0, "mean-rank": 2, "mean-score": 4}[self.rule.by]
 
 
 @dataclass(frozen=True, slots=True)
 class OverallBoard:
-    """The teams on the boards of all tracks. It is empty if `visible` is False. `hidden_reason` is as for a board."""
+    """The teams on the boards of all tracks, or of a group of tracks.
+
+    If `visible` is False, there are no rows. `hidden_reason` is the same as for a board.
+    """
 
     phase: Phase
     visible: bool
@@ -90,6 +100,8 @@ class OverallBoard:
     boards: tuple[Leaderboard, ...]
     rows: tuple[OverallRow, ...]
     combined: tuple[Combined, ...]
+    statistics: StatisticsTable
+    all_runs: AllRuns | None
     step: float | None  # step of the ladder, if the viewer sees scores in steps
 
     @property
@@ -98,18 +110,18 @@ class OverallBoard:
 
     @property
     def lines(self) -> list[tuple[OverallRow, list[tuple[TrackResult | None, tuple[Track, Column]]]]]:
-        """Return each row, and its cells with their headings."""
+        """Each row with its cells, and each cell with its track and column."""
         return [(row, list(zip(row.cells, self.heads, strict=True))) for row in self.rows]
 
 
 def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, group: str = "") -> OverallBoard:
     """Return the official runs in a group of tracks, or in all tracks.
 
-    Teams are sorted by number of tracks, then by name.
+    Teams with runs in the most tracks come first, then teams are sorted by name.
     """
     groups = _groups(tracks)
     chosen = [track for track in tracks if group in _groups_of(track)] or tracks
-    boards = [leaderboard(track, phase, viewer, at, Choices(baselines=False, size=None)) for track in chosen]
+    boards = [leaderboard(track, phase, viewer, at, Choices(size=None)) for track in chosen]
     results = [_results(board) for board in boards]
     first = boards[0]
     return OverallBoard(
@@ -120,26 +132,28 @@ def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, gro
         boards=tuple(boards),
         rows=_rows(boards, results),
         combined=_combined(boards, results),
+        statistics=statistics_of(boards),
+        all_runs=all_runs(boards),
         step=first.step,
     )
 
 
 def _rows(boards: list[Leaderboard], results: list[Results]) -> tuple[OverallRow, ...]:
-    own = {row.team: row.is_own for board in boards for row in board.rows}
+    own = {row.team: row.is_own for board in boards for row in board.teams}
     rows = [OverallRow(team, is_own, tuple(column.get(team) for column in results)) for team, is_own in own.items()]
     return tuple(sorted(rows, key=lambda row: (row.cells.count(None), row.team.casefold())))
 
 
 def _results(board: BoardTable) -> Results:
-    """Return the results by team. If all runs are official, each team's best one counts."""
+    """Return the result of each team. If all runs are official, each team's best run counts."""
     found: Results = {}
-    for row in board.rows:
+    for row in board.teams:
         found.setdefault(row.team, TrackResult(row.rank, row.scores.get(board.rank_by), row.rank == 1))
     return found
 
 
 def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combined, ...]:
-    """Return the task's overall rankings whose tracks are all shown."""
+    """Return the task's overall rankings, except those that include a track that is not shown."""
     by_slug = {board.track.slug: board for board in boards}
     rules = boards[0].track.shared_task.definition.overall
     places: dict[str, dict[str, Placement]] = {}
@@ -159,10 +173,10 @@ def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combin
 def combined(
     rule: Overall, places: Mapping[str, Mapping[str, Placement]], high_is_good: bool, own: str | None = None
 ) -> Combined:
-    """Rank the teams by that rule. `places` are by team and track, `own` is the name of the viewer's team.
+    """Rank the teams by this rule. `places` are keyed by team and track. `own` is the name of the viewer's team.
 
-    `borda` adds up the number of lower-ranked teams over all tracks. The means rank only teams with a rank in every
-    track. Equal values share a rank, and the ranks after it are skipped.
+    `borda` adds up the (weighted) number of lower-ranked teams over all tracks. `mean-rank` and `mean-score` include
+    only teams that are ranked in every track. Equal values share a rank, and the ranks after it are skipped.
     """
     values = {team: value for team, own in places.items() if (value := _value(rule, own)) is not None}
     sign = -1 if rule.by == "borda" or (rule.by == "mean-score" and high_is_good) else 1
@@ -172,16 +186,18 @@ def combined(
 
 
 def _value(rule: Overall, own: Mapping[str, Placement]) -> float | None:
-    found = [own[track] for track in rule.tracks if track in own]
+    weights = dict(zip(rule.tracks, rule.weights or [1.0] * len(rule.tracks), strict=True))
+    found = [(weight, own[track]) for track, weight in weights.items() if track in own]
     if rule.by == "borda":
-        return float(sum(place.ranked - place.rank for place in found)) if found else None
+        return float(sum(weight * (place.ranked - place.rank) for weight, place in found)) if found else None
     if len(found) < len(rule.tracks):
         return None
-    return sum(place.rank if rule.by == "mean-rank" else place.value for place in found) / len(found)
+    total = sum(weight * (place.rank if rule.by == "mean-rank" else place.value) for weight, place in found)
+    return total / sum(weights.values())
 
 
 def _groups(tracks: list[Track]) -> tuple[Group, ...]:
-    """Return groups by hard and soft labels and by language, if tracks differ in them."""
+    """Return groups for hard and soft labels and for languages, if the tracks differ in these."""
     slugs = dict.fromkeys(slug for track in tracks for slug in _groups_of(track))
     titles = {"hard": _("Hard labels"), "soft": _("Soft labels")}
     kinds = {slug for slug in slugs if slug in titles}

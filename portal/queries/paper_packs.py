@@ -1,4 +1,4 @@
-"""Finding the paper pack for the current boards."""
+"""The paper pack for the current boards."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scoring import __version__ as engine_version
 
 @dataclass(frozen=True, slots=True)
 class BoardsState:
-    """The sources of a pack: its audience, a digest of everything that it shows, and the boards' revisions."""
+    """What a pack is made from: its audience, a digest of everything in it, and the sum of the boards' revisions."""
 
     audience: PaperPack.Audience
     digest: str
@@ -19,7 +19,7 @@ class BoardsState:
 
 
 def boards_state(phase: Phase, at: datetime) -> BoardsState:
-    """Return the current state. It is equal as long as the pack would be the same."""
+    """Return the current state. It stays the same for as long as the pack would."""
     is_public = phase.scores_are_public(at)
     boards = list(
         Board.objects.filter(phase=phase).order_by("track__position").values_list("pk", "revision", "gold", "scorer")
@@ -42,7 +42,7 @@ def boards_state(phase: Phase, at: datetime) -> BoardsState:
 
 
 def current_pack(phase: Phase, viewer: Viewer, at: datetime) -> PaperPack | None:
-    """Return the pack for the current boards, finished or not, if the viewer may see it."""
+    """Return the pack for the current boards, whether finished or not, if the viewer may see it."""
     state = boards_state(phase, at)
     return (
         PaperPack.objects.visible_to(viewer, at)

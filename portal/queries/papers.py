@@ -1,4 +1,4 @@
-"""Papers that teams ask to be cited by."""
+"""The papers that teams want others to cite."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -8,11 +8,11 @@ from django.db.models import Q, QuerySet
 
 from portal.models import Evaluation, SharedTask, Team
 
-_GIVEN = ~Q(bibtex="") | ~Q(paper="")
+HAS_PAPER = ~Q(bibtex="") | ~Q(paper="")
 
 
 def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
-    """Return the teams with a paper that a public board lists by name, sorted by name."""
+    """Return the teams that have a paper and are named on a public board, sorted by name."""
     phases = [one for one in shared_task.phases.all() if one.names_are_public(at)]
     shown = set[int]()
     on_boards = Evaluation.objects.visible_at_all(AnonymousUser(), at)
@@ -33,4 +33,4 @@ def papers_of_all(shared_task: SharedTask) -> QuerySet[Team]:
 
 
 def _given(shared_task: SharedTask) -> QuerySet[Team]:
-    return Team.objects.filter(_GIVEN, shared_task=shared_task).select_related("shared_task")
+    return Team.objects.filter(HAS_PAPER, shared_task=shared_task).select_related("shared_task")

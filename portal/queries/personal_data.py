@@ -6,8 +6,7 @@ from django.db.models import ForeignObjectRel, ManyToManyRel, Model
 
 from portal.models import OutgoingMail, Run, Team, User
 
-# Passwords and second factors are left out: they contain no information about the person and would be dangerous in a
-# file.
+# Passwords, keys and codes are left out: they say nothing about the person and would be dangerous in a file.
 _SECRETS = {
     "user": {"password"},
     "accesstoken": {"sha256"},
@@ -33,7 +32,7 @@ def personal_data(user: User) -> dict[str, Any]:
 
 
 def teams_to_hand_over(user: User) -> list[Team]:
-    """Return the teams that have other members and whose captain is this person."""
+    """Return the teams that have this person as captain and also have other members."""
     own = Team.objects.filter(memberships__user=user, memberships__is_captain=True).select_related("shared_task")
     return [team for team in own if team.memberships.exclude(user=user).exists()]
 

@@ -1,4 +1,4 @@
-"""Counts of problems as text. Each count names what it counts."""
+"""Counts of problems, as text that says what is being counted."""
 
 import re
 from collections import Counter
@@ -13,9 +13,9 @@ Problem = dict[str, Any]  # see `scoring.reports.problems.Problem.as_dict`
 
 
 def meaning(code: str) -> str | None:
-    """Return the sentence of a problem code, or None for an unknown code.
+    """Return the sentence for a problem code, or None if the code is unknown.
 
-    The parts that a report fills in are shown as `…`.
+    Parts that a report would fill in are shown as `…`.
     """
     if code not in MESSAGES:
         return None
@@ -23,18 +23,18 @@ def meaning(code: str) -> str | None:
 
 
 def more_places(problem: Problem, listed: int) -> str:
-    """Return the number of further places of a problem, e.g. `2,575 more items`."""
+    """Return how many places a problem has in addition to those listed, such as `2,575 more items`."""
     return more(_unit(problem), problem["count"] - listed)
 
 
 def left_out(problem: Problem) -> str:
-    """Return the end of a message that does not list all places. Empty if it does."""
+    """Return the end of a message that lists only some places. Empty if it lists all or none."""
     rest = problem["count"] - len(problem["places"])
     return and_more(_unit(problem), rest) if rest > 0 and problem["places"] else ""
 
 
 def extent(problems: Iterable[Problem]) -> str:
-    """Return what the errors are about, by kind, e.g. `2,576 items, 1 column`. Empty if they concern whole files."""
+    """Return how many things of each kind have errors, such as `2,576 items, 1 column`. Other errors are left out."""
     counts: Counter[str] = Counter()
     for problem in problems:
         if problem["severity"] == "error":

@@ -1,4 +1,4 @@
-"""Data for calendars, feed readers and search engines. Everything in it is also on public pages."""
+"""Data for calendars, feed readers and search engines. All of it is also on public pages."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def _dates(phase: Phase) -> Iterator[Date]:
 
 
 def releases(at: datetime, shared_task: SharedTask | None = None) -> list[ReleasedBoard]:
-    """Return public released boards, newest first."""
+    """Return the public released boards (at most FEED), newest first."""
     found = ReleasedBoard.objects.public(at).defer("content")
     found = found.select_related("phase__shared_task", "track__shared_task", "gold")
     if shared_task is not None:

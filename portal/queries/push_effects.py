@@ -1,6 +1,6 @@
-"""The effects of applying a pushed folder: runs to score again, moved deadlines and affected people.
+"""The effects of applying a pushed folder: runs to rescore, moved deadlines and affected people.
 
-They are computed in a transaction that has applied the folder and is then rolled back.
+They are found in a transaction that applies the folder and is then rolled back.
 """
 
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ _REJECTED = Run.State.REJECTED
 
 @dataclass(frozen=True, slots=True)
 class StateBefore:
-    """Counts before the change."""
+    """The state before the change, to compare with."""
 
     definition: Definition | None
-    waiting: int  # number of teams' runs that wait for a score
-    moves: int  # key of the newest entry about moved windows
-    gold: int  # key of the newest version
-    datasets: dict[str, str]  # SHA-256 by dataset slug
+    waiting: int  # number of teams' runs that are waiting for a score
+    moves: int  # key of the newest PhaseChange
+    gold: int  # key of the newest gold version
+    datasets: dict[str, str]  # a dataset's slug → its SHA-256
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The changes and their effects. `touches_runs` means that a confirmation is needed."""
+    """The changes and their effects. If `touches_runs` is true, a confirmation is required."""
 
     changes: list[str]
     effects: list[str]
@@ -50,14 +50,17 @@ def state_before(shared_task: SharedTask | None) -> StateBefore:
 
 
 def effects_of(before: StateBefore, shared_task: SharedTask, changes: list[str], at: datetime) -> Rehearsal:
-    """Return the effects of a folder that was just applied. `changes` are its changes, without the folder's digest."""
+    """Return the effects of a folder that has just been applied.
+
+    `changes` are the changes made by applying it. The change to the definition's digest is left out of the result.
+    """
     effects = [*_of_runs(before, shared_task), *_of_gold(before, shared_task, at), *_of_windows(before, shared_task)]
     effects += [*_of_agreement(before, shared_task), *_of_datasets(before, shared_task)]
     runs = Run.objects.filter(track__shared_task=shared_task, kind=Run.Kind.TEAM).exclude(state=_REJECTED).count()
     if runs and before.definition is not None and _rules(before.definition) != _rules(shared_task.definition):
         words = ngettext(
-            "The rules change, and %(n)d run was uploaded under the old rules.",
-            "The rules change, and %(n)d runs were uploaded under the old rules.",
+            "The definition changes, but %(n)d run was uploaded under the previous version.",
+            "The definition changes, but %(n)d runs were uploaded under the previous version.",
             runs,
         )
         effects.append(words % {"n": runs})
@@ -67,7 +70,7 @@ def effects_of(before: StateBefore, shared_task: SharedTask, changes: list[str],
 
 def _of_runs(before: StateBefore, shared_task: SharedTask) -> list[str]:
     again = _waiting(shared_task) - before.waiting
-    words = ngettext("%(n)d run is rescored.", "%(n)d runs are rescored.", again)
+    words = ngettext("%(n)d run will be rescored.", "%(n)d runs will be rescored.", again)
     return [words % {"n": again}] if again > 0 else []
 
 
@@ -132,7 +135,10 @@ def _of_datasets(before: StateBefore, shared_task: SharedTask) -> list[str]:
 
 
 def _rules(definition: Definition) -> tuple[str, dict[str, str]]:
-    """Return the files that affect how runs are named, checked and scored: task.yaml and the item files."""
+    """Return the SHA-256 of task.yaml and, by path, of every other file that matters for the runs.
+
+    These are the files that affect how runs are checked and compared.
+    """
     files = {
         path.relative_to(definition.folder).as_posix(): file_sha256(path)
         for path in definition.files_of_rules

@@ -1,4 +1,4 @@
-"""The run limits that a team and the uploading person have left."""
+"""How many more runs a team and the uploading person can submit."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from typing import Literal
 
 from django.db.models import Q
 
-from portal.models import Phase, Quota, Team, Track, Viewer
-from portal.models.quota import quota_day
+from portal.models import Phase, Quota, Run, Team, Track, Viewer
+from portal.models.quota import quota_day, whole_phase
 
 
 @dataclass(frozen=True, slots=True)
 class TrackLimits:
-    """The tightest limit of a track: `used` of `limit` runs in the phase or UTC day. A `limit` of None means no limit.
+    """The tightest limit in a track: `used` of `limit` runs in the phase or UTC day. A `limit` of None means no limit.
 
-    It is the person's limit if they have used more runs, over all teams, than the team has.
+    This is the person's limit if the person has used more runs, across all their teams, than the team has.
     """
 
     track: Track
@@ -30,21 +30,25 @@ class TrackLimits:
 
 
 def remaining(team: Team, user: Viewer, phase: Phase, at: datetime) -> list[TrackLimits]:
-    """Return what the person can still upload for the team: an entry for each track, in the task's order.
+    """Return what the person can still upload for the team, with an entry for each track, in the task's order.
 
-    Rejected runs do not count as used.
+    Rejected runs have returned their quota, so they do not count as used. Runs that the upload would replace do not
+    count, either.
     """
-    today = quota_day(at)
+    today, whole = quota_day(at), whole_phase(phase, at)
     mine = Q(team=team) | Q(user=user.pk, user__isnull=False)
-    rows = Quota.objects.filter(mine, phase=phase, day__in=("", today)).values_list("track", "day", "team", "used")
+    rows = Quota.objects.filter(mine, phase=phase, day__in=(whole, today)).values_list("track", "day", "team", "used")
     used: Counter[tuple[int, str, str]] = Counter()
     for track, day, of_team, count in rows:
         used[track, day, "person" if of_team is None else "team"] = count
+    for track, sender in Run.objects.replaceable(team, phase).values_list("track", "submission__sent_by"):
+        used[track, whole, "team"] -= 1
+        used[track, whole, "person"] -= sender == user.pk
 
     def tightest(track: Track) -> TrackLimits:
         limits: list[TrackLimits] = []
         for whose in ("team", "person"):
-            limits.append(TrackLimits(track, used[track.pk, "", whose], phase.runs_per_track, "phase", whose))
+            limits.append(TrackLimits(track, used[track.pk, whole, whose], phase.runs_per_track, "phase", whose))
             if phase.runs_per_day is not None:
                 limits.append(TrackLimits(track, used[track.pk, today, whose], phase.runs_per_day, "day", whose))
         return min(limits, key=lambda line: float("inf") if line.left is None else line.left)

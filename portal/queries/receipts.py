@@ -1,4 +1,4 @@
-"""Upload receipts, signed with the portal's key, and their verification."""
+"""Receipts for uploads, signed with the portal's key, and their verification."""
 
 from datetime import UTC
 from typing import Any
@@ -12,7 +12,7 @@ from scoring.receipts import Verdict, new_private_key
 
 
 def receipt(submission: Submission) -> dict[str, Any]:
-    """Return what the portal confirms: it received these bytes from this team at that time. It never changes."""
+    """Return the signed receipt, which says who sent which bytes and when they were received. It never changes."""
     runs = submission.runs.select_related("track").order_by("track__position", "number", "name")
     content = {
         "number": str(submission.pk),
@@ -31,12 +31,12 @@ def receipt(submission: Submission) -> dict[str, Any]:
 
 
 def verify(text: bytes) -> Verdict:
-    """Return whether this portal signed exactly that text."""
+    """Check that this portal signed exactly this text."""
     return receipts.verify(text, public_key())
 
 
 def public_key() -> str:
-    """Return the public key for verifying receipts, as PEM."""
+    """Return the public key for verifying receipts, in PEM format."""
     return receipts.public_key(_private_key())
 
 

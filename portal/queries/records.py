@@ -19,7 +19,7 @@ def mails(shared_task: SharedTask, page: str, kind: str = "", state: str = "") -
 
 
 def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[AuditEntry]:
-    """Return a page of a task's audit log, newest first, optionally filtered by kind of event."""
+    """Return a page of a task's audit log, newest first, optionally for only one kind of event."""
     rows = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
     if verb:
         rows = rows.filter(verb=verb)
@@ -27,7 +27,7 @@ def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[Au
 
 
 def audit_verbs(shared_task: SharedTask, actions: ActionWords) -> list[tuple[str, str]]:
-    """Return the kinds of events in the log with their words."""
+    """Return the kinds of events in the task's log, with words for each."""
     verbs = AuditEntry.objects.filter(shared_task=shared_task).order_by("verb")
     return [(verb, event_words(verb, actions)) for verb in verbs.values_list("verb", flat=True).distinct()]
 
@@ -38,15 +38,15 @@ def downloads(shared_task: SharedTask) -> QuerySet[Download]:
 
 
 def download_count(shared_task: SharedTask, dataset: DatasetDefinition, stored: StoredDataset) -> int:
-    """Count the downloads of that version of the file that started at its beginning."""
+    """Count the downloads of this version of the file, not including resumed ones."""
     return shared_task.downloads.filter(dataset=dataset.slug, sha256=stored.sha256, first_byte=0).count()
 
 
 def downloads_page(shared_task: SharedTask, page: str) -> Page[Download]:
-    """Return a page of the downloads."""
+    """Return a page of the downloads of the task's data, newest first."""
     return Paginator(downloads(shared_task), PAGE_SIZE).get_page(page)
 
 
 def team_downloads(team: Team) -> QuerySet[Download]:
-    """Return the last downloads by members of a team."""
+    """Return the most recent downloads by members of a team."""
     return downloads(team.shared_task).filter(team=team)[:TEAM_DOWNLOADS]

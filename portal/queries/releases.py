@@ -14,7 +14,7 @@ from portal.queries.leaderboard import leaderboard
 
 @transaction.atomic
 def keep_release(board: Board, at: datetime) -> ReleasedBoard:
-    """Save the board as everyone sees it now. The first snapshot has the release date."""
+    """Save the board as the public sees it. The first snapshot has the release date, later ones have `at`."""
     assert board.gold is not None
     track, phase = board.track, board.phase
     shown = leaderboard(track, phase, AnonymousUser(), at, Choices(size=None))

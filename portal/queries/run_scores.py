@@ -11,7 +11,7 @@ from portal.queries.leaderboard import Leaderboard, leaderboard
 
 @dataclass(frozen=True, slots=True)
 class RowOnBoard:
-    """A run's row on its board, and that board."""
+    """A run's row on its board, and the board itself."""
 
     row: Row
     board: Leaderboard
@@ -19,7 +19,7 @@ class RowOnBoard:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A score by an earlier gold standard or scorer. `reason` explains why the run was scored again afterwards."""
+    """A score from an earlier gold or scorer version. `reason` explains why the run was later rescored."""
 
     evaluation: Evaluation
     value: float | None  # by the ranking metric
@@ -27,13 +27,13 @@ class Earlier:
 
 
 def place(run: Run, viewer: Viewer, at: datetime) -> RowOnBoard | None:
-    """Return the run's row on the board of official runs, if the viewer may see it."""
+    """Return the run's row on the board of official runs, or None if it has none or the viewer must not see it."""
     board = leaderboard(run.track, run.phase, viewer, at, Choices(search=run.name, size=None))
     return next((RowOnBoard(row, board) for row in board.rows if row.run_id == run.pk), None)
 
 
 def earlier_scores(run: Run, shown: Evaluation | None, viewer: Viewer, at: datetime) -> list[Earlier]:
-    """Return the scores before the shown evaluation, newest first. Empty without one."""
+    """Return the scores from before the evaluation that is shown, newest first. Empty if none is shown."""
     if shown is None:
         return []
     before = (
@@ -48,7 +48,7 @@ def earlier_scores(run: Run, shown: Evaluation | None, viewer: Viewer, at: datet
 
 def _reason(run: Run, before: Evaluation, shown: Evaluation) -> str:
     if before.gold_id != shown.gold_id and before.scorer == shown.scorer:
-        return ""  # the new gold version explains it
+        return ""  # the new gold version explains the change
     asked = AuditEntry.objects.filter(
         shared_task=run.track.shared_task, verb="rescore", at__gte=before.created_at, at__lte=shown.created_at
     )

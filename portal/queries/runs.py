@@ -1,4 +1,4 @@
-"""Runs as their team and the organizers see them."""
+"""Runs as seen by their team and the organizers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -23,9 +23,9 @@ UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A run in a table. `scores_are_hidden` explains why it has no scores.
+    """A run in a table. If it has no scores, `scores_are_hidden` says whether the reason is that they are hidden.
 
-    `step` is set if the viewer sees scores on a ladder. Then only runs that made a step have a score.
+    If the viewer sees scores on a ladder, `step` is set, and only runs that improved the shown score have a score.
     """
 
     run: Run
@@ -46,28 +46,32 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionView:
-    """An upload with its runs and problems. `finished` is true when its state no longer changes by itself."""
+    """An upload with its runs and problems.
+
+    `finished` means that the evaluation of the upload and all its runs has ended.
+    """
 
     submission: Submission
     state: str  # a Submission.State
     runs: list[RunLine]
-    problems: list[dict[str, Any]]  # problems of the upload and all its runs
+    problems: list[dict[str, Any]]  # problems in the upload and all its runs
     finished: bool
     remaining: list[TrackLimits]
-    errors: int  # number of errors of the upload and all its runs
+    errors: int  # number of errors in the upload and all its runs
     warnings: int
     scored: int  # number of scored runs
+    replaces: Submission | None  # the team's submission that this one replaces, now or once it is accepted
 
     @property
     def is_delayed(self) -> bool:
-        """Whether the upload waits because of an error on our side."""
+        """Whether the upload or one of its runs is waiting because of an internal error."""
         waiting = [self.submission, *(line.run for line in self.runs if not line.is_finished)]
         return not self.finished and any(work.postponed for work in waiting)
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run with everything needed to check it again. The evaluation is None if the viewer may not see it."""
+    """A run, with everything that its page shows. `evaluation` is None if the viewer may not see it."""
 
     line: RunLine
     official: OfficialRun | None  # the team's official run; None for a baseline
@@ -76,8 +80,8 @@ class RunView:
     may_be_described: bool
     submission: Submission | None
     evaluation: Evaluation | None
-    command: str  # command that repeats the check locally
-    score_command: str  # command that repeats the scoring, for people who have the gold standard
+    command: str  # command that repeats the check on the reader's computer
+    score_command: str  # the same for scoring, for people who have the gold standard
 
 
 def team_runs(team: Team, viewer: Viewer, at: datetime) -> list[RunLine]:
@@ -95,7 +99,7 @@ def official_runs_of(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> 
 def official_among(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> set[UUID]:
     """Return the ids of those runs that are official, as far as the viewer may know.
 
-    The teams' other runs are read only if one of these may be official by the rule `best` and its score is shown.
+    With the rule `best`, the scores of the teams' other runs are read only if the viewer can see these runs' scores.
     """
     by_rule: dict[str, list[RunLine]] = defaultdict(list)
     for line in lines:
@@ -109,7 +113,7 @@ def official_among(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> se
 
 
 def _official_by_time(runs: list[Run]) -> set[UUID]:
-    """Return the official runs by the rules that need no scores, `last` and `chosen`, on the boards of these runs."""
+    """Return the official runs on the boards of these runs, under the rules that need no scores (`last`, `chosen`)."""
     if not runs:
         return set()
     rules = {run.phase_id: run.phase.official for run in runs}
@@ -122,13 +126,13 @@ def _official_by_time(runs: list[Run]) -> set[UUID]:
 
 
 def _same_board(runs: Iterable[Run]) -> RunQuerySet:
-    """Return all runs of the same teams in the same phases and tracks."""
+    """Return all runs from the same teams in the same phases and tracks."""
     teams, phases, tracks = zip(*((run.team_id, run.phase_id, run.track_id) for run in runs), strict=True)
     return Run.objects.filter(team__in=set(teams), phase__in=set(phases), track__in=set(tracks))
 
 
 def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> SubmissionView:
-    """Return an upload that the viewer may see: its findings and its progress."""
+    """Return an upload that the viewer may see, with its problems and its progress."""
     lines = run_lines(Run.objects.filter(submission=submission).order_by("track__position", "number"), viewer, at)
     problems = [*submission.problems, *(problem for line in lines for problem in line.run.problems)]
     severities = Counter(problem["severity"] for problem in problems)
@@ -143,11 +147,26 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
         errors=severities["error"],
         warnings=severities["warning"],
         scored=sum(line.state == Run.State.SCORED for line in lines),
+        replaces=_replaces(submission),
     )
 
 
+def _replaces(submission: Submission) -> Submission | None:
+    """Return the newest submission that this one replaced or, if it is not accepted yet, would replace."""
+    is_rejected = submission.state in (Submission.State.REJECTED, Submission.State.FAILED)
+    if submission.phase.max_submissions is None or is_rejected:
+        return None
+    if submission.state == Submission.State.ACCEPTED:
+        earlier = submission.replaces.all()
+    else:
+        counting = Submission.objects.counting(submission.team, submission.phase)
+        same_time = Q(received_at=submission.received_at, pk__lt=submission.pk)
+        earlier = counting.filter(Q(received_at__lt=submission.received_at) | same_time)
+    return earlier.order_by("received_at", "pk").last()
+
+
 def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
-    """Return a run that the viewer may see."""
+    """Return a run that the viewer may see, with the details for its page."""
     same = Q(pk=run.pk) if run.team_id is None else Q(team=run.team_id, phase=run.phase_id, track=run.track_id)
     lines = run_lines(Run.objects.filter(same), viewer, at)
     line = next(line for line in lines if line.run == run)
@@ -167,7 +186,7 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
 
 
 def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLine]:
-    """Return lines for runs that the viewer may see, with the scores that the viewer may see."""
+    """Return lines for these runs, which the viewer may see, with whatever scores the viewer may see."""
     runs = list(
         found.select_related(
             "track__shared_task", "phase__shared_task", "submission", "team", "chosen_by", "withdrawn_by"
@@ -192,15 +211,15 @@ def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLin
 
 
 def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: float | None) -> list[Score]:
-    """Return the run's scores or, on a ladder, what is shown of them."""
+    """Return the run's scores or, on a ladder, the part of them that is shown."""
     if evaluation is not None:
-        return scores(run.track, evaluation.scores)
+        return scores(run.track, run.phase.split, evaluation.scores)
     return [] if key is None or step is None else [shown_score(run.track, key, step)]
 
 
 def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dict[Any, Evaluation]:
-    """Return evaluations by run: that of a released board, otherwise the last one by the newest gold version."""
-    by_id = {run.pk: run for run in runs if run.finished_at is not None}  # all others were never scored
+    """Map runs to the evaluation shown on a released board or, if there is none, to the latest with the newest gold."""
+    by_id = {run.pk: run for run in runs if run.finished_at is not None}  # no other run has ever been scored
     if not by_id:
         return {}
     released = _released_pairs({run.phase for run in by_id.values()}, at)
@@ -215,7 +234,10 @@ def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dic
 
 
 def _released_pairs(phases: Iterable[Phase], at: datetime) -> dict[tuple[int, int], tuple[int | None, str]]:
-    """Return gold and scorer version by track and phase, for boards whose new scores organizers must apply."""
+    """Return the gold and scorer versions of boards that keep them until organizers apply new scores.
+
+    Keys are the track and phase.
+    """
     kept = [phase for phase in phases if phase.keeps_scores(at)]
     boards = Board.objects.filter(phase__in=kept, gold__isnull=False)
     return {(board.track_id, board.phase_id): (board.gold_id, board.scorer) for board in boards.defer("comparison")}

@@ -1,4 +1,4 @@
-"""Scores by item slice, which a worker computes for the runs on a board, and the names of slices."""
+"""Scores by slice of the items, which a worker computes for the runs on a board, and names of slices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class SliceChoice:
-    """A slice of a board. `items` is its number of gold items, or None until the scores are computed."""
+    """A slice that a board can show. `items` is its number of gold items, or None before the scores are computed."""
 
-    key: str  # e.g. language=es
+    key: str  # such as language=es
     title: str  # title of the column
     value: str
     label: str
@@ -30,14 +30,14 @@ class SliceChoice:
 
 @dataclass(frozen=True, slots=True)
 class BySlice:
-    """A board's scores by slice. Empty if the items have no slices, or if scores move in steps."""
+    """A board's scores by slice. Empty if the track has no slices, or if scores are shown in steps."""
 
     choices: Sequence[SliceChoice] = ()
     scores: Mapping[str, Any] = field(default_factory=dict)  # `scoring.analysis.slices.by_slice`, by evaluation
-    gaps: Mapping[str, Any] = field(default_factory=dict)  # gaps of each evaluation, by the names of the slices
+    gaps: Mapping[str, Any] = field(default_factory=dict)  # evaluation → name of a slicing → its gaps
 
     def of(self, chosen: SliceChoice) -> dict[int, Scores]:
-        """Return the scores on that slice by evaluation."""
+        """Return each evaluation's scores in this slice."""
         found = self.scores.get(chosen.key.partition("=")[0], {}).get("scores", {})
         return {int(pk): scores[chosen.value] for pk, scores in found.items()}
 
@@ -46,8 +46,8 @@ class BySlice:
 
 
 def by_slice(board: Board) -> BySlice:
-    """Return the scores by slice for the board's current gold, scorer and tables, or none. They are never mixed."""
-    track = board.track.definition
+    """Return the board's scores by slice. If they are missing or outdated, only `choices` is filled."""
+    track = board.track.definition_in(board.phase.split)
     if not track.slices:
         return BySlice()
     if board.comparison.get("slices_origin") == board.slices_origin and "slices" in board.comparison:
@@ -65,17 +65,17 @@ def by_slice(board: Board) -> BySlice:
 
 @dataclass(frozen=True, slots=True)
 class RunSlices:
-    """A run's scores by the slices of one column."""
+    """A run's scores in the slices of one column."""
 
     title: str
     columns: list[Column]
-    rows: list[tuple[str, int, list[float | None]]]  # slices, their numbers of items, and a value for each column
+    rows: list[tuple[str, int, list[float | None]]]  # slices, their numbers of items, and a value for each metric
 
 
 def run_slices(evaluation: Evaluation) -> list[RunSlices]:
-    """Return the run's scores, in the order of the track's slices."""
+    """Return the run's scores by slice, in the order of the track's slices."""
     track = evaluation.run.track
-    made, heads = evaluation.details.get("slices", {}), columns(track)
+    made, heads = evaluation.details.get("slices", {}), columns(track, evaluation.run.phase.split)
     return [
         RunSlices(one.title, heads, [_row(name, value, made[name], heads) for value in sorted(made[name]["items"])])
         for name, one in track.definition.slices.items()
@@ -91,7 +91,7 @@ def _row(
 
 
 def slice_label(name: str, value: str) -> str:
-    """Return a slice's value as text, e.g. the name of a language."""
+    """Return a slice's value as text, such as the name of a language."""
     return language_name(value) if name == "language" else value
 
 
@@ -100,9 +100,9 @@ def _choice(track: Track, name: str, value: str, items: int | None) -> SliceChoi
 
 
 def _values(slicing: Slicing, split: str, ids: tuple[str, ...]) -> list[str]:
-    """Return the files of a run, or the values in a public table.
+    """Return the slices that are publicly known: the files of a run, or the values in a public table.
 
-    Values from the gold are unknown before its scores are computed.
+    Slices defined in the gold are unknown until its scores have been computed.
     """
     if slicing.files:
         return list(slicing.files)
@@ -113,5 +113,5 @@ def _values(slicing: Slicing, split: str, ids: tuple[str, ...]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _cells(path: Path, ids: tuple[str, ...], column: str) -> list[str]:
-    """Return the values in a file of an imported folder, which never changes."""
+    """Return the values in a file of an imported folder. They are cached because the file never changes."""
     return file_cells(path, ids, column)

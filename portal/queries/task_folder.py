@@ -1,4 +1,4 @@
-"""The shared task's folder for local checks: the files that validation needs, and commands that use it."""
+"""A shared task's folder for local checks: the files needed for validation, and commands that use them."""
 
 import io
 import shlex
@@ -8,7 +8,7 @@ from pathlib import Path
 from portal.models import SharedTask, Track
 from scoring.definition.files import each_file
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that the zip is always the same
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that the same files always give the same zip
 _FILE = 0o100644 << 16  # a regular file that everyone can read
 
 
@@ -25,12 +25,12 @@ def folder_zip(shared_task: SharedTask) -> bytes:
 
 
 def _files(shared_task: SharedTask) -> list[Path]:
-    """Return the files by name, never gold or datasets, whatever the definition contains."""
+    """Return the files, sorted by path. Gold and datasets are never included, whatever the definition contains."""
     definition = shared_task.definition
     wanted = {definition.folder / "task.yaml", *definition.pages.values()}
     for track in definition.tracks:
-        named = (*track.items.values(), *track.optional_items.values())
-        wanted.update(path for one in named for _, path in each_file(track.files, one))
+        for split, given in (*track.items.items(), *track.optional_items.items()):
+            wanted.update(path for _, path in each_file(track.files_in(split), given))
     withheld = {path for gold in definition.gold for path in definition.paths_of_gold(gold)}
     withheld |= {dataset.file for dataset in definition.datasets}
     return sorted(path for path in wanted - withheld if path.is_file())
@@ -43,7 +43,10 @@ def home_command(verb: str, shared_task: SharedTask, split: str, *words: str) ->
 
 
 def items_option(track: Track, split: str) -> list[str]:
-    """Return the option with the public ids, for scoring. The default, the gold's ids, may lack some."""
+    """Return the option that gives the public ids for scoring.
+
+    If it is omitted, the ids in the gold are used, which may be incomplete.
+    """
     path = track.definition.items.get(split)
     if path is None:
         return []

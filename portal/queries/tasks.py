@@ -13,7 +13,7 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class TaskPage:
     """A shared task as one person sees it.
 
-    `current_phase` is the open phase that closes first. If no open phase has an end, it is the one that opened last.
+    `current_phase` is the open phase that closes first or, if no open phase has an end, the one that opened last.
     """
 
     shared_task: SharedTask
@@ -29,20 +29,20 @@ class TaskPage:
 
     @cached_property
     def organizes(self) -> bool:
-        """Whether the user organizes the task.
+        """Whether the user organizes the task, with or without a second factor.
 
-        It is computed only when needed, since an accepted upload shows no page.
+        Computed lazily: requests that only accept an upload never need it, and this saves them a query.
         """
         return self.shared_task.is_assigned_to(self.user)
 
     @cached_property
     def is_organizer(self) -> bool:
-        """Whether the user sees the task as an organizer, which needs a second factor."""
+        """Whether the user sees the task as an organizer, which requires a second factor."""
         return self.organizes and self.shared_task.is_organized_by(self.user)
 
     @property
     def lacks_second_factor(self) -> bool:
-        """Whether the user needs only a second factor to organize the task."""
+        """Whether a second factor is all that the user still needs in order to act as an organizer."""
         return self.organizes and not self.is_organizer
 
 

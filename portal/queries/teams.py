@@ -1,4 +1,4 @@
-"""Teams as their members see them, with what they may do, and as organizers see them."""
+"""Teams as seen by their members, with what they may do, and as seen by organizers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from portal.models import Membership, OutgoingMail, Phase, SharedTask, Team, Use
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """Something that a team may or may not do at this time."""
+    """Something that a team may or may not do now."""
 
     may: bool
     what: str
@@ -21,9 +21,9 @@ class Right:
 
 @dataclass(frozen=True, slots=True)
 class TeamView:
-    """A team as its members see it. `is_closed`: no one can join any more.
+    """A team as its members see it. `is_closed` means that no one can join anymore.
 
-    `has_password`: the task has data that needs one.
+    `has_password` means that the team can use a password for the task's data.
     """
 
     team: Team
@@ -41,11 +41,19 @@ class TeamView:
 
     @property
     def may_invite(self) -> bool:
-        return not self.is_closed and self.team.state in (Team.State.PENDING, Team.State.APPROVED)
+        return self._is_active and not self.is_closed and not self.team.is_full
+
+    @property
+    def may_leave(self) -> bool:
+        return not (self._is_active and self.is_closed)
+
+    @property
+    def _is_active(self) -> bool:
+        return self.team.state in (Team.State.PENDING, Team.State.APPROVED)
 
 
 def team_view(team: Team, user: User, at: datetime, *, has_signed: bool) -> TeamView:
-    """Return the user's team. `has_signed` is true if the user has no agreement left to sign."""
+    """Return the user's team as the user sees it. `has_signed` means that there is no agreement left to sign."""
     members = list(team.memberships.select_related("user").order_by("-is_captain", "joined_at"))
     return TeamView(
         team=team,
@@ -89,7 +97,7 @@ def _rights(team: Team, *, has_signed: bool) -> list[Right]:
 
 @dataclass(frozen=True, slots=True)
 class TeamLine:
-    """A team in the organizers' list. `flags` are sentences about possible issues."""
+    """A team in the organizers' list. `flags` are sentences about possible problems."""
 
     team: Team
     members: list[Membership]  # the captain comes first
@@ -99,7 +107,7 @@ class TeamLine:
 
 
 def team_lines(shared_task: SharedTask) -> list[TeamLine]:
-    """Return all teams: waiting ones first, oldest first, then the others by name."""
+    """Return all teams: first those waiting for approval, oldest first, then the others by name."""
     teams = list(shared_task.teams.select_related("shared_task").prefetch_related("memberships__user", "runs"))
     waiting = [team for team in teams if team.state == Team.State.PENDING]
     others = [team for team in teams if team.state != Team.State.PENDING]
@@ -120,7 +128,7 @@ def team_lines(shared_task: SharedTask) -> list[TeamLine]:
 
 
 def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:
-    """Yield a note if the team withdrew during a phase in which it has runs."""
+    """Yield a note for each phase that was open when the team withdrew and in which the team has runs."""
     if team.withdrawn_at is None:
         return
     with_runs = {run.phase_id for run in team.runs.all()}
@@ -133,7 +141,7 @@ def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:
 
 
 def _senders_elsewhere(shared_task: SharedTask) -> dict[int, list[str]]:
-    """Return by team the people who uploaded its runs and also uploaded for other teams, with those teams."""
+    """Return notes, by team, about uploaders who have also uploaded for other teams."""
     pairs = shared_task.submissions.order_by("sent_by", "team").values_list("sent_by", "team").distinct()
     teams_of: dict[int, list[int]] = defaultdict(list)
     for person, team in pairs:

@@ -1,4 +1,4 @@
-"""Tie groups: runs that the items cannot distinguish, shown as letters and brackets next to the rows."""
+"""Tie groups: runs that cannot be distinguished on these items, shown as letters and brackets next to the rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,14 +9,14 @@ from portal.queries.board_table import Bracket, Row
 
 
 def groups_of(selection: Selection) -> dict[int, str]:
-    """Return letters by evaluation. Empty if the groups were computed for other runs than the ranked ones."""
+    """Map evaluations to letters. Empty if the groups were computed for other runs than those that are ranked now."""
     groups: Mapping[str, int] = selection.board.comparison.get("groups", {})
     ranked = {str(pk) for pk, rank in selection.ranks.items() if rank is not None}
     return {int(pk): letter(group) for pk, group in groups.items()} if ranked == groups.keys() else {}
 
 
 def letter(group: int) -> str:
-    """Return the letters for a group's number: 1 → A, 26 → Z, 27 → AA."""
+    """Return the letters for a group's number: 1 → A, 26 → Z, 27 → AA. Empty for 0, which means no group."""
     name = ""
     while group:
         group, place = divmod(group - 1, len(ascii_uppercase))
@@ -25,7 +25,7 @@ def letter(group: int) -> str:
 
 
 def bracketed(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows in order of rank, with the brackets of their groups. References in between are skipped."""
+    """Return the rows, which must be in order of rank, with their groups' brackets. These extend across references."""
     places: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         if row.group:

@@ -1,10 +1,10 @@
-"""What a team needs before it submits: valid file names, and what a received file contains."""
+"""What is needed before a submission: valid file names, and the runs in a received file."""
 
 import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from portal.models import Phase, Run, SharedTask, Team, Track
+from portal.models import Phase, Run, SharedTask, Submission, Team, Track
 from portal.queries.task_folder import home_command
 from portal.storage import StoredUpload, stored_file
 from scoring.definition.files import Files
@@ -15,37 +15,52 @@ from scoring.uploads.zips import BrokenZipError
 
 @dataclass(frozen=True, slots=True)
 class ValidName:
-    """A valid name of a run file for a track. If runs have several files, there is one for each value of a field."""
+    """A valid name of a run file for a track.
+
+    If runs have several files, `name` contains a field, and each of its values gives the name of one file.
+    """
 
     track: Track
     name: str
     files: Files | None
 
+    @property
+    def values_by_phase(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The titles of all phases, each with the field's values, if phases have different files."""
+        if self.files is None or not self.files.by_split:
+            return []
+        phases = self.track.shared_task.definition.phases
+        return [(phase.title, self.files.in_split(phase.split).spelled_values) for phase in phases]
+
 
 @dataclass(frozen=True, slots=True)
 class ValidNames:
-    """File names that a team can use. If `archive` is None, every archive name is valid."""
+    """File names that a team can use. If `archive` is None, any archive name is valid."""
 
     archive: str | None
     runs: list[ValidName]
-    numbers: tuple[int, ...]  # run numbers; empty if file names have none
-    commands: list[str]  # for local use: download the rules, check the first run, submit it
+    numbers: tuple[int, ...]  # run numbers; empty if file names contain no numbers
+    commands: list[str]  # commands for the team's computer: download the rules, check the file, submit it
     needs_archive: bool  # whether file names contain folders, or runs have several files
 
 
 def valid_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> ValidNames:
-    """Return example names, one per track, with the team's name if there is a team and with a free run number.
+    """Return an example name for each track, with a free run number and, if there is a team, its name.
 
-    The commands are for the phase and its split.
+    The commands are for this phase and its split.
     """
-    definition = shared_task.definition
     team_name, split = team.name if team else None, phase.split if phase else "test"
+    definition = shared_task.definition.in_split(split)
     used = Run.objects.holding_numbers(team, phase).numbers_by_track() if team and phase else set()
     names = [
         (track, example(definition, track.slug, team_name, _free(definition.naming.numbers, track, used)))
         for track in shared_task.tracks.all()
     ]
-    runs = [ValidName(track, common_name(definition, name), track.definition.files) for track, name in names if name]
+    runs = [
+        ValidName(track, common_name(definition, name), definition.track(track.slug).files)
+        for track, name in names
+        if name
+    ]
     archive = example_archive(definition, team_name)
     bearer = ["--team", team_name] if team_name else []
     needs_archive = any("/" in one.name or one.files for one in runs)
@@ -60,25 +75,33 @@ def valid_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
     return ValidNames(archive, runs, definition.naming.numbers, commands, needs_archive)
 
 
-def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:
-    """Return the first free number of the track.
+def upload_to_replace(team: Team, phase: Phase) -> Submission | None:
+    """Return the team's upload that a new one would replace. None if there is none or the phase keeps all uploads."""
+    if phase.max_submissions is None:
+        return None
+    return Submission.objects.counting(team, phase).order_by("received_at", "pk").last()
 
-    Returns None, which stands for the very first number, if none is free.
-    """
+
+def _free(numbers: Sequence[int], track: Track, used: Collection[tuple[str, int | None]]) -> int | None:
+    """Return the track's first free number, or None if all are used. `example` then falls back to the first number."""
     return next((number for number in numbers if (track.slug, number) not in used), None)
 
 
 def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team, phase: Phase) -> Upload:
-    """Check names and structure of a file that is not stored yet. Nothing is unpacked. Suggested numbers are free."""
-    upload = inspect_upload(shared_task.definition, stored.path, stored.name, team.name)
+    """Check the names and structure of a file that has not been stored yet, without unpacking it.
+
+    If a name is invalid, the suggested name uses a run number that is still free, if there is one.
+    """
+    definition = shared_task.definition.in_split(phase.split)
+    upload = inspect_upload(definition, stored.path, stored.name, team.name)
     used = set() if upload.report.ok else Run.objects.holding_numbers(team, phase).numbers_by_track()
     if not used:
         return upload
-    return inspect_upload(shared_task.definition, stored.path, stored.name, team.name, used_numbers=used)
+    return inspect_upload(definition, stored.path, stored.name, team.name, used_numbers=used)
 
 
 def run_body(run: Run) -> bytes:
-    """Return the run as it was uploaded, extracted from its archive if it was in one.
+    """Return the run as it was uploaded. If it is in an archive, extract it.
 
     Raises:
         OSError: the stored file is missing or damaged.

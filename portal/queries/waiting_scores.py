@@ -1,4 +1,4 @@
-"""New scores of released boards. They are computed in the background and shown when organizers apply them."""
+"""New scores for released boards. They are computed in the background and shown once organizers apply them."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from portal.queries.slices import Scores
 class Effect:
     """The effect of applying a board's new scores."""
 
-    runs: int  # number of runs whose score differs
+    runs: int  # number of runs whose scores differ
     ranks: int  # number of official runs whose rank differs
     missing: int  # number of runs on the board that have no new score
 
@@ -28,7 +28,7 @@ class Effect:
 class WaitingScores:
     """A released board with new scores.
 
-    `scored` of its `count` runs have a new score. `effect` is None until all of them do.
+    `scored` of the board's `count` runs have a new score. `effect` is None until all of them do.
     """
 
     board: Board
@@ -38,7 +38,7 @@ class WaitingScores:
 
     @property
     def key(self) -> str:
-        """A key of the board and the versions to apply. Other versions have another key."""
+        """A key that identifies the board and the versions to apply. It changes whenever these versions change."""
         return self.key_of(self.board)
 
     @staticmethod
@@ -47,13 +47,13 @@ class WaitingScores:
 
 
 def waiting_scores(shared_task: SharedTask, organizer: User, at: datetime) -> list[WaitingScores]:
-    """Return an entry for each released board with new scores, sorted by phase and track."""
+    """Return an entry for each released board that has new scores, sorted by phase and track."""
     boards = Board.objects.filter(track__shared_task=shared_task).defer("comparison")
     return [_waiting(board, organizer, at) for board in boards.with_new_scores(at)]
 
 
 def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
-    """Return how the board would change, as far as the organizer may see."""
+    """Return how applying the new scores would change the board, as far as the organizer may see it."""
     after = copy(board)
     after.show_next()
     scores, new_scores = _scores(board, organizer, at), _scores(after, organizer, at)
@@ -66,7 +66,7 @@ def effect_of(board: Board, organizer: User, at: datetime) -> Effect:
 
 
 def show_new_scores(board: Board, by: User, note: str, at: datetime) -> BoardChange:
-    """Show the board's next scores, and record what changed and why. The caller has locked the board's row."""
+    """Show the board's next scores, and record what changed and why. The caller must have locked the board's row."""
     effect = effect_of(board, by, at)
     change = BoardChange(
         board=board,
@@ -89,7 +89,7 @@ def show_new_scores(board: Board, by: User, note: str, at: datetime) -> BoardCha
 
 @transaction.atomic
 def show_announced(board_key: int, at: datetime) -> BoardChange | None:
-    """Show new scores with the note of their gold standard, if the board is still waiting for that."""
+    """Show new scores together with the note on their gold standard, if the board is still waiting to show them."""
     rows = Board.objects.filter(pk=board_key)
     list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
     for board in rows.to_announce(at):
@@ -100,14 +100,14 @@ def show_announced(board_key: int, at: datetime) -> BoardChange | None:
 
 
 def _scores(board: Board, organizer: User, at: datetime) -> dict[UUID, Scores]:
-    """Return the scores of all runs, by run."""
+    """Return the scores of each run on the board."""
     assert board.gold is not None
     found = Evaluation.objects.visible_to(organizer, at).on_board(board.phase, board.gold, board.scorer)
     return dict(found.values_list("run", "scores"))
 
 
 def _ranks(board: Board, organizer: User, at: datetime) -> dict[object, int | None]:
-    """Return ranks of official runs by team, or by run if all are official."""
+    """Return the ranks of official runs by team, or by run if all runs are official."""
     ranks = select(board, board.track, Choices(), organizer, at).ranks
     owner = "run" if board.phase.official == Phase.Official.ALL else "team"
     seen = Evaluation.objects.visible_to(organizer, at)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from portal.queries.board_table import Row
 
 _STEPS = (1, 2, 5, 10)
-_TICKS = 5  # maximum number
+_TICKS = 5  # maximum number of ticks
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Scale:
 
 
 def scale(rows: Sequence[Row]) -> Scale | None:
-    """Return a scale for the teams' intervals, and for references that are not too far away."""
+    """Return a scale for the teams' intervals and for those of references that are not too far away."""
     teams = _bounds([row for row in rows if row.is_team])
     others = _bounds([row for row in rows if not row.is_team])
     if not (teams or others):
@@ -42,7 +42,7 @@ def scale(rows: Sequence[Row]) -> Scale | None:
 
 
 def ends(main: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
-    """Return ends that include all main values, and those other values that are close enough."""
+    """Return ends that include all of the main values, and those of the other values that are close enough."""
     low, high = min(main), max(main)
     reach = max(high - low, 1e-9) * 1.5
     near = [value for value in others if low - reach <= value <= high + reach]
@@ -54,6 +54,6 @@ def _bounds(rows: Sequence[Row]) -> list[float]:
 
 
 def _step(rough: float) -> float:
-    """Return the smallest round number that is at least this large."""
+    """Return the smallest round number that is not less than this."""
     unit: float = 10 ** math.floor(math.log10(rough))
     return min(factor * unit for factor in _STEPS if factor * unit >= rough * (1 - 1e-9))

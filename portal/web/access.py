@@ -1,4 +1,4 @@
-"""Helpers at the start of views: the shared task in the URL, and access checks."""
+"""Functions that views call first, to find the shared task in the URL and check access."""
 
 from datetime import datetime
 from typing import Any
@@ -16,18 +16,18 @@ from portal.queries.tasks import TaskPage, task_page
 
 
 class SecondFactorMissing(PermissionDenied):
-    """Raised when an organizer without a second factor requests an organizers' page. The page links to the setup."""
+    """An organizer without a second factor requested an organizers' page. The error page links to setting one up."""
 
 
 class SignedInRequest(HttpRequest):
-    """The type of requests behind `login_required`."""
+    """The type of requests in views with `login_required`."""
 
     user: User
-    second_factor_waived: bool  # the demo needs none, and pages say so
+    second_factor_waived: bool  # whether the demo let an organizer in without a second factor; pages mention this
 
 
 def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None = None) -> dict[str, Any]:
-    """Return the context that every page of a shared task needs. Without `at`, the database's time is used."""
+    """Return the context that every page of a shared task needs. `at` defaults to the database's time."""
     tasks = SharedTask.objects.prefetch_related("tracks").annotate(now=database_clock())
     shared_task = find_task(request, slug, tasks)
     at = at or shared_task.now  # type: ignore[attr-defined]
@@ -35,11 +35,11 @@ def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None =
 
 
 def find_task(request: HttpRequest, slug: str, tasks: SharedTaskQuerySet | None = None) -> SharedTask:
-    """Return the shared task in the URL, one of `tasks`.
+    """Return the shared task in the URL, which must be one of `tasks`.
 
     Raises:
-        Http404: there is none that the reader may know of.
-        SecondFactorMissing: the reader organizes it, and it is hidden from everyone else.
+        Http404: there is no such task that the user may see.
+        SecondFactorMissing: the user organizes the task but has no second factor.
     """
     tasks = SharedTask.objects.all() if tasks is None else tasks
     found = tasks.visible_to(request.user).filter(slug=slug).first()
@@ -51,11 +51,11 @@ def find_task(request: HttpRequest, slug: str, tasks: SharedTaskQuerySet | None 
 
 
 def require_organizer(request: HttpRequest, page: TaskPage) -> None:
-    """Reject users who may not organize the task. If the demo waives the second factor, this is noted on the request.
+    """Reject users who may not organize the task. If the demo waives a second factor, note this on the request.
 
     Raises:
         Http404: the user does not organize the task, so the page does not exist for them.
-        SecondFactorMissing: the user does, but has no second factor.
+        SecondFactorMissing: the user organizes the task but has no second factor.
     """
     if page.lacks_second_factor:
         raise SecondFactorMissing
@@ -66,7 +66,7 @@ def require_organizer(request: HttpRequest, page: TaskPage) -> None:
 
 
 def organizer_context(request: HttpRequest, slug: str, part: str) -> dict[str, Any]:
-    """Return the context of organizers' pages. Rejects other users as `require_organizer` does."""
+    """Return the context of an organizers' page. Other users are rejected as in `require_organizer`."""
     context = tab_context(request, slug, "organize")
     require_organizer(request, context["page"])
     return context | {"part": part}
@@ -79,7 +79,7 @@ def organizer_phase(request: HttpRequest, slug: str, phase: str, part: str) -> t
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Return the client's IP address, by allauth's proxy settings, or None if it is not valid."""
+    """Return the client's IP address according to allauth's proxy settings, or None if it is invalid."""
     try:
         return get_adapter().get_client_ip(request)
     except PermissionDenied:
@@ -87,6 +87,6 @@ def client_address(request: HttpRequest) -> str | None:
 
 
 def own_team(page: TaskPage) -> Team | None:
-    """Return the user's team if it takes part."""
+    """Return the user's team if it takes part in the task."""
     team = page.team
     return team if team is not None and team.takes_part else None

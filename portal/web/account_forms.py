@@ -1,4 +1,4 @@
-"""Forms for opening an account and for personal settings."""
+"""Forms for creating an account and for personal settings."""
 
 from itertools import groupby
 from typing import Any
@@ -54,7 +54,7 @@ class SignupForm(AllauthSignupForm):
     field_order = ("name", "email", "password1", "password2", "affiliation", "country")
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Create the account. For an existing address, the response and its timing are the same."""
+        """Create the account. If the address already has one, neither the response nor its timing reveals this."""
         if self.account_already_exists:
             make_password(self.cleaned_data["password1"])
         found: tuple[User | None, HttpResponse | None] = super().try_save(request)
@@ -66,7 +66,7 @@ class SignupForm(AllauthSignupForm):
 
 
 class ConnectedSignupForm(AllauthConnectedSignupForm):
-    """The form for people who sign up with ORCID or GitHub: no password."""
+    """The form for people who sign up with ORCID or GitHub. It has no password."""
 
     name, affiliation, country = PersonForm.base_fields.values()
     field_order = ("name", "email", "affiliation", "country")
@@ -81,7 +81,7 @@ class ConnectedSignupForm(AllauthConnectedSignupForm):
 
 
 def _introduced(user: User, given: dict[str, Any], request: HttpRequest) -> User:
-    """Set the email language to the browser's language, if the portal supports it."""
+    """Save the personal data, and use the browser's language for emails if the portal supports it."""
     for field in PersonForm.base_fields:
         setattr(user, field, given[field])
     user.language = get_language_from_request(request)
@@ -90,7 +90,10 @@ def _introduced(user: User, given: dict[str, Any], request: HttpRequest) -> User
 
 
 def _zones_by_continent() -> list[tuple[str, Any]]:
-    """Return the time zones by continent. The first choice is UTC, with which pages use the browser's time zone."""
+    """Return the choices of time zones, grouped by continent.
+
+    The first choice is UTC, which pages replace with the browser's time zone.
+    """
     utc, *places = time_zones()
     groups = groupby(places, key=lambda zone: zone.partition("/")[0])
     names = [(part, [(zone, zone.partition("/")[2].replace("_", " ")) for zone in zones]) for part, zones in groups]
@@ -136,7 +139,7 @@ _LIFETIMES = (7, 30, 90, 365)  # days
 
 
 class TokenForm(ActionForm):
-    """A new access token: its purpose, its scope and how long it is valid."""
+    """A new access token: its purpose, its scope, and how long it is valid."""
 
     fields_of_errors = {NO_SECOND_FACTOR.code: "scope"}
     name = action_field(
@@ -145,7 +148,7 @@ class TokenForm(ActionForm):
     scope = forms.ChoiceField(
         choices=[(one.value, format_lazy("{}: {}", one.value, one.label)) for one in AccessToken.Scope],
         label=_("Scope"),
-        help_text=_("The scope “organize” requires a second factor."),
+        help_text=_("The “organize” scope requires a second factor."),
     )
     shared_task = forms.ModelChoiceField(
         SharedTask.objects.none(),

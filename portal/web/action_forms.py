@@ -1,4 +1,4 @@
-"""Forms for actions. Fields have the limits of the action's input, and errors appear next to them."""
+"""Forms for actions. Fields have the limits that the action declares, and its errors are shown next to them."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -15,7 +15,7 @@ from portal.actions.input import InvalidInput
 
 
 def action_field(action: Action[Any, Any, Any], name: str, **options: Any) -> forms.Field:
-    """Return a field for the input: a choice for an enumeration, a checkbox for a bool, otherwise text."""
+    """Return a form field for an action's input: a choice for an enumeration, a checkbox for a bool, otherwise text."""
     declared = action.Input.model_fields[name]
     limits = {type(one): one for one in declared.metadata}
     is_required = declared.is_required() and (MinLen not in limits or limits[MinLen].min_length > 0)
@@ -32,11 +32,11 @@ def action_field(action: Action[Any, Any, Any], name: str, **options: Any) -> fo
 
 
 class ActionForm(forms.Form):
-    """A form whose values are passed to an action. The action's errors become the form's."""
+    """A form whose values are passed to an action. The action's errors become errors of the form."""
 
-    fields: dict[str, Any]  # of various types, known to the forms
-    fields_of_errors: Mapping[str, str] = {}  # error code → field next to which it is shown
-    action_error: ActionError | None = None  # the action's error, unless it is about a field
+    fields: dict[str, Any]  # each subclass knows the types of its fields
+    fields_of_errors: Mapping[str, str] = {}  # error code → the field that the error is shown next to
+    action_error: ActionError | None = None  # the action's error, unless its input was invalid
 
     def carry_out(self, act: Callable[[dict[str, Any]], object]) -> bool:
         """Call the action with the values. Return False if they are invalid or the action raises an error."""
@@ -54,7 +54,7 @@ class ActionForm(forms.Form):
 
     @property
     def status(self) -> int:
-        """Return the HTTP status of the page with the form."""
+        """The HTTP status for the page with the form."""
         if self.action_error is not None:
             return self.action_error.http_status
         return HTTPStatus.UNPROCESSABLE_ENTITY if self.errors else HTTPStatus.OK

@@ -1,4 +1,4 @@
-"""A second factor for Django's administration, as for the organizers' pages."""
+"""Django's admin site, which requires a second factor, like the organizers' pages."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,14 +16,14 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 class Administration(AdminSite):
-    """Django's administration with a check on each page."""
+    """Django's admin site, with a check for a second factor on each page."""
 
     site_header = "Agon"
     site_title = "Agon"
     index_title = "Administration"
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
-        """Wrap a page: administrators without a second factor get 403 and a link to its setup."""
+        """Wrap a page: administrators without a second factor get 403 and a link for setting one up."""
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)

@@ -27,8 +27,9 @@ class Head:
 def choices_of(query: QueryDict) -> Choices:
     """Return the filters in a URL. Invalid values are ignored.
 
-    `sort=-icm` is from high to low, `sort=icm` from low to high. A box that is not ticked sends nothing: `baselines` is
-    off only if the form was sent. A slot filters all runs. `as_of` is a day, anywhere on Earth.
+    `sort=-icm` sorts from high to low, `sort=icm` from low to high. Browsers send nothing for an unchecked checkbox, so
+    a missing `baselines` means "off" only if the form was submitted. `slot` filters all runs, not just official ones.
+    `as_of` is a day in AoE.
     """
     sort = query.get("sort", "")
     page = query.get("page", "")
@@ -37,6 +38,7 @@ def choices_of(query: QueryDict) -> Choices:
         runs="all" if query.get("runs") == "all" or slot else "official",
         search=query.get("search", "").strip(),
         system=system if (system := query.get("system", "")) in Run.SystemType.values else "",
+        papers="papers" in query,
         slot=slot,
         slice=query.get("slice", ""),
         baselines="baselines" in query or "runs" not in query,
@@ -50,7 +52,7 @@ def choices_of(query: QueryDict) -> Choices:
 
 
 def item_choice(query: QueryDict, which: str = "") -> ItemChoice:
-    """Return the filter for items. `which` is the default."""
+    """Return the filter for items. `which` is the default for `items`."""
     return ItemChoice(query.get("items", which), query.get("label", ""), query.get("page", ""))
 
 
@@ -63,17 +65,20 @@ def _end_of(day: str) -> datetime | None:
 
 
 def heads(board: BoardTable, choices: Choices) -> list[Head]:
-    """Return the ranking metric, then the selected metrics. The first click sorts best first, the second reverses."""
+    """Return headings for the ranking metric and the selected metrics.
+
+    The first click on a heading sorts the best values first. The second click reverses the order.
+    """
     keys = {column.key for column in board.columns}
     sorted_by = choices.sort if choices.sort in keys else board.rank_by
-    picked = set(choices.columns) & keys or keys
+    picked = set(choices.columns) & keys or set(board.default_columns)
     shown = [column for column in board.columns if column.key in picked and column.key != board.rank_by]
     return [_head(column, column.key == sorted_by, board, choices) for column in (board.ranking_column, *shown)]
 
 
 def _head(column: Column, is_sorted: bool, board: BoardTable, choices: Choices) -> Head:
-    best_first = column.higher_is_better  # high values first
-    down = best_first if not is_sorted or choices.descending is None else choices.descending
-    next_down = not down if is_sorted else best_first
+    best_is_highest = column.higher_is_better
+    down = best_is_highest if not is_sorted or choices.descending is None else choices.descending
+    next_down = not down if is_sorted else best_is_highest
     order: Literal["ascending", "descending", ""] = "" if not is_sorted else "descending" if down else "ascending"
     return Head(column, column.key == board.rank_by, order, f"{'-' if next_down else ''}{column.key}")

@@ -1,8 +1,8 @@
-"""Cache of public leaderboards. Each page is rendered once for each state of its leaderboard.
+"""A cache of public leaderboards. Each page is rendered once for each state of its leaderboard.
 
-Every view asks the database for the board's state, which is part of the key. So nothing needs to be invalidated, and
-what is not public has no key. The cache is in the memory of each web process: Redis would send the same bytes through a
-socket twice, and others could read them.
+Every request reads the board's state from the database, and the state is part of the cache key. Therefore, nothing has
+to be invalidated. Boards that are not public have no key and are never cached. The cache is in each web process's
+memory rather than in Redis, where the same bytes would go through a socket twice and others could read them.
 """
 
 import hashlib
@@ -23,19 +23,19 @@ from django.utils.translation import get_language
 
 from portal.queries.board_head import BoardHead, board_head
 
-_LONGEST_QUERY = 500  # characters, so that URLs cannot fill the memory
-_LARGEST = 256 * 1024  # bytes of a page, characters of a part
+_LONGEST_QUERY = 500  # characters; prevents long URLs from filling the memory
+_LARGEST = 256 * 1024  # bytes of a page, or characters of a part
 _PARAMETERS = {"as_of", "baselines", "column", "cursor", "format", "group", "limit", "page", "phase"}
 _PARAMETERS |= {"runs", "search", "slice", "slot", "sort", "system"}
-"""What an address can ask of a board. Pages repeat all others in their links, so those are for one reader."""
-_HEADERS = {"Cache-Control": "no-cache"}  # browsers ask each time whether their copy is current
+"""The parameters of boards. Pages with any other parameters are not cached, because their links repeat them."""
+_HEADERS = {"Cache-Control": "no-cache"}  # browsers must ask each time whether their copy is current
 _PERSONAL = (settings.SESSION_COOKIE_NAME, "messages")
 
 
 def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Answer requests without a session from the cache, with 304 if the page has not changed.
+    """Answer requests without a session from the cache, or with 304 if the page has not changed.
 
-    This middleware is the outermost, so a cached page, with its headers, needs no other.
+    This is the outermost middleware, so no other middleware runs for a cached page. Headers are cached with the page.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -63,10 +63,10 @@ def kept_boards(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """A leaderboard's URL on a page or in the API, where a token identifies the user."""
+    """The URL of a leaderboard's page or of its data in the API, where a token identifies the user."""
 
     shared_task: str
-    track: str | None  # None: all tracks
+    track: str | None  # None for all tracks
     is_api: bool
 
     @property
@@ -80,11 +80,11 @@ class _Address:
 
 
 def _key_of(request: HttpRequest, address: _Address) -> str | None:
-    """Return the leaderboard's state, or None if not everyone may see it."""
+    """Return the key of the page or data in the leaderboard's current state, or None if it cannot be cached."""
     if request.method not in ("GET", "HEAD"):
         return None
-    request.get_host()  # rejects names that are not the portal's
-    # This query also tests the connection; other pages run one for that before.
+    request.get_host()  # rejects host names that are not the portal's
+    # This query also tests the connection. For other pages, Django first tests it with a separate query.
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
         head = board_head(address.shared_task, address.track, request.GET.get("phase"))
@@ -92,7 +92,7 @@ def _key_of(request: HttpRequest, address: _Address) -> str | None:
         if not (address.is_api or isinstance(error, OperationalError)):
             raise
         connection.close_if_unusable_or_obsolete()
-        return None  # the view asks again; the API answers errors with problems there
+        return None  # the view tries again, and the API returns errors as JSON
     parts = [wants_csv(request)] if address.is_api else []
     return board_key(request, head, *parts) if head else None
 
@@ -111,12 +111,13 @@ def _board_at(path: str) -> _Address | None:
 
 def wants_csv(request: HttpRequest) -> bool:
     """Return whether the client wants CSV instead of JSON from the API."""
-    may = "text/csv" in request.META.get("HTTP_ACCEPT", "")  # most don't, and then nothing needs parsing
+    # Most clients do not accept CSV at all. For these, skip the parsing.
+    may = "text/csv" in request.META.get("HTTP_ACCEPT", "")
     return may and request.get_preferred_type(["application/json", "text/csv"]) == "text/csv"
 
 
 def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | None:
-    """Return the cache key of this URL in this state, or None if it cannot be cached."""
+    """Return the cache key of this URL in this state, or None if the response cannot be cached."""
     is_long = len(request.META.get("QUERY_STRING", "")) > _LONGEST_QUERY
     if head.state is None or is_long or not _PARAMETERS.issuperset(request.GET):
         return None
@@ -125,7 +126,7 @@ def board_key(request: HttpRequest, head: BoardHead, *parts: object) -> str | No
 
 
 def kept_part(request: HttpRequest, head: BoardHead, reader: object, make: Callable[[], SafeString]) -> SafeString:
-    """Return the part of the page that is the same for all signed-in users with the same rights."""
+    """Return a part of a page. It is rendered once for all users with the same `reader`."""
     key = board_key(request, head, reader)
     if key is None:
         return make()
@@ -138,6 +139,6 @@ def kept_part(request: HttpRequest, head: BoardHead, reader: object, make: Calla
 
 
 def personal(response: HttpResponse, head: BoardHead) -> HttpResponse:
-    """Mark a page as private. No shared cache stores it, and browsers store only public content."""
+    """Mark a page as private: shared caches do not store it, and browsers store it only if the board is public."""
     response["Cache-Control"] = "private, no-store" if head.state is None else "private, no-cache"
     return response

@@ -1,4 +1,4 @@
-"""Request bodies: which of them may contain a large file, and how bodies without a length get one."""
+"""Request bodies: allowing large files, and measuring bodies without a length."""
 
 from collections.abc import Callable, Iterable
 from tempfile import SpooledTemporaryFile
@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from scoring.limits import UPLOAD_BYTES
 
-FORM_BYTES = 64 * 1024  # size of a form without its file
+FORM_BYTES = 64 * 1024  # maximum size of a form without its file
 BODY_BYTES = UPLOAD_BYTES + FORM_BYTES
 _IN_MEMORY = 1024 * 1024
 _PIECE = 64 * 1024
@@ -18,17 +18,19 @@ Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 def allow_large_file(request: HttpRequest) -> None:
-    """Allow a file of any size in this request. Call it after checking the sender, before the body is read.
+    """Allow a file of any size in this request. Call this after checking the sender and before the body is read.
 
-    For all other requests `FILE_UPLOAD_HANDLERS` drops what does not fit into memory: nothing is written to disk.
+    In all other requests, `FILE_UPLOAD_HANDLERS` drops files that do not fit into memory, and nothing is written to
+    disk.
     """
     request.upload_handlers = [MemoryFileUploadHandler(request), TemporaryFileUploadHandler(request)]
 
 
 def measured(application: Application) -> Application:
-    """Wrap the application so that every body has a length. Reading stops when a body is too long.
+    """Wrap the application so that every body has a length.
 
-    Such a body gets a length of one byte too many, for which the views reject it. It is only in an unnamed file.
+    A body without one is first read into an unnamed file. Reading stops one byte past the limit, and the views reject
+    such a body because of its length.
     """
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

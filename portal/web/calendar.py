@@ -1,4 +1,4 @@
-"""Dates as iCalendar (RFC 5545), in UTC, which calendars show in their reader's zone."""
+"""Dates as iCalendar (RFC 5545), in UTC. Calendar programs show them in the reader's time zone."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -12,11 +12,11 @@ from portal.times_and_numbers import AOE, end_of_day, written
 
 def as_ics(dates: Iterable[Date], slug: str, name: str, portal: str, at: datetime) -> bytes:
     """Return the calendar. `slug` identifies it in the portal, and `portal` is the portal's URL."""
-    uid = f"{slug}@{portal.partition('://')[2]}"  # otherwise random at every request
+    uid = f"{slug}@{portal.partition('://')[2]}"  # would otherwise be random in every response
     events = [_event(date, portal, at) for date in dates]
     calendar = Calendar.new(prodid="-//Agon//shared tasks//EN", uid=uid, subcomponents=events)
     for key in ("NAME", "X-WR-CALNAME"):
-        # icalendar does not treat these as text, whose commas must be escaped
+        # icalendar would not treat these values as text and would leave commas unescaped
         calendar.add(key, vText(" ".join(name.split())))
     return calendar.to_ical()
 

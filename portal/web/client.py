@@ -1,4 +1,4 @@
-"""The wheel of `agon`, built by the portal from its own files, so that participants install the matching version."""
+"""The wheel of `agon`, built by the portal from its own files so that participants install the matching version."""
 
 from functools import cache
 from hashlib import sha256
@@ -12,7 +12,7 @@ from django.urls import reverse
 
 
 class Wheel(NamedTuple):
-    """A Python wheel. The same source files always give the same bytes."""
+    """A Python wheel. The same source files always produce the same bytes."""
 
     name: str
     content: bytes
@@ -27,13 +27,13 @@ class Wheel(NamedTuple):
 
     @property
     def command(self) -> str:
-        """Return the command that installs the wheel. pip verifies the hash."""
+        """The command that installs the wheel. pip verifies the hash."""
         return f"pip install '{self.address}#sha256={self.sha256}'"
 
 
 @cache
 def wheel() -> Wheel:
-    """Return the wheel, which is built once per process when it is first needed, in 0.4 seconds."""
+    """Return the wheel. Each process builds it when it is first needed, which takes 0.4 seconds."""
     builder = import_module("hatchling.builders.wheel").WheelBuilder(str(settings.BASE_DIR))
     with TemporaryDirectory() as folder:
         built = Path(next(iter(builder.build(directory=folder, versions=["standard"]))))

@@ -1,4 +1,4 @@
-"""The files on a data page: size, license, and the remaining steps for this user."""
+"""The files on a data page: size, license, and what the user must still do to get them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,13 +12,13 @@ from portal.models.task import DatasetDefinition
 from portal.permissions import DataAccess, Obstacle, data_access
 from portal.queries.tasks import TaskPage
 
-PACKED = (".bz2", ".gz", ".xz", ".zst")  # endings that follow another one
-STAMPS = "data_passwords"  # key in the session: shared task → stamp of the verified password
+PACKED = (".bz2", ".gz", ".xz", ".zst")  # extensions that are kept together with the one before them
+STAMPS = "data_passwords"  # session key of the mapping: shared task → stamp of its verified password
 
 
 @dataclass(frozen=True, slots=True)
 class AccessStep:
-    """A step that the user must complete, with its link."""
+    """A step that the user must still complete, with a link to it."""
 
     text: str
     link: str
@@ -27,18 +27,18 @@ class AccessStep:
 
 @dataclass(frozen=True, slots=True)
 class DatasetLine:
-    """One file of the data page."""
+    """One file on the data page."""
 
     slug: str
     title: str
     file_name: str  # name for the download
-    size: int | None  # bytes; None where the file is missing
-    sha256: str  # empty before the release, as it would confirm guesses of the content
+    size: int | None  # bytes; None if the file is missing
+    sha256: str  # empty before the release, because it would confirm guesses at the content
     licence: str
     who: str
     released: datetime | None
-    steps: list[AccessStep]  # steps still needed; the password of an encrypted file is asked with the file
-    is_encrypted: bool  # for this reader
+    steps: list[AccessStep]  # steps still needed; the password of an encrypted file is requested at download
+    is_encrypted: bool  # whether the file is encrypted for this reader
 
     @property
     def can_download(self) -> bool:
@@ -80,7 +80,7 @@ def dataset_line(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at
 
 
 def _saved_name(page: TaskPage, dataset: DatasetDefinition) -> str:
-    """Return a unique name, since files in the folders of one or more tasks may have the same name."""
+    """Return a name that is unique in the portal. Task folders may contain several files with the same name."""
     endings = dataset.file.suffixes[-2:]
     ending = "".join(endings) if endings and endings[-1] in PACKED else dataset.file.suffix
     return f"{page.shared_task.slug}-{dataset.slug}{ending}"

@@ -1,4 +1,4 @@
-"""Tables as downloads. `portal.export` writes their content."""
+"""Tables as downloads. Their content comes from `portal.export`."""
 
 from datetime import datetime
 
@@ -32,7 +32,7 @@ def overall_file(board: OverallBoard, ending: str) -> HttpResponse:
 
 
 def task_export(request: HttpRequest, wanted: Export, shared_task: SharedTask, at: datetime) -> HttpResponseBase:
-    """Return one of an organizer's exports. The caller has checked the user's role."""
+    """Return one of the exports for organizers. The caller must have checked the user's role."""
     assert isinstance(request.user, User)
     response: HttpResponseBase
     if request.method == "HEAD":

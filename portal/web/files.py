@@ -1,4 +1,4 @@
-"""Stored files as responses: streamed whole or as a range, or delegated to the proxy or to S3."""
+"""Stored files as responses. A file or a range of it is streamed, or delegated to the proxy or to S3."""
 
 import re
 import zlib
@@ -45,7 +45,7 @@ class ByteRange:
 def wanted_range(request: HttpRequest, stored: StoredDataset) -> ByteRange | None:
     """Return the requested range, or None if the file does not have it.
 
-    The whole file if no range or several are requested, or if the range is of another version (If-Range).
+    The range is the whole file if none or several are requested, or if the client has a different version (If-Range).
     """
     size = stored.size
     whole = ByteRange(0, size, size)
@@ -65,14 +65,14 @@ def wanted_range(request: HttpRequest, stored: StoredDataset) -> ByteRange | Non
 def file_response(
     request: HttpRequest, stored: StoredDataset, part: ByteRange, name: str, address: str | None = None
 ) -> HttpResponseBase:
-    """Return this part of the file as a download with this name. HEAD requests get no body.
+    """Return `part` of the file as a download called `name`. HEAD requests get no body.
 
-    `address` says where it is stored, by default where datasets are.
+    `address` is the name under which the file is stored. It defaults to that of a dataset.
     """
     address = address or stored_name(stored.sha256)
     link = data_objects().link(address, name, request.method or "GET")
     response: HttpResponseBase
-    if link is not None:  # the browser asks there for the same range
+    if link is not None:  # the browser requests the range from there
         response = HttpResponseRedirect(link)
     elif settings.ACCEL:
         response = HttpResponse(headers={"X-Accel-Redirect": f"{settings.ACCEL.rstrip('/')}/{quote(address)}"})
@@ -97,9 +97,9 @@ def encrypted_response(stored: StoredDataset, name: str, password: str) -> Strea
 
 @sensitive_variables("password")
 def encrypted_zip(file: BinaryIO, name: str, password: str) -> Iterator[bytes]:
-    """Yield a zip with this entry (AES-256, in the format of WinZip and 7-Zip) while it is created.
+    """Yield a zip with the file as its only entry, piece by piece (AES-256, in the format of WinZip and 7-Zip).
 
-    Not compressed: large datasets are usually compressed already.
+    The entry is not compressed, because large datasets usually are already.
     """
     with closing(file):
         pieces = iter(partial(file.read, _PIECE), b"")

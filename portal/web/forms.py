@@ -11,12 +11,38 @@ from portal.actions.runs import describe_run, withdraw_run
 from portal.actions.submit import submit
 from portal.actions.teams import ANSWER_LENGTH, NAME_TAKEN, TEAM_NAME, check_team_name, register_team
 from portal.models import Phase, SharedTask, Submission, Team
+from portal.models.run import one_line
 from portal.web.action_forms import ActionForm, action_field
+from scoring.limits import RUN_FIELD_CHARACTERS
 from scoring.receipts import RECEIPT_BYTES
 
 
-class UploadForm(ActionForm):
-    """One file for one of the phases."""
+class RunFieldsForm(ActionForm):
+    """A form with an input for each of the task's run fields."""
+
+    def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._run_fields = shared_task.definition.run_fields
+        for one in self._run_fields:
+            self.fields[f"field-{one.key}"] = forms.CharField(
+                label=one.label, required=one.required, max_length=RUN_FIELD_CHARACTERS, validators=[one_line]
+            )
+
+        self.order_fields(f"field-{one.key}" for one in self._run_fields)
+
+    def clean(self) -> dict[str, Any]:
+        """Collect the values of run fields in `fields`, by key."""
+        values = super().clean() or {}
+        return values | {"fields": {one.key: values.pop(f"field-{one.key}", "") for one in self._run_fields}}
+
+    @property
+    def run_fields(self) -> list[forms.BoundField]:
+        """The inputs of the run fields."""
+        return [self[f"field-{one.key}"] for one in self._run_fields]
+
+
+class UploadForm(RunFieldsForm):
+    """A file to upload for one of the phases."""
 
     file = forms.FileField(
         label=_("Run file or zip archive"),
@@ -25,23 +51,38 @@ class UploadForm(ActionForm):
     )
     phase = forms.ChoiceField(label=_("Phase"))
     slot = action_field(submit, "slot", label=_("Run type"))
-    key = action_field(submit, "key")  # the same for a double click, so that it is one upload
+    key = action_field(submit, "key")  # a double click sends the same key twice, which counts as one upload
 
     def __init__(self, *args: Any, phases: list[Phase], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["phase"].choices = [(phase.slug, phase.title) for phase in phases]
 
+    @property
+    def other_errors(self) -> list[str]:
+        """The errors that are not about run fields."""
+        own = {field.name for field in self.run_fields}
+        return [str(error) for name, errors in self.errors.items() if name not in own for error in errors]
+
+
+class ValidationForm(UploadForm):
+    """A file to validate for one of the phases. Run fields keep what was entered, but are not checked."""
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        for field in self.run_fields:
+            self.errors.pop(field.name, None)
+
 
 class WithdrawalForm(ActionForm):
-    """Reason for withdrawing a run."""
+    """The reason for withdrawing a run."""
 
     reason = action_field(
         withdraw_run, "reason", help_text=_("Explain in a few words. Your team and the organizers can read the reason.")
     )
 
 
-class DescriptionForm(ActionForm):
-    """Description of the system that produced a run."""
+class DescriptionForm(RunFieldsForm):
+    """A description of the system that produced a run."""
 
     method = action_field(
         describe_run,
@@ -105,7 +146,7 @@ class TeamForm(ActionForm):
         """Add the organizers' own questions at the end."""
         super().__init__(*args, **kwargs)
         self._shared_task = shared_task
-        rule = _("Team names in this task must match %(rule)s.") % {"rule": shared_task.definition.team.name}
+        rule = _("Use %(rule)s.") % {"rule": shared_task.definition.team.name_in_words}
         self.fields["name"].help_text += f" {rule}"
         self._questions = shared_task.definition.team.questions
         for question in self._questions:
@@ -126,7 +167,7 @@ class TeamForm(ActionForm):
         return name
 
     def clean(self) -> dict[str, Any]:
-        """Collect the answers, by the key of their question."""
+        """Collect the answers in `answers`, by question key."""
         values = super().clean() or {}
         return values | {"answers": {one.key: values.pop(f"answer-{one.key}", "") for one in self._questions}}
 
@@ -150,7 +191,7 @@ class PaperForm(ActionForm):
 
 
 class AgainForm(TeamForm):
-    """What a declined team can change before it requests approval again. The name cannot change."""
+    """The details that a declined team can change before it requests approval again. The name cannot change."""
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         given = {f"answer-{key}": answer for key, answer in team.answers.items()}

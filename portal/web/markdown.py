@@ -1,4 +1,4 @@
-"""Organizers' Markdown as safe HTML."""
+"""Render organizers' Markdown as safe HTML."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Heading:
 
 
 def render(text: str) -> SafeString:
-    """Render CommonMark with tables. Raw HTML, images and script URLs are removed; tables get our styles."""
+    """Render CommonMark with tables. Raw HTML, images and script URLs are removed. Tables get the portal's styles."""
     tokens = _reader.parse(text)
     for place, heading in _sections(tokens):
         tokens[place].attrSet("id", heading.anchor)
@@ -46,7 +46,7 @@ def contents(text: str) -> list[Heading]:
 
 
 def _sections(tokens: list[Token]) -> Iterator[tuple[int, Heading]]:
-    """Return second-level headings by token index. Their anchors differ from those of the page."""
+    """Yield second-level headings with their token index. Their anchors cannot clash with those of the page."""
     places = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
     for number, place in enumerate(places, start=1):
         words = "".join(part.content for part in tokens[place + 1].children or [])

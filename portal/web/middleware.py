@@ -1,4 +1,4 @@
-"""Headers of every response, and the request id that links log lines."""
+"""Middleware: headers for every response, request ids for the log, outages, and URLs that contain NUL."""
 
 import re
 from collections.abc import Callable
@@ -20,12 +20,12 @@ log = structlog.get_logger("portal.web")
 RETRY_SECONDS = 60
 _READ_ONLY = "25006"  # PostgreSQL's error code read_only_sql_transaction
 _REQUEST_ID = re.compile(r"[0-9a-f-]{16,64}")
-# Features that our pages never use are disabled, in case injected code gets in.
+# Features that the portal's pages never use, disabled in case someone injects code.
 _UNUSED = ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 
 
 def headers(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Add headers that Django's SecurityMiddleware lacks, and X-Request-ID, which is also in every log line."""
+    """Add headers that Django's SecurityMiddleware does not add, and X-Request-ID, which is also in every log line."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get("X-Request-ID", "")
@@ -42,7 +42,10 @@ def headers(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBa
 
 
 def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Answer 503 while the database or storage accepts no writes. The same request succeeds later."""
+    """Answer 503 while the database or storage is down or does not accept writes.
+
+    Clients can repeat the request later.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return get_response(request)
@@ -50,7 +53,7 @@ def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpRespon
     def process_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not is_outage(exception):
             return None
-        page = render_to_string("503.html")  # without the request: nothing queries the database
+        page = render_to_string("503.html")  # without the request, because its context would query the database
         headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
         return HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
 
@@ -59,7 +62,10 @@ def unavailable(get_response: GetResponse) -> Callable[[HttpRequest], HttpRespon
 
 
 def is_outage(error: Exception) -> bool:
-    """Return whether the exception is an outage, and log it. PostgreSQL reports read-only writes as internal errors."""
+    """Return whether the exception is caused by an outage, and log it if so.
+
+    Writing to a read-only PostgreSQL raises InternalError.
+    """
     is_one = isinstance(error, (StorageUnavailable, OperationalError, InterfaceError))
     if isinstance(error, InternalError):
         is_one = getattr(error.__cause__, "sqlstate", None) == _READ_ONLY
@@ -69,12 +75,12 @@ def is_outage(error: Exception) -> bool:
 
 
 def has_nul(request: HttpRequest) -> bool:
-    """Return whether the URL has a NUL character, which PostgreSQL rejects in queries."""
+    """Return whether the URL contains a NUL character, which PostgreSQL does not accept in queries."""
     return "\0" in request.path or "%00" in request.META.get("QUERY_STRING", "")
 
 
 def no_nul(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Answer 400 to a URL with a NUL character, which PostgreSQL rejects in queries."""
+    """Answer 400 to a URL that contains a NUL character."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if has_nul(request):

@@ -29,12 +29,12 @@ _INPUT = "%Y-%m-%dT%H:%M"
 
 
 def zones(user: User) -> dict[str, tzinfo]:
-    """Return the time zones in which the person can enter times, by name."""
+    """Return the time zones that the person can enter times in, by name."""
     return {"AoE": AOE, "UTC": UTC, user.time_zone: zone_of(user.time_zone)}
 
 
 class MomentField(forms.DateTimeField):
-    """A day and time as entered in the form. `ZonedForm` adds the time zone."""
+    """A day and time as entered in a form. `ZonedForm` adds the time zone."""
 
     widget = forms.DateTimeInput(format=_INPUT, attrs={"type": "datetime-local"})
 
@@ -42,7 +42,7 @@ class MomentField(forms.DateTimeField):
         super().__init__(input_formats=[_INPUT, "%Y-%m-%d %H:%M"], **options)
 
     def to_python(self, value: Any) -> Any:
-        """Return the time without a zone, since Django would add its own."""
+        """Return the time without a zone, because Django would add its own."""
         local = None if value in self.empty_values else super().to_python(value)
         if local is not None and not EARLIEST.year <= local.year < LATEST.year:
             raise forms.ValidationError(OUT_OF_RANGE)
@@ -66,7 +66,7 @@ class AnnouncementForm(ActionForm):
 
 
 class ZonedForm(ActionForm):
-    """A form with times in a selectable time zone. A time that was not edited does not change."""
+    """A form with times in a selectable time zone. Times that the user does not edit stay the same."""
 
     zone = forms.ChoiceField(
         label=_("Time zone"), help_text=_("This time zone applies only to the times that you change.")
@@ -87,7 +87,7 @@ class ZonedForm(ActionForm):
             local = values.get(name)
             if zone is None or not isinstance(local, datetime):
                 continue
-            before = self.initial.get(name)  # in AoE, as shown
+            before = self.initial.get(name)  # in AoE, as the form shows it
             if isinstance(before, datetime) and before.replace(tzinfo=None, second=0, microsecond=0) == local.replace(
                 tzinfo=None
             ):
@@ -112,16 +112,16 @@ class WindowForm(ZonedForm):
     closes = MomentField(
         label=_("Closes"),
         required=False,
-        help_text=_("Midnight (00:00 AoE) is shown on pages as 23:59 of the previous day."),
+        help_text=_("Midnight (00:00 AoE) is shown as 23:59 on the previous day."),
     )
     note = action_field(move_phase, "note", label=_("Reason (public)"))
     field_order = ("opens", "closes", "zone", "note")
 
 
 class GraceForm(ZonedForm):
-    """Extra time for a team or for all."""
+    """Extra time for one team or for all teams."""
 
-    team: Any = forms.ModelChoiceField(queryset=None, label=_("For"), required=False, empty_label=_("All teams"))
+    team: Any = forms.ModelChoiceField(queryset=None, label=_("Team"), required=False, empty_label=_("All teams"))
     until = MomentField(label=_("Until"))
     reason = action_field(grant_grace, "reason", label=_("Reason (public)"))
     field_order = ("team", "until", "zone", "reason")
@@ -132,9 +132,9 @@ class GraceForm(ZonedForm):
 
 
 class ReleaseForm(ZonedForm):
-    """Time when scores become public. Without a time, they become public now."""
+    """The time when scores become public. If it is empty, they become public now."""
 
-    when = MomentField(label=_("Release at"), required=False)
+    when = MomentField(label=_("Release time"), required=False)
     field_order = ("when", "zone")
 
 
@@ -155,13 +155,13 @@ class DatasetForm(ActionForm):
 
 
 class PushForm(ActionForm):
-    """A task's folder as a zip."""
+    """A task folder as a zip."""
 
     file = forms.FileField(label=_("Zip file of the task folder"), allow_empty_file=True, max_length=255)
 
 
 class ApplyPushForm(ActionForm):
-    """Confirmation of a push that affects runs, deadlines or people."""
+    """The confirmation of a push that affects runs, deadlines or people."""
 
     fields_of_errors = {UNSURE.code: "is_sure"}
 
@@ -169,7 +169,7 @@ class ApplyPushForm(ActionForm):
 
 
 class OrganizerForm(ActionForm):
-    """An organizer of the task, by email address."""
+    """An organizer to add or remove, by email address."""
 
     address = action_field(
         add_organizer,
@@ -182,11 +182,11 @@ class OrganizerForm(ActionForm):
 class GoldForm(ActionForm):
     """A gold file for one track and split."""
 
-    target = forms.TypedChoiceField(label=_("For"))
+    target = forms.TypedChoiceField(label=_("Track and split"))
     file = forms.FileField(label=_("Gold file"), allow_empty_file=True, max_length=255)
 
     def __init__(self, *args: Any, lines: Sequence[GoldLine], **kwargs: Any) -> None:
-        """`cleaned_data["target"]` is one of the lines."""
+        """Offer `lines` as choices. `cleaned_data["target"]` is the selected one."""
         super().__init__(*args, **kwargs)
         by_key = {line.key: line for line in lines}
         field = self.fields["target"]
@@ -195,28 +195,30 @@ class GoldForm(ActionForm):
 
 
 class NoteForm(ActionForm):
-    """Reason for a change of the gold standard."""
+    """The reason for changing the gold standard."""
 
     note = action_field(
         apply_gold,
         "note",
         label=_("Reason for the change"),
-        help_text=_("Write one sentence. It is public on released leaderboards and in their exports."),
+        help_text=_("State a public reason. It appears on released leaderboards and in their exports."),
     )
 
 
 class ScoresForm(ActionForm):
-    """Leaderboards whose new scores are applied, and the reason; `cleaned_data["boards"]` are lines of the page."""
+    """The leaderboards whose new scores are applied, and the reason. `cleaned_data["boards"]` has their lines."""
 
     boards = forms.TypedMultipleChoiceField(
         label=_("Leaderboards"),
-        error_messages={"invalid_choice": _("The new scores have changed in the meantime. Review them again.")},
+        error_messages={
+            "invalid_choice": _("The new scores changed while you were reviewing them. Review them again.")
+        },
     )
     note = action_field(
         apply_scores,
         "note",
         label=_("Reason for the change"),
-        help_text=_("Write one sentence. It is public on the leaderboard and in its exports."),
+        help_text=_("State a public reason. It appears on the leaderboard and in its exports."),
     )
 
     def __init__(self, *args: Any, lines: Sequence[WaitingScores], **kwargs: Any) -> None:
@@ -230,14 +232,14 @@ class ScoresForm(ActionForm):
 def dataset_form(
     shared_task: SharedTask, dataset: DatasetDefinition, data: Any = None, files: Any = None
 ) -> DatasetForm:
-    """A form that asks for confirmation only if someone has downloaded the current file."""
+    """Return a form that asks for confirmation only if someone has downloaded the current file."""
     form = DatasetForm(data, files, auto_id=f"{dataset.slug}-%s")
     stored = shared_task.stored_dataset(dataset.slug)
     downloads = download_count(shared_task, dataset, stored) if stored else 0
     if downloads:
         form.fields["is_sure"].help_text = ngettext(
-            "The current file was downloaded %(n)d time. Downloaders are not notified, so announce the new version.",
-            "The current file was downloaded %(n)d times. Downloaders are not notified, so announce the new version.",
+            "The current file was downloaded %(n)d time. No one is notified, so announce the new version.",
+            "The current file was downloaded %(n)d times. No one is notified, so announce the new version.",
             downloads,
         ) % {"n": downloads}
     else:
@@ -246,7 +248,10 @@ def dataset_form(
 
 
 def window_form(phase: Phase, user: User, data: Any = None) -> WindowForm:
-    """A form with the current window. Its fields' ids include the phase, as a page has several forms."""
+    """Return a form with the current window.
+
+    The ids of its fields include the phase, because the page has a form for each phase.
+    """
     window = {"opens": phase.opens, "closes": phase.closes}
     return WindowForm(data, user=user, initial=window, auto_id=f"move-{phase.slug}-%s")
 

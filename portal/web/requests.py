@@ -1,6 +1,6 @@
-"""Request counts by status and duration. Each process adds its counts to the rows when its health is checked.
+"""Count requests by status and duration. Each process adds its counts to the database when its health is checked.
 
-So an ordinary request writes nothing, and the metrics are the same in all processes.
+This way, ordinary requests write nothing to the database, and all processes report the same metrics.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from portal.queries.metrics import ANSWERED, ANSWERED_SECONDS, ANSWERS
 
 log = structlog.get_logger("portal.web")
 
-_WATCHING = ("/healthz", "/readyz", "/metrics")  # requested every few seconds; 503 is a valid answer there
+_WATCHING = ("/healthz", "/readyz", "/metrics")  # requested every few seconds; 503 is a normal response there
 _lock = Lock()
 _counts: Counter[tuple[str, str]] = Counter()
 
@@ -26,7 +26,7 @@ _counts: Counter[tuple[str, str]] = Counter()
 def counted(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Time a request until the headers of its response."""
+    """Measure the time from each request to the headers of its response."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         started = perf_counter()
@@ -39,14 +39,14 @@ def counted(
 
 
 def keep_counts() -> None:
-    """Add this process's counts to the rows. While the database is read-only, the counts are kept in memory."""
+    """Add this process's counts to the database. If that fails, keep them in memory."""
     with _lock:
         counts = _counts.copy()
         _counts.clear()
     try:
         Tally.objects.add(counts)
     except DatabaseError as error:
-        log.warning("requests not counted yet", error=type(error).__name__)
+        log.warning("request counts not saved yet", error=type(error).__name__)
         with _lock:
             _counts.update(counts)
 

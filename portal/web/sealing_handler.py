@@ -1,4 +1,4 @@
-"""Receive gold so that the web server never stores it unencrypted. Each piece is sealed when it arrives."""
+"""Receive gold and task folders without storing them unencrypted: each piece is sealed as it is received."""
 
 from tempfile import TemporaryFile
 from typing import Any
@@ -10,7 +10,10 @@ from portal.storage import gold_sealer
 
 
 class SealingHandler(FileUploadHandler):
-    """A handler that returns the sealed file; `is_too_large` after more than `limit` bytes, which are dropped."""
+    """An upload handler that returns the sealed file.
+
+    A file of more than `limit` bytes is dropped, and `is_too_large` is set.
+    """
 
     def __init__(self, request: Any, limit: int) -> None:
         super().__init__(request)

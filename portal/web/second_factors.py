@@ -1,8 +1,9 @@
-"""Second factors: how they are stored and named, and how other access ends.
+"""Second factors: how they are stored and named, and how setting up the first one ends all other access.
 
-A session of an account with a second factor has used it: allauth asks for it at every sign-in, by password, ORCID or
-mailed link, and a passkey is two factors in one. The first second factor ends earlier sessions and access tokens,
-except the session that set it up. So it is enough to check whether the account has a second factor.
+If an account has a second factor, each of its sessions has used it: allauth asks for it at every sign-in by password,
+ORCID or emailed link, and a passkey counts as both factors. When an account gets its first second factor, all
+sessions and access tokens end, except for the session that set it up. So it is enough to check whether the account has
+a second factor.
 """
 
 from base64 import urlsafe_b64encode
@@ -25,7 +26,7 @@ from portal.models.clock import database_now
 
 
 class SecondFactors(DefaultMFAAdapter):
-    """allauth's adapter with encrypted secrets, so that a copy of the database cannot generate codes."""
+    """allauth's adapter with encrypted secrets, so that a copy of the database cannot be used to generate codes."""
 
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()
@@ -40,7 +41,10 @@ class SecondFactors(DefaultMFAAdapter):
 
 @receiver(authenticator_added)
 def end_other_access(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
-    """End other sessions and tokens at the first second factor. allauth loads this module before it adds one."""
+    """End other sessions and tokens when the first second factor is added.
+
+    This receiver is always connected in time: allauth loads this module for the adapter before it adds a second factor.
+    """
     kept = user.authenticator_set.filter(type__in=SECOND_FACTORS)  # type: ignore[attr-defined]
     if authenticator.type in SECOND_FACTORS and not kept.exclude(pk=authenticator.pk).exists():
         for session in UserSession.objects.filter(user=user).exclude(session_key=request.session.session_key):

@@ -16,16 +16,16 @@ _RULE = {"app": "allauth.account", "action": "login_failed_account"}
 
 
 class SignIn(AccountMails):
-    """Guess limits: few per account and address, so that strangers cannot lock out others, and more in total.
+    """Limits on guesses at an account's password: few from one IP address, more from all combined.
 
-    The rates are in `ACCOUNT_RATE_LIMITS`. Only failures count.
+    This way, strangers cannot easily lock someone out. The rates are in `ACCOUNT_RATE_LIMITS`. Only failures count.
     """
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         return f"{_account(credentials)} {ratelimit.get_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Reject the attempt after too many incorrect guesses. Count it unless it succeeds."""
+        """Reject the attempt after too many incorrect guesses. Count it, unless it turns out to succeed."""
         super().pre_authenticate(request, **credentials)
         self._usage_of_account = ratelimit.consume(request, key=_account(credentials), **_RULE)
         if not self._usage_of_account:
@@ -49,7 +49,7 @@ class SignIn(AccountMails):
 
 
 def limits(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Set the status of password and code forms that allauth shows again with 200 after too many attempts."""
+    """Set status 429 on password and code forms that allauth shows again with 200 after too many attempts."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)

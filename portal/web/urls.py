@@ -96,6 +96,7 @@ urlpatterns = [
     path("tasks/<slug:slug>/evaluation/", tasks.evaluation, name="task_evaluation"),
     path("tasks/<slug:slug>/terms/", tasks.terms, name="task_terms"),
     path("tasks/<slug:slug>/leaderboard/", boards.overall, name="leaderboards"),
+    path("tasks/<slug:slug>/leaderboard/<slug:name>.<ending:ending>", boards.overall_figure, name="overall_figure"),
     path("tasks/<slug:slug>/leaderboard/<slug:track>/", boards.leaderboard, name="leaderboard"),
     path(
         "tasks/<slug:slug>/leaderboard/<slug:track>/<slug:phase>/<int:number>/", boards.released, name="released_board"

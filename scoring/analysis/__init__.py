@@ -1,1 +1,1 @@
-"""Analysis of scores by class, item and slice, for one run and for all runs of a board, and the Ladder."""
+"""Analysis of scores by class, item and slice, for one run or all runs on a board, and the Ladder."""

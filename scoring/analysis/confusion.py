@@ -1,4 +1,4 @@
-"""Correct and incorrect answers of a run: confusion matrix, table by class, and label co-occurrence."""
+"""A run's correct and incorrect answers by class, as a confusion matrix and a table, and label co-occurrence."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,17 +18,17 @@ Counts = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Counts of items with one class in the gold standard (rows) and another in the run (columns).
+    """A confusion matrix, with gold classes as rows and the run's classes as columns.
 
-    `counts` has shape (classes, classes). The last class, NO_ANSWER, exists if an item has no class or the run leaves
-    an item out.
+    `counts` has shape (classes, classes). If any item has no class, in the gold or in the run, the last class is
+    NO_ANSWER.
     """
 
     classes: tuple[str, ...]
     counts: Counts
 
     def table(self) -> TextTable:
-        """Return the matrix as a table with the gold standard's classes as rows and the run's as columns."""
+        """Return the matrix as a table, with gold classes as rows and the run's classes as columns."""
         return square("Confusion matrix: gold standard in rows, run in columns", self.classes, self.counts.tolist())
 
 
@@ -36,8 +36,8 @@ class Confusion:
 class ClassLine:
     """The results for one class.
 
-    The counts are its items or entities in the gold standard, in the run and in both. Precision, recall and F1 are None
-    where they are 0 / 0.
+    The counts are the numbers of items or entities that have the class in the gold standard, in the run, and in both.
+    Precision, recall and F1 are None where they would be 0 / 0.
     """
 
     name: str
@@ -51,10 +51,10 @@ class ClassLine:
 
 @dataclass(frozen=True, slots=True)
 class LabelFrequencies:
-    """Counts of each class in `items` items, alone and together with other classes.
+    """How often each class occurs in `items` items, and how often each pair of classes occurs together.
 
     `counts` has shape (classes,). `together` has shape (classes, classes), with `counts` on its diagonal. For soft
-    labels, the values are sums of weights and sums of the smaller of two weights.
+    labels, `counts` has sums of weights, and `together` has sums of the smaller of two weights.
     """
 
     classes: tuple[str, ...]
@@ -69,19 +69,19 @@ class LabelFrequencies:
         return TextTable(f"Labels of {self.items} items", ("class", "items", "share"), rows)
 
     def cooccurrence(self) -> TextTable:
-        """Return the number of items that have both of two classes."""
-        return square("Classes that occur together", self.classes, self.together.tolist())
+        """Return the number of items that have both classes, for each pair of classes."""
+        return square("Class co-occurrence", self.classes, self.together.tolist())
 
 
 def confusion(comparison: MatrixComparison, column: str | None = None) -> Confusion:
-    """Compute the confusion matrix of items with one class each, or of a table's column (by default the first).
+    """Compute the confusion matrix for items with one class each, or for a table's column (by default the first).
 
     Raises:
-        ValueError: items have several labels or weights, so an item does not belong to a single cell.
+        ValueError: items have several labels or weights, so they do not belong in a single cell.
     """
     gold, run, answered = _judged(comparison, column)
     if comparison.gold.values.dtype == np.bool_ and (gold.sum(axis=1) > 1).any() | (run.sum(axis=1) > 1).any():
-        raise ValueError("items with several labels have no confusion matrix")
+        raise ValueError("confusion matrices are not available for items with several labels")
     names = _names(comparison, column)
     has = np.where(gold.any(axis=1), gold.argmax(axis=1), len(names))
     says = np.where(run.any(axis=1) & answered, run.argmax(axis=1), len(names))
@@ -118,14 +118,14 @@ def by_type(comparison: EntityComparison) -> list[ClassLine]:
 
 
 def class_table(lines: list[ClassLine]) -> TextTable:
-    """Return the lines as a table."""
+    """Return the lines as a table, one row per class."""
     head = ("class", "gold", "run", "both", "precision", "recall", "F1")
     rows = ((line.name, line.gold, line.run, line.both, line.precision, line.recall, line.f1) for line in lines)
-    return TextTable("By class", head, tuple(rows))
+    return TextTable("Scores by class", head, tuple(rows))
 
 
 def labels(answers: Matrix) -> LabelFrequencies:
-    """Count each class, alone and with others. In a table of zeros and ones, count the ones of each column."""
+    """Count how often each class and each pair of classes occurs. In a table, count the ones in each column."""
     values = answers.values
     if values.dtype.kind == "f":
         together = np.stack([np.minimum(values, values[:, [place]]).sum(axis=0) for place in range(values.shape[1])])
@@ -135,14 +135,14 @@ def labels(answers: Matrix) -> LabelFrequencies:
 
 
 def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[np.bool_], ...]:
-    """Return three arrays for the items with gold.
+    """Return the gold classes, the run's classes, and which items the run answers, for the items with gold.
 
     Returns:
-        The gold classes and the run's classes, both of shape (items, classes), and whether the run answers each item.
+        Two arrays with shape (items, classes) and one with shape (items,).
     """
     gold = comparison.gold
     if gold.values.dtype.kind == "f":
-        raise ValueError("weights are not classes")
+        raise ValueError("confusion matrices are not available for weights")
     if gold.values.dtype == np.bool_:
         places = [comparison.position(name) for name in _names(comparison, column)]
         # The gold standard has none of the run's additional classes.
@@ -157,7 +157,7 @@ def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[n
 
 
 def _names(comparison: MatrixComparison, column: str | None) -> tuple[str, ...]:
-    """Return the classes of the format and the run, or the values in the column."""
+    """Return the classes in the format and the run, or the values in the column."""
     gold = comparison.gold
     if gold.values.dtype == np.bool_:
         extra = comparison.columns[len(gold.tree.classes) :]

@@ -1,9 +1,13 @@
-"""Details of the scores of one run or several runs, as plain values that are stored with the scores.
+"""Details about the scores of one or several runs, as plain values that are stored with the scores.
 
-They contain only counts and shares, which do not identify any item.
+They contain only counts and shares, which do not identify any item. Run pages show them while the gold standard is
+hidden and teams can still upload runs. A run's weights can give chosen items a step each on its ROC curve, and an
+upward step would reveal a positive item. Therefore, each segment between two points of a curve covers at least
+CELLS_A_SEGMENT judged cells and at least 1 / SEGMENTS of them. A curve thus reveals at most SEGMENTS - 1 counts of
+positive cells. As with scores and confusion matrices, only limits on runs bound what comparing many runs reveals.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,34 +15,38 @@ import numpy as np
 
 from scoring.analysis.confusion import ClassLine, by_class, by_type, confusion, labels
 from scoring.analysis.field import disagreement, missed_by_all, right
-from scoring.analysis.slices import by_slice
-from scoring.answers import Matrix
+from scoring.analysis.slices import by_slice, names_of_slices
+from scoring.answers import Matrix, Rows
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import Comparison, EntityComparison, MatrixComparison
-from scoring.metrics.curves import Curve, precision_recall, roc
-from scoring.metrics.distinct import distinct
+from scoring.metrics.curves import Curve, area_under, roc, roc_of_probabilities
+from scoring.metrics.loaded_gold import LoadedGold
 
 CLASSES = 40  # columns with more values are measurements, not classes
-POINTS = 200  # points of a curve: more would not be visible
-DECIMALS = 4  # decimals of the coordinates
-BEST = (3, 5, 10)  # numbers of best runs for which common errors are counted
+SEGMENTS = 10  # maximum number of segments of a curve
+CELLS_A_SEGMENT = 10  # minimum number of judged cells in each segment of a curve
+DECIMALS = 4  # decimal places of the coordinates
+BEST = (3, 5, 10)  # for each number k, count the items that all of the k best runs miss
 
 
 def details(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, Any]:
-    """Compute the details that apply to the track's kind of answers, as JSON.
+    """Compute the details that apply to the track's kind of answers, as plain values for JSON.
 
-    - `classes`: for each judged column (None: the labels themselves) the lines of `by_class` as dicts, and the
+    - `classes`: for each judged column (None: the labels themselves), the lines of `by_class` as dicts, and the
       `confusion` with its `classes` and `counts`, or None if items have several labels. For entities, the lines
       come from `by_type`.
-    - `curves`: for each class or column with weights, its `roc` and `precision_recall` as lists of (x, y) with at most
-      POINTS points and DECIMALS decimals, or None if the gold standard lacks positives or negatives.
-    - `slices`: for each slice name, `items` and `scores` by slice, as `analysis.slices.by_slice` returns for one run.
+    - `curves`: for each class or column with weights, its `roc` as a list of (x, y) with DECIMALS decimals and at most
+      SEGMENTS segments, or None if the gold standard lacks positives or negatives.
+    - `probabilities`: if a run of tables has probabilities, its `roc` as above, and the exact area under the whole
+      curve, `auc`. Both are over all columns with probabilities together.
+    - `slices`: for each slicing's name, `items` and `scores` by slice, as `analysis.slices.by_slice` returns them for
+      one run.
     """
     return _parts(comparison) | _slices(comparison, metrics)
 
 
 def _parts(comparison: Comparison) -> dict[str, Any]:
-    """Return the classes or curves. Spans and rankings have none."""
+    """Return the classes or curves, or neither, as for spans and rankings."""
     if isinstance(comparison, EntityComparison):
         return {"classes": [_of_lines(None, by_type(comparison), None)]}
     if not isinstance(comparison, MatrixComparison):
@@ -46,7 +54,13 @@ def _parts(comparison: Comparison) -> dict[str, Any]:
     if comparison.gold.values.dtype.kind == "f":
         return {"curves": [_curves(comparison, name) for name in comparison.gold.matrix.columns]}
     columns = [None] if comparison.gold.values.dtype == np.bool_ else comparison.gold.matrix.columns
-    return {"classes": [found for column in columns if (found := _classes(comparison, column))]}
+    found = {"classes": [found for column in columns if (found := _classes(comparison, column))]}
+    return found | _probabilities(comparison)
+
+
+def _probabilities(comparison: MatrixComparison) -> dict[str, Any]:
+    curve = roc_of_probabilities(comparison)
+    return {} if curve is None else {"probabilities": {"roc": _points(curve), "auc": area_under(curve)}}
 
 
 def _slices(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, Any]:
@@ -55,30 +69,25 @@ def _slices(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, 
 
 
 def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
-    """Compare several runs, ordered from best to worst. Parts that do not apply are left out.
+    """Compare several runs, ordered from best to worst. Leave out parts that do not apply.
 
-    - `labels`: `classes`, number of `items`, `counts` and `together` of the gold standard, as in
-      `analysis.LabelFrequencies`.
-    - `difficulty`: the number of items that 0, 1, ... all of the runs answered correctly.
-    - `missed`: for each number in BEST, the items that all of the best runs answered incorrectly. `runs` are their
-    names,
-      `best`, `missed` and `judged` are numbers, and `by_answer` maps a gold answer to (missed, judged).
+    - `labels`: `classes`, number of `items`, `counts` and `together` for the gold standard, as in
+      `analysis.confusion.LabelFrequencies`. `sizes` has the numbers of items with 0, 1, … labels, not counting labels
+      that have others below them in the hierarchy. `slices` maps each slicing's name to slice → `items` and `counts`.
+    - `difficulty`: the numbers of items that 0, 1, …, all of the runs answered correctly.
+    - `missed`: for each k in BEST, the items that all of the k best runs answered incorrectly. `runs` are the runs'
+      names; `best`, `missed` and `judged` are numbers; `by_answer` maps a gold answer to (missed, judged); and `same`
+      maps an incorrect answer to the number of items to which all of these runs gave it.
     - `disagreement`: for each pair of run names, the share of items that the two runs answer differently.
     """
     names = list(runs)
     if not names:
         return {}
     found: dict[str, Any] = {}
-    gold = runs[names[0]].gold.answers
-    if isinstance(gold, Matrix) and len(gold.columns) <= CLASSES:
-        held = labels(gold)
-        found["labels"] = {
-            "classes": held.classes,
-            "items": held.items,
-            "counts": held.counts.tolist(),
-            "together": held.together.tolist(),
-        }
-    with suppress(ValueError):  # raised for weights and rankings, whose answers are not correct or incorrect
+    gold = runs[names[0]].gold
+    if isinstance(gold.answers, Matrix) and len(gold.answers.columns) <= CLASSES:
+        found["labels"] = _labels(gold, gold.answers)
+    with suppress(ValueError):  # raised for weights and rankings, whose answers are neither correct nor incorrect
         hits = np.sum([right(comparison) for comparison in runs.values()], axis=0)
         found["difficulty"] = np.bincount(hits, minlength=len(names) + 1).tolist()
         found["missed"] = [_missed(runs, names[:best]) for best in BEST if best <= len(names)]
@@ -86,6 +95,38 @@ def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
             str(name): dict(zip(names, shares, strict=True)) for name, *shares in disagreement(runs).rows
         }
     return found
+
+
+def _labels(gold: LoadedGold, answers: Matrix) -> dict[str, Any]:
+    held = labels(answers)
+    counts = {
+        name: {
+            value: {"items": len(rows), "counts": labels(_part(answers, rows)).counts.tolist()}
+            for value, rows in gold.slices(name).items()
+        }
+        for name in names_of_slices(gold)
+    }
+    return {
+        "classes": held.classes,
+        "items": held.items,
+        "counts": held.counts.tolist(),
+        "together": held.together.tolist(),
+        "sizes": _sizes(answers, gold.parents),
+        "slices": counts,
+    }
+
+
+def _sizes(answers: Matrix, parents: Collection[str]) -> list[int]:
+    """Return the numbers of items with 0, 1, … labels, not counting parents of other labels. Return [] for weights."""
+    if answers.values.dtype.kind == "f":
+        return []
+    own = [place for place, name in enumerate(answers.columns) if name not in parents]
+    counts: list[int] = np.bincount((answers.values[:, own] == 1).sum(axis=1)).tolist()
+    return counts
+
+
+def _part(answers: Matrix, rows: Rows) -> Matrix:
+    return answers.select(rows, [answers.ids[row] for row in rows.tolist()])
 
 
 def _missed(runs: Mapping[str, Comparison], names: Sequence[str]) -> dict[str, Any]:
@@ -96,6 +137,7 @@ def _missed(runs: Mapping[str, Comparison], names: Sequence[str]) -> dict[str, A
         "missed": len(missed.items),
         "judged": missed.judged,
         "by_answer": dict(missed.by_answer),
+        "same": dict(missed.same),
     }
 
 
@@ -119,17 +161,19 @@ def _of_lines(column: str | None, lines: Sequence[ClassLine], confusion: Mapping
 
 
 def _curves(comparison: MatrixComparison, name: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "roc": _points(roc(comparison, name)),
-        "precision_recall": _points(precision_recall(comparison, name)),
-    }
+    curve = roc(comparison, name)
+    return {"name": name, "roc": None if curve is None else _points(curve)}
 
 
-def _points(curve: Curve | None) -> list[tuple[float, float]] | None:
-    """Return the first point, the last point, and evenly spaced points in between."""
-    if curve is None:
-        return None
-    kept = distinct(np.linspace(0, len(curve.x) - 1, min(len(curve.x), POINTS)).round().astype(np.intp))
+def _points(curve: Curve) -> list[tuple[float, float]]:
+    """Return the first point, the last, and those between them that leave enough cells in every segment."""
+    cells = int(curve.said[-1])
+    least = max(CELLS_A_SEGMENT, -(-cells // SEGMENTS))  # rounded up
+    kept = [0]
+    while (place := int(np.searchsorted(curve.said, curve.said[kept[-1]] + least))) < len(curve.said) - 1:
+        if cells - curve.said[place] < least:
+            break
+        kept.append(place)
+    kept.append(len(curve.said) - 1)
     x, y = (along[kept].round(DECIMALS).tolist() for along in (curve.x, curve.y))
     return list(zip(x, y, strict=True))

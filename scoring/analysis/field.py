@@ -1,25 +1,29 @@
-"""Statistics of several runs: score summaries, correlations, and items that all of the best runs get wrong."""
+"""Statistics on several runs: score summaries, correlations, and items that all of the best runs miss."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.analysis.item_answers import Answer, ItemAnswers, item_answers
-from scoring.metrics.comparison import Comparison, EntityComparison
+from scoring.answers import Spans
+from scoring.metrics.comparison import Comparison, EntityComparison, SpanComparison
 from scoring.metrics.correlation import midranks
 from scoring.metrics.distinct import distinct
 from scoring.reports.tables import TextTable, square
 
 NOTHING = "(none)"
+LENGTHS = (1, 6, 11, 21)  # lower ends of the ranges for the number of marked characters
 
-Words = NDArray[np.object_]  # one text per item
+Words = NDArray[np.object_]  # one string per item
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Statistics of the scores of several runs. A value is None if there are too few runs.
+    """Statistics on the scores of several runs. A value is None if there are too few runs.
 
     Quartiles are interpolated linearly. `deviation` is the sample standard deviation (n − 1). `skewness` is g1 = m3 /
     m2^1.5 and `kurtosis` is m4 / m2² (3 for a normal distribution), where m_k are the central moments.
@@ -39,18 +43,20 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class MissedItems:
-    """Items that all of `runs` answered incorrectly, among the `judged` items.
+    """The items that all of `runs` answered incorrectly, among the `judged` items.
 
-    `by_answer` maps a gold answer as text to (missed, judged).
+    `by_answer` maps each gold answer (as text; for spans, a range of marked-character counts) to (missed, judged).
+    `same` maps an incorrect answer to the number of items to which all of the runs gave it.
     """
 
     runs: tuple[str, ...]
     items: tuple[str, ...]
     judged: int
     by_answer: Mapping[str, tuple[int, int]]
+    same: Mapping[str, int]
 
     def table(self) -> TextTable:
-        """Return counts and shares by gold answer, as in Table 4 of HatEval 2019 (Basile et al., 2019)."""
+        """Return counts and shares by gold answer."""
         counts = [*self.by_answer.items(), ("all", (len(self.items), self.judged))]
         rows = tuple((name, missed, judged, missed / judged if judged else None) for name, (missed, judged) in counts)
         return TextTable(f"Missed by all of {', '.join(self.runs)}", ("gold", "missed", "items", "share"), rows)
@@ -101,26 +107,31 @@ def rank_correlation(first: Sequence[float | None], second: Sequence[float | Non
 
 
 def right(comparison: Comparison) -> NDArray[np.bool_]:
-    """Return which gold items the run answers exactly right, with shape (items,)."""
+    """Return which gold items the run answers entirely correctly, with shape (items,)."""
     found = _answers(comparison)
     return np.array([one == other for one, other in zip(found.gold, found.run, strict=True)], bool)
 
 
 def disagreement(runs: Mapping[str, Comparison]) -> TextTable:
-    """Return the share of gold items that two runs answer differently, for each pair of runs."""
+    """Return a table with the share of gold items that each pair of runs answers differently."""
     answers = [_words(_answers(comparison).run) for comparison in runs.values()]
     shares = [[float(np.mean(one != other)) if len(one) else None for other in answers] for one in answers]
-    return square("Share of items that two runs answer differently", list(runs), shares)
+    return square("Percentage of items that two runs answer differently", list(runs), shares)
 
 
 def missed_by_all(runs: Mapping[str, Comparison]) -> MissedItems:
-    """Find the items that every run misses. Pass the k best runs, which must share a gold standard."""
+    """Find the items that every run misses.
+
+    All runs must share a gold standard. To find what the k best runs miss, pass only these runs.
+    """
     comparison = next(iter(runs.values()))
     one = _answers(comparison)
     wrong = ~np.any([right(comparison) for comparison in runs.values()], axis=0)
     judged = np.array([value is not None for value in one.values], bool)
     gold = _words(one.gold)
-    if one.measure == "f1":
+    if isinstance(comparison, SpanComparison):
+        gold = _by_length(comparison.gold.spans)
+    elif one.measure == "f1":
         marked = "some entities" if isinstance(comparison, EntityComparison) else "some characters"
         gold = np.where(gold == NOTHING, NOTHING, marked)
     by_answer = {
@@ -128,13 +139,29 @@ def missed_by_all(runs: Mapping[str, Comparison]) -> MissedItems:
         for answer in distinct(gold[judged])
     }
     items = np.array(one.ids, object)[wrong & judged].tolist()
-    return MissedItems(tuple(runs), tuple(items), int(judged.sum()), by_answer)
+    same = {} if one.measure == "f1" else _same_answers([_answers(run).run for run in runs.values()], wrong & judged)
+    return MissedItems(tuple(runs), tuple(items), int(judged.sum()), by_answer, same)
+
+
+def _by_length(spans: Spans) -> Words:
+    """Return the range that contains each item's number of marked characters, such as `6–10 characters`."""
+    owners = np.repeat(np.arange(len(spans.ids)), np.diff(spans.starts))
+    lengths = np.bincount(owners, spans.ends - spans.begins, len(spans.ids))
+    names = [f"{low}–{high - 1} characters" for low, high in pairwise(LENGTHS)] + [f"{LENGTHS[-1]} or more characters"]
+    return np.array([NOTHING, *names], object)[np.searchsorted(LENGTHS, lengths, side="right")]
+
+
+def _same_answers(answers: Sequence[Sequence[Answer]], among: NDArray[np.bool_]) -> dict[str, int]:
+    """Count the answers on which all runs agree, for the items in `among`, with the most frequent answers first."""
+    rows = zip(among.tolist(), zip(*answers, strict=True), strict=True)
+    given = Counter(", ".join(said[0]) or NOTHING for counts, said in rows if counts and len(set(said)) == 1)
+    return dict(given.most_common())
 
 
 def _answers(comparison: Comparison) -> ItemAnswers:
     found = comparison.once(item_answers)
     if found.measure == "overlap":
-        raise ValueError("weights are not correct or incorrect")
+        raise ValueError("answers with weights cannot be counted as correct or incorrect")
     return found
 
 

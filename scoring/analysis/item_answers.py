@@ -1,4 +1,4 @@
-"""The answers of a run and the gold standard to each item, as text, and how similar they are."""
+"""The run's answer and the gold answer to each item as text, and how similar they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,25 +7,33 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.metrics.comparison import Comparison, EntityComparison, MatrixComparison, SpanComparison, TextComparison
+from scoring.metrics.comparison import (
+    Comparison,
+    EntityComparison,
+    MatrixComparison,
+    SpanComparison,
+    TextComparison,
+    TupleComparison,
+)
 from scoring.metrics.entities import matches_strictly, sides
 from scoring.metrics.metric import per_row, ratios
 from scoring.metrics.span_f1 import item_f1
 from scoring.metrics.text_match import item_token_f1
+from scoring.metrics.tuples import item_tuple_f1
 
 Answer = tuple[str, ...]  # parts of the answer to an item: labels, cells, weights, or character ranges
 Measure = Literal["right", "overlap", "f1"]
 
-_WIDE = 4  # in tables with at least this many columns, only nonzero cells are listed
+_WIDE = 4  # tables with at least this many columns list only nonzero cells
 
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswers:
     """Answers to the items of the gold standard, in its order.
 
-    `measure` is the meaning of `values`: `right` is 1 for a correct and 0 for an incorrect answer, `overlap` compares
-    weights by Σ min / Σ max (Ruzicka, 1958), and `f1` compares the marked characters of spans, whole entities, or the
-    words of texts. A value is None if there is nothing to judge.
+    `measure` says what `values` mean: `right` is 1 for a correct and 0 for an incorrect answer, `overlap` compares
+    weights by Σ min / Σ max (Ruzicka, 1958), and `f1` compares the characters that spans mark, entities or tuples as a
+    whole, or the words in texts. A value is None if there is nothing to compare.
     """
 
     ids: list[str]
@@ -39,7 +47,7 @@ def item_answers(comparison: Comparison) -> ItemAnswers:
     """Return the answers of the run and the gold standard as text.
 
     Raises:
-        ValueError: the comparison is of rankings, which have no answer per item.
+        ValueError: the answers are rankings, which are neither correct nor incorrect.
     """
     if isinstance(comparison, SpanComparison):
         return _of_spans(comparison)
@@ -47,8 +55,10 @@ def item_answers(comparison: Comparison) -> ItemAnswers:
         return _of_entities(comparison)
     if isinstance(comparison, TextComparison):
         return _of_texts(comparison)
+    if isinstance(comparison, TupleComparison):
+        return _of_tuples(comparison)
     if not isinstance(comparison, MatrixComparison):
-        raise ValueError("rankings have no correct or incorrect answers")
+        raise ValueError("answers in rankings cannot be counted as correct or incorrect")
     kind = comparison.gold.values.dtype
     return (
         _of_labels(comparison)
@@ -65,7 +75,7 @@ def _of_labels(comparison: MatrixComparison) -> ItemAnswers:
 
 
 def _of_cells(comparison: MatrixComparison) -> ItemAnswers:
-    """Compare tables of whole numbers, without the cells that the gold standard does not judge."""
+    """Compare tables of whole numbers, ignoring cells without a gold value."""
     columns, unjudged = comparison.gold.tree.classes, comparison.gold.absent
     width = len(columns)
     gold = _cells(comparison.gold.values, unjudged, np.zeros_like(unjudged), columns)
@@ -86,7 +96,7 @@ def _of_weights(comparison: MatrixComparison) -> ItemAnswers:
     known = np.pad(comparison.gold.values, ((0, 0), (0, comparison.extra)))
     least, most = np.minimum(known, comparison.run).sum(axis=1), np.maximum(known, comparison.run).sum(axis=1)
     shares = ratios(least, most, 1.0)
-    negative = np.logical_or.reduce((known < 0) | (comparison.run < 0), axis=1)  # numbers that are not weights
+    negative = np.logical_or.reduce((known < 0) | (comparison.run < 0), axis=1)  # negative numbers are not weights
     return ItemAnswers(
         ids=comparison.gold.answers.ids,
         gold=_weights(known, comparison.columns),
@@ -136,6 +146,20 @@ def _of_texts(comparison: TextComparison) -> ItemAnswers:
     return ItemAnswers(texts.ids, list(texts.texts), list(run), item_token_f1(comparison).tolist(), "f1")
 
 
+def _of_tuples(comparison: TupleComparison) -> ItemAnswers:
+    tuples = comparison.gold.tuples
+    run: list[list[str]] = [[] for _ in tuples.ids]
+    for owner, cells in zip(comparison.owners.tolist(), comparison.rows, strict=True):
+        run[owner].append(_tuple(cells))
+    gold = [tuple(map(_tuple, tuples.of_item(row))) for row in range(len(tuples.ids))]
+    return ItemAnswers(tuples.ids, gold, list(map(tuple, run)), item_tuple_f1(comparison).tolist(), "f1")
+
+
+def _tuple(cells: tuple[str, ...]) -> str:
+    """Format a tuple such as `(food; positive)`, with a dash for an empty cell."""
+    return f"({'; '.join(cell or '–' for cell in cells)})"
+
+
 def _held(held: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
     names = np.array(columns, object)
     return [tuple(names[row]) for row in held]
@@ -144,7 +168,7 @@ def _held(held: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
 def _cells(
     values: NDArray[Any], unjudged: NDArray[np.bool_], missing: NDArray[np.bool_], columns: Sequence[str]
 ) -> list[Answer]:
-    """Format cells as `HS 1` or `TR 0`, with `?` for cells that the run lacks."""
+    """Format cells such as `HS 1` or `TR 0`, with `?` for cells missing from the run."""
     is_wide = len(columns) >= _WIDE
     rows = zip(values.tolist(), unjudged.tolist(), missing.tolist(), strict=True)
     return [
@@ -162,7 +186,7 @@ def _cell(name: str, value: int | str, is_wide: bool) -> str:
 
 
 def _weights(values: NDArray[Any], columns: Sequence[str]) -> list[Answer]:
-    """Format weights such as `YES 0.83` with three digits, without zero weights."""
+    """Format nonzero weights with three significant digits, such as `YES 0.83`."""
     return [
         tuple(f"{name} {weight:.3g}" for name, weight in zip(columns, row, strict=True) if weight)
         for row in values.tolist()
@@ -176,7 +200,7 @@ def _stretches(
     items: int,
     types: Sequence[str] | None = None,
 ) -> list[Answer]:
-    """Format ranges such as `3–7` for characters 3 to 7 (from 0), `9` for one character, and `PER 9` with a type."""
+    """Format ranges: `3–7` for characters 3 to 7 (counted from 0), `9` for a single one, and `PER 9` with a type."""
     order = np.lexsort((ends, begins, owners))
     rows = zip(owners[order].tolist(), begins[order].tolist(), (ends[order] - 1).tolist(), order.tolist(), strict=True)
     found: list[list[str]] = [[] for _ in range(items)]

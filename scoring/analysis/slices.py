@@ -1,4 +1,4 @@
-"""Scores by slice of the items."""
+"""Scores on slices of the items."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from scoring.metrics.slices import restricted
 
 
 def names_of_slices(gold: LoadedGold) -> list[str]:
-    """Return the names of the slicings that apply to this gold standard, which are those with 2 to MANY slices."""
+    """Return the names of the gold standard's slicings that have 2 to MANY slices."""
     return [name for name in gold.slice_columns if 2 <= _count(gold, name) <= MANY]
 
 
@@ -24,7 +24,9 @@ def _count(gold: LoadedGold, name: str) -> int:
 
 
 def by_slice(runs: Mapping[str, Comparison], metrics: Sequence[MetricSpec]) -> dict[str, dict[str, Any]]:
-    """Compute metrics on the items of each slice alone, by name of the slicing. All runs must share a gold standard.
+    """Compute metrics separately for each slice. The result is keyed by the slicing's name.
+
+    All runs must share a gold standard.
 
     - `items`: slice → number of gold items in it.
     - `scores`: run name → slice → metric key → value, or None if the metric is undefined.

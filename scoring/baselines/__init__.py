@@ -1,1 +1,1 @@
-"""Trivial and learned baselines. `registry` lists them by name."""
+"""Trivial and learned baselines, listed by name in `registry`."""

@@ -1,31 +1,34 @@
-"""Learned baselines: linear support vector machines on TF-IDF or word vectors, flat or along a class hierarchy.
+"""Decisions of learned and random baselines, either flat or along a class hierarchy.
 
-Only this module needs scikit-learn (the extra `learned`). The same data and seed give the same answers.
+The same data and seed always give the same answers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.svm import LinearSVC
 
 from scoring.answers import Matrix
+from scoring.baselines.linear_svm import Features, margins_of
 
 Flags = NDArray[np.bool_]
-Features = Any  # one row per text, dense or sparse
+Places = NDArray[np.int64]
+# Functions that return how likely each class is for each item to answer (above 0: likely). The arguments are the
+# indexes of the known items, their classes (items, classes), and the indexes of the items to answer.
+Learner = Callable[[Places, Flags, Places], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """The decisions that a classifier makes in each step.
+    """The classes that a classifier chooses between in each step.
 
-    `children` maps a class to the classes below it. Top-level classes are decided first. A lower class is decided only
-    for items with its parent class. Without `children`, all columns are decided in one step (flat). With `single`, a
-    step assigns exactly one class, otherwise any number. With `some`, a step assigns at least one class: the most
-    likely one if none is likely. `whole` is the column that a flat answer must have if it has one of `parts`.
+    `children` maps a class to the classes below it. Top-level classes are predicted first. A lower class is predicted
+    only for items with its parent class. If `children` is empty, all columns are predicted in one step (flat). With
+    `single`, a step assigns exactly one class. Otherwise, it can assign any number or, with `some`, at least one: the
+    most likely one if none reaches the threshold. `whole` is the column that must be 1 in a flat answer if any of
+    `parts` is.
     """
 
     children: Mapping[str, Sequence[str]]
@@ -35,24 +38,11 @@ class Scheme:
     parts: Sequence[str] = ()
 
 
-def tfidf(texts: Sequence[str], others: Sequence[str], *, longest: int = 1, most: int | None = None) -> tuple[Any, Any]:
-    """Compute TF-IDF weights of both lists, fitted on the first, with scikit-learn's defaults.
+def classify(answers: Matrix, ids: Sequence[str], scheme: Scheme, learner: Learner) -> Matrix:
+    """Learn from `answers`, and return answers for `ids`.
 
-    Args:
-        longest: use n-grams of 1 to this many words.
-        most: keep only this many features, the most frequent ones.
-    """
-    vectorizer = TfidfVectorizer(ngram_range=(1, longest), max_features=most)
-    return vectorizer.fit_transform(texts), vectorizer.transform(others)
-
-
-def classify(
-    answers: Matrix, features: Features, ids: Sequence[str], others: Features, scheme: Scheme, seed: int
-) -> Matrix:
-    """Train on `answers` with `features`, and return answers for `ids` with the features `others`.
-
-    In a hierarchy, each class has its own classifiers for the classes below it. They are trained on the items that have
-    the class, as in the hierarchical baselines of DETESTS 2022 (Ariza-Casabona et al., 2022, section 5.1).
+    In a hierarchy, each class makes its own decisions about the classes below it. They are learned from the items that
+    have the class, as in the hierarchical baselines of DETESTS 2022 (Ariza-Casabona et al., 2022, section 5.1).
     """
     columns = answers.columns
     result: NDArray[Any] = np.zeros((len(ids), len(columns)), answers.values.dtype)
@@ -62,7 +52,7 @@ def classify(
     while steps:
         names, known, asked = steps.pop()
         targets = np.stack([holders[name][known] for name in names], axis=1)
-        says = _decide(_margins(features[known], targets, others[asked], seed), scheme)
+        says = _decide(learner(known, targets, asked), scheme)
         for place, name in enumerate(names):
             chosen = asked[says[:, place]]
             if name in columns:
@@ -75,6 +65,41 @@ def classify(
     return Matrix(list(ids), columns, result)
 
 
+def svm(features: Features, others: Features) -> Learner:
+    """Return a learner that trains linear support vector machines, one class against the rest.
+
+    `features` has a row for each known item, and `others` for each item to answer. If all known items have a class, or
+    none do, the same is predicted for all items to answer.
+    """
+
+    def learner(known: Places, targets: Flags, asked: Places) -> NDArray[np.float64]:
+        margins = np.where(targets.any(axis=0), np.inf, -np.inf) * np.ones((len(asked), 1))
+        if len(asked):
+            for place in np.flatnonzero(targets.any(axis=0) & ~targets.all(axis=0)):
+                margins[:, place] = margins_of(features[known], targets[:, place], others[asked])
+        return margins
+
+    return learner
+
+
+def chance(single: bool, seed: int) -> Learner:
+    """Return a learner that draws classes at random, as frequently as they occur in the training answers.
+
+    With `single`, the class with the largest value is drawn (the Gumbel-max trick). Otherwise, each class is drawn
+    independently, and drawn classes have values above 0.
+    """
+    rng = np.random.default_rng(seed)
+
+    def learner(_: Places, targets: Flags, asked: Places) -> NDArray[np.float64]:
+        shares, size = targets.mean(axis=0), (len(asked), targets.shape[1])
+        with np.errstate(divide="ignore"):
+            noise = rng.gumbel(size=size) if single else rng.logistic(size=size) - np.log1p(-shares)
+            drawn: NDArray[np.float64] = np.log(shares) + noise
+            return drawn
+
+    return learner
+
+
 def _holders(name: str, answers: Matrix, scheme: Scheme) -> Flags:
     """Return which items have the class or a class below it."""
     family = [name]
@@ -82,19 +107,6 @@ def _holders(name: str, answers: Matrix, scheme: Scheme) -> Flags:
         family.extend(scheme.children.get(member, ()))
     held: Flags = np.any(answers.values[:, [column in family for column in answers.columns]], axis=1)
     return held
-
-
-def _margins(features: Features, targets: Flags, others: Features, seed: int) -> NDArray[np.float64]:
-    """Return how far each of `others` is inside each class (one against the rest).
-
-    The value is infinite if all training items are on one side.
-    """
-    margins = np.where(targets.any(axis=0), np.inf, -np.inf) * np.ones((others.shape[0], 1))
-    if others.shape[0]:
-        for place in np.flatnonzero(targets.any(axis=0) & ~targets.all(axis=0)):
-            machine = LinearSVC(random_state=seed).fit(features, targets[:, place])
-            margins[:, place] = machine.decision_function(others)
-    return margins
 
 
 def _decide(margins: NDArray[np.float64], scheme: Scheme) -> Flags:

@@ -1,4 +1,4 @@
-"""An entity baseline that marks every text that was an entity in the training data."""
+"""A baseline that marks every text that was an entity in the training data."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ Found = tuple[str, int, int]  # type, begin and end
 
 
 def most_frequent_types(train: Entities) -> dict[str, str]:
-    """Map the text of each training entity to its most frequent type. In a tie, the first type is used."""
+    """Map the text of each training entity to its most frequent type. If there is a tie, use the type seen first."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row, item in enumerate(train.ids):
         text = (train.texts or {})[item]
@@ -25,7 +25,7 @@ def most_frequent_types(train: Entities) -> dict[str, str]:
 
 
 def found_again(material: Material, known: Mapping[str, str]) -> Entities:
-    """Find the known texts in the material's items, the longest texts first and without overlaps."""
+    """Find the known texts in the material's items, preferring the longest. Matches do not overlap."""
     types, texts = tuple(material.track.format.options["classes"]), material.texts_of(material.ids)
     if material.track.format.kind == "conll":
         lengths = np.array([len(text.split()) for text in texts], np.int64)

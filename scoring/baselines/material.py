@@ -15,16 +15,19 @@ BINARY = {0, 1}
 
 
 class UnavailableError(Exception):
-    """Data for the baseline are missing. The message says which."""
+    """Data that the baseline needs is missing. The message says which."""
 
 
 class UnsuitedError(UnavailableError):
-    """The baseline is for another kind of track. The message says which."""
+    """The baseline is for a different kind of track. The message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The data for baselines. `ids` are the items to answer. `texts` maps ids, including training ids, to texts."""
+    """The data for baselines.
+
+    `ids` are the items to answer. `texts` maps the ids of these items and of training items to texts.
+    """
 
     track: Track
     ids: Sequence[str]
@@ -35,7 +38,8 @@ class Material:
     seed: int = 0
 
     def known(self) -> Matrix:
-        """Return the answers whose distribution a baseline can copy: the items without missing answers."""
+        """Return the answers whose distribution a baseline can copy, leaving out incomplete ones."""
+        self._require_one_list_of_annotators()
         answers = labels_of(self.gold if self.train is None else self.train, "--train or a gold standard")
         if answers.absent is None:
             return answers
@@ -45,33 +49,38 @@ class Material:
         ids = [item for item, keep in zip(answers.ids, whole.tolist(), strict=True) if keep]
         return Matrix(ids, answers.columns, answers.values[whole])
 
+    def _require_one_list_of_annotators(self) -> None:
+        if self.track.annotators:
+            raise UnsuitedError("this baseline requires the same annotators for all items")
+
     def classes(self) -> Matrix:
-        """Return `known` if the answers are classes or class shares."""
+        """Return `known` if the answers are classes or soft labels."""
         if self.track.format.options.get("numbers"):
-            raise UnsuitedError("this baseline needs classes")
+            raise UnsuitedError("this baseline requires classes")
         return self.known()
 
     def columns(self) -> tuple[str, ...]:
         """Return the columns of a table of zeros and ones."""
+        self._require_one_list_of_annotators()
         values = values_of(self.track.format) if answer_kind(self.track) == "table" else {}
         if not values or any(set(allowed) != BINARY for allowed in values.values()):
-            raise UnsuitedError("this baseline needs tables of zeros and ones")
+            raise UnsuitedError("this baseline requires tables of zeros and ones")
         return tuple(values)
 
     def texts_of(self, ids: Sequence[str]) -> list[str]:
-        """Return the texts in the order of the ids."""
+        """Return the texts of these items, in the same order."""
         missing = [item for item in ids if item not in self.texts]
         if missing:
             raise UnavailableError(
-                "this baseline needs --texts for every item: "
-                f"{missing[0]} and {len(missing) - 1} more items have no text"
+                f"this baseline requires --texts with a text for every item; {missing[0]} and {len(missing) - 1} "
+                "more items have no text"
             )
         return [self.texts[item] for item in ids]
 
 
 def labels_of(answers: Answers | None, name: str) -> Matrix:
     if answers is None:
-        raise UnavailableError(f"this baseline needs {name}")
+        raise UnavailableError(f"this baseline requires {name}")
     if not isinstance(answers, Matrix):
-        raise UnsuitedError("this baseline needs labels, shares or tables")
+        raise UnsuitedError("this baseline requires labels, soft labels or tables")
     return answers

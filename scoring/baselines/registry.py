@@ -1,6 +1,6 @@
 """The baselines by name.
 
-Baselines that copy a distribution use the training answers if there are any, otherwise the gold standard.
+Baselines that copy a distribution use the training answers or, if there are none, the gold standard.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts, Tuples
 from scoring.baselines import trivial
 from scoring.baselines.known_entities import found_again, most_frequent_types
+from scoring.baselines.learned import draw, learn
 from scoring.baselines.material import Material, UnavailableError, UnsuitedError, labels_of
-from scoring.extras import install_command
 from scoring.formats import answer_kind
 from scoring.metrics.loaded_gold import LoadedGold
 
@@ -20,15 +20,19 @@ Recipe = Callable[[Material], Answers]
 
 
 def _gold(material: Material) -> Answers:
-    """Return the gold standard itself. Items missing from it get the majority answer, so that the run is complete."""
+    """Return the gold standard as a complete run.
+
+    Items missing from it get the majority answer or, in formats for spans (typed or not), tuples and texts, an empty
+    answer.
+    """
     gold = material.gold
     if gold is None:
-        raise UnavailableError("this baseline needs a gold standard")
+        raise UnavailableError("this baseline requires a gold standard")
     rest = sorted(set(material.ids) - set(gold.ids))
     if isinstance(gold, Spans):
         starts = np.concatenate([gold.starts, np.full(len(rest), gold.starts[-1])])
         return Spans([*gold.ids, *rest], gold.begins, gold.ends, starts)
-    if isinstance(gold, Entities) and gold.lengths is None:
+    if isinstance(gold, Tuples) or (isinstance(gold, Entities) and gold.lengths is None):
         return LoadedGold(gold).covering(material.ids).answers
     if isinstance(gold, Ranking | Entities):
         if rest:
@@ -57,6 +61,12 @@ def _minority(material: Material) -> Answers:
     return trivial.minority(material.ids, material.classes())
 
 
+def _median(material: Material) -> Answers:
+    if not material.track.format.options.get("numbers"):
+        raise UnsuitedError("this baseline requires tables of numbers")
+    return trivial.median(material.ids, material.known())
+
+
 def _random(material: Material) -> Answers:
     if answer_kind(material.track) == "spans":
         texts = dict(zip(material.ids, material.texts_of(material.ids), strict=True))
@@ -68,18 +78,20 @@ def _nothing(material: Material) -> Answers:
     kind = answer_kind(material.track)
     if kind == "entities":
         return found_again(material, {})
+    if kind == "tuples":
+        return Tuples.of_sets(tuple(material.track.format.options["columns"]), dict.fromkeys(material.ids, ()))
     if kind != "spans":
-        raise UnsuitedError("this baseline needs spans or entities")
+        raise UnsuitedError("this baseline requires spans, entities or tuples")
     return trivial.empty_spans(material.ids)
 
 
 def _known_forms(material: Material) -> Answers:
-    """Every occurrence of a training entity's text gets its most frequent type."""
+    """Mark every occurrence of a training entity's text with that text's most frequent type."""
     if answer_kind(material.track) != "entities":
-        raise UnsuitedError("this baseline needs entities")
+        raise UnsuitedError("this baseline requires entities")
     train = material.train
     if not isinstance(train, Entities):
-        raise UnavailableError("this baseline needs --train")
+        raise UnavailableError("this baseline requires --train")
     if train.texts is None:
         train = replace(train, texts=dict(zip(train.ids, material.texts_of(train.ids), strict=True)))
     return found_again(material, most_frequent_types(train))
@@ -87,19 +99,12 @@ def _known_forms(material: Material) -> Answers:
 
 def _everything(material: Material) -> Answers:
     if answer_kind(material.track) != "spans":
-        raise UnsuitedError("this baseline needs spans")
+        raise UnsuitedError("this baseline requires spans")
     return trivial.every_character(dict(zip(material.ids, material.texts_of(material.ids), strict=True)))
 
 
 def _learned(features: str, hierarchical: bool = False) -> Recipe:
-    def answers(material: Material) -> Answers:
-        try:
-            from scoring.baselines.learned import learn  # noqa: PLC0415 (an extra that takes seconds to import)
-        except ImportError as error:
-            raise UnavailableError(f"install the missing package: {install_command(error)}") from None
-        return learn(material, features, hierarchical)
-
-    return answers
+    return lambda material: learn(material, features, hierarchical)
 
 
 BASELINES: Mapping[str, Recipe] = {
@@ -108,7 +113,9 @@ BASELINES: Mapping[str, Recipe] = {
     "all-zeros": _constant(0),
     "majority": _majority,
     "minority": _minority,
+    "median": _median,
     "random": _random,
+    "random-hierarchical": draw,
     "nothing": _nothing,
     "everything": _everything,
     "known-entities": _known_forms,
@@ -116,6 +123,8 @@ BASELINES: Mapping[str, Recipe] = {
     "tfidf-svc-hierarchical": _learned("tfidf", hierarchical=True),
     "ngram-svc": _learned("ngram"),
     "ngram-svc-hierarchical": _learned("ngram", hierarchical=True),
+    "subword-svc": _learned("subword"),
+    "subword-svc-hierarchical": _learned("subword", hierarchical=True),
     "fasttext-svc": _learned("fasttext"),
     "fasttext-svc-hierarchical": _learned("fasttext", hierarchical=True),
 }

@@ -1,8 +1,7 @@
-"""Trivial systems as a reference for other scores.
+"""Trivial systems whose scores serve as a reference.
 
-`constant`, `empty_spans` and `every_character` do not use the gold standard. `majority`, `minority` and
-`weighted_random` use its distribution. Each function answers the given `ids`, which may include items that are not in
-the gold standard.
+`majority`, `minority` and `weighted_random` use the distribution of the gold standard. The other functions do not use
+it. Each function returns answers for all of the given items, which may include items outside the gold standard.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +13,12 @@ from scoring.answers import Matrix, Spans
 
 
 def constant(ids: Sequence[str], columns: Sequence[str], value: int) -> Matrix:
-    """Return a table with `value` in every cell, for all-zeros and all-ones baselines."""
+    """Return a table with `value` in every cell, for the all-zeros and all-ones baselines."""
     return Matrix(list(ids), tuple(columns), np.full((len(ids), len(columns)), value, np.int64))
 
 
 def majority(ids: Sequence[str], gold: Matrix) -> Matrix:
-    """Give every item the most frequent gold class. For soft labels, this is the class with the highest total weight.
+    """Give every item the most frequent gold class or, for soft labels, the class with the highest total weight.
 
     In a table, each column gets its most frequent value.
     """
@@ -34,8 +33,14 @@ def minority(ids: Sequence[str], gold: Matrix) -> Matrix:
     return _uniform(ids, gold, rarest=True)
 
 
+def median(ids: Sequence[str], gold: Matrix) -> Matrix:
+    """Give every item the median of each column or, of two middle values, the lower one."""
+    row = np.sort(gold.values, axis=0)[(len(gold.ids) - 1) // 2]
+    return Matrix(list(ids), gold.columns, np.tile(row, (len(ids), 1)))
+
+
 def weighted_random(ids: Sequence[str], gold: Matrix, seed: int) -> Matrix:
-    """Give every item the answer to a random gold item, which preserves class frequencies and combinations."""
+    """Give every item the answer to a random gold item, which preserves the frequencies of classes and combinations."""
     drawn = np.random.default_rng(seed).integers(len(gold.ids), size=len(ids))
     return Matrix(list(ids), gold.columns, gold.values[drawn])
 
@@ -53,7 +58,7 @@ def every_character(texts: Mapping[str, str]) -> Spans:
 
 
 def random_spans(texts: Mapping[str, str], seed: int) -> Spans:
-    """Mark a random selection of the characters of every text."""
+    """Mark a random half of the characters in every text."""
     coins = np.random.default_rng(seed)
     offsets = [np.flatnonzero(coins.random(len(text)) < 0.5).astype(np.int64) for text in texts.values()]
     starts = np.cumsum([0, *map(len, offsets)], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The commands of the command line, one per module, and their shared helpers."""
+"""The commands, one per module, and the helpers that they share."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ VALID, INVALID, USAGE = 0, 1, 2
 
 
 class UsageError(Exception):
-    """The arguments cannot be used. The message says why, and the report (if any) lists the errors."""
+    """The arguments cannot be used. The message says why, and the report, if there is one, lists the errors."""
 
     def __init__(self, message: str, report: Report | None = None) -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class UsageError(Exception):
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """Print an object as one line of JSON. Characters that control a terminal are escaped."""
+    """Print an object as one line of JSON, escaping characters that control a terminal."""
     print(spelled_out(json.dumps(content, ensure_ascii=False)))
 
 
@@ -32,7 +32,7 @@ def by_name(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a UTF-8 file, with or without a byte-order mark."""
+    """Return the text in a UTF-8 file, with or without a byte-order mark."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:

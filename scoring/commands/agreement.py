@@ -4,9 +4,12 @@ import argparse
 from dataclasses import asdict
 
 from scoring.commands import VALID, UsageError, print_json
-from scoring.commands.vote_options import add_vote_options, given_votes
+from scoring.commands.vote_options import add_vote_options, given_marks, given_votes
 from scoring.definition import Definition
-from scoring.gold.agreement import agreement_by_class, agreement_table
+from scoring.formats import answer_kind
+from scoring.gold.agreement import AnnotatorAgreement, agreement_table
+from scoring.gold.track_votes import agreement_on_classes, agreement_on_spans
+from scoring.items.texts import TextsError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -18,14 +21,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Print the table."""
-    votes, rules = given_votes(options, definition)
     try:
-        rows = agreement_by_class(votes, rules)
-    except ValueError as error:
-        raise UsageError(f"The votes do not match the voting rule: {error}.") from None
+        rows = _rows(options, definition)
+    except (ValueError, TextsError) as error:
+        raise UsageError(f"The votes do not follow the voting rules: {error}.") from None
     if options.json:
         print_json({"agreement": [asdict(row) for row in rows]})
     else:
         table = agreement_table(rows)
         print(table.as_csv() if options.csv else table.as_text(), end="" if options.csv else "\n")
     return VALID
+
+
+def _rows(options: argparse.Namespace, definition: Definition) -> list[AnnotatorAgreement]:
+    track = definition.track(options.track)
+    if answer_kind(track) == "spans":
+        return [agreement_on_spans(track, given_marks(options), options.split)]
+    votes, rules = given_votes(options, definition)
+    return agreement_on_classes(votes, rules)

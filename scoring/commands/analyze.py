@@ -22,18 +22,22 @@ from scoring.score import load_gold, named_bytes
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--track", required=True, metavar="SLUG")
-    parser.add_argument("--gold", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--track", required=True, metavar="SLUG", help="track of the runs")
+    parser.add_argument("--gold", type=Path, required=True, metavar="FILE", help="gold file")
     parser.add_argument(
-        "--best", type=int, default=3, metavar="K", help="list the items that all of the K best runs miss (default: 3)"
+        "--best",
+        type=int,
+        default=3,
+        metavar="K",
+        help="list the items that all of the top K runs get wrong (default: 3)",
     )
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run file")
     parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Print every table that applies to the track."""
-    track = definition.track(options.track)
+    track = definition.track(options.track, options.split)
     gold = load_gold(definition, options.track, options.gold, options.split, options.items)
     comparisons = {name: _read(path, track, gold) for name, path in by_name(options.runs).items()}
     tables = list(_tables(track, gold, comparisons, options.best))
@@ -45,11 +49,11 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _read(path: Path, track: Track, gold: LoadedGold) -> Comparison:
-    """Return the run compared with the gold standard. Errors are ignored as long as the run can be read."""
+    """Compare a run with the gold standard. Ignore the run's errors if it can be read."""
     report = Report()
     answers = read_run(track, named_bytes(track.files, path), report, lenient=True)
     if answers is None:
-        raise UsageError(f"The run {path} cannot be read.", report)
+        raise UsageError(f"Cannot read the run {path}.", report)
     return compare(gold, answers, count_outside=track.items_outside_gold == "count")
 
 
@@ -75,7 +79,7 @@ def _tables(track: Track, gold: LoadedGold, runs: Mapping[str, Comparison], best
 
 
 def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iterator[TextTable]:
-    # raised for weights, which have no classes, and for several labels, which have no confusion matrix
+    # Raised for weights, because they have no classes, and for several labels, because they have no confusion matrix.
     with suppress(ValueError):
         classes = class_table(by_class(comparison, column))
         yield replace(classes, title=f"{name} · {classes.title}")
@@ -84,7 +88,7 @@ def _of_run(comparison: MatrixComparison, column: str | None, name: str) -> Iter
 
 
 def _rank(track: Track, scores: Mapping[str, float | None]) -> Callable[[str], float]:
-    """Return a sort key that puts the best run first and runs without a score last."""
+    """Return a sort key for runs: best first, runs without a score last."""
     sign = -1 if describe(track.ranking_metric).higher_is_better else 1
 
     def key(name: str) -> float:

@@ -4,57 +4,87 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from scoring.answers import Answers
-from scoring.baselines.material import Material, UnavailableError, UnsuitedError
+from scoring.baselines.material import UnavailableError, UnsuitedError
+from scoring.baselines.reading import MaterialError, read_material, write_declared
 from scoring.baselines.registry import BASELINES
-from scoring.check import find_items
 from scoring.commands import INVALID, VALID, UsageError, print_json
-from scoring.definition import Definition, Track
+from scoring.definition import Definition
 from scoring.definition.files import each_file
 from scoring.formats import suffix, write_run
-from scoring.items.texts import TextsError, id_columns, read_texts
-from scoring.reports.problems import Report
-from scoring.score import GoldError, load_gold
-
-TRACK = "{track}"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--track", metavar="SLUG", help="write baselines only for this track")
-    parser.add_argument("--only", action="append", choices=BASELINES, metavar="NAME", help=", ".join(BASELINES))
+    parser.add_argument("--track", metavar="SLUG", help="create baselines only for this track")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="folder for SPLIT/TRACK/NAME (default: the task's baselines/)"
+        "--declared", action="store_true", help="create only the baselines that have a `recipe` in task.yaml"
     )
     parser.add_argument(
-        "--train", metavar="FILE", help="training answers in the gold file's format; {track} is replaced by the slug"
+        "--only",
+        action="append",
+        choices=BASELINES,
+        metavar="NAME",
+        help=f"create only this baseline; repeat the option for several: {', '.join(BASELINES)}",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder in which to create SPLIT/TRACK/NAME (default: baselines/ in the task folder)",
+    )
+    parser.add_argument(
+        "--train",
+        metavar="FILE",
+        help="training answers in the gold file's format; {track} and {split} are replaced with the slugs",
     )
     parser.add_argument(
         "--texts",
         action="append",
         default=[],
         metavar="FILE",
-        help="table with ids and `text`, for test items and training (default: the items’ own texts)",
+        help="table with the ids and texts (`text` column) of the test and training items (default: the task's texts)",
     )
-    parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors as a .vec text file")
-    parser.add_argument("--seed", type=int, default=0, help="seed for random choices (default: 0)")
+    parser.add_argument("--vectors", type=Path, metavar="FILE", help="text file with word vectors (.vec)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.set_defaults(command=run, inputs=_inputs)
 
 
 def _inputs(options: argparse.Namespace) -> list[Path]:
     patterns = [*options.texts, *([options.train] if options.train else [])]
-    fixed = [Path(pattern) for pattern in patterns if TRACK not in pattern]
+    fixed = [Path(pattern) for pattern in patterns if "{" not in pattern]
     return [*fixed, *([options.vectors] if options.vectors else [])]
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Write all possible baselines and list the others. Fail if a baseline named in `--only` is impossible."""
+    try:
+        written, skipped = (write_declared(definition), {}) if options.declared else _write(options, definition)
+    except MaterialError as error:
+        raise UsageError(str(error), error.report) from None
+    if options.json:
+        print_json({"written": [str(path) for path in written], "skipped": skipped})
+    else:
+        _print(written, skipped)
+    return INVALID if not written or (options.only and skipped) else VALID
+
+
+def _write(options: argparse.Namespace, definition: Definition) -> tuple[list[Path], dict[str, dict[str, str]]]:
+    """Return the written files, and the reasons why baselines were skipped, by track and name."""
     tracks = [definition.track(options.track)] if options.track else definition.tracks
     out: Path = options.out or definition.folder / "baselines"
     written: list[Path] = []
     skipped: dict[str, dict[str, str]] = {}
-    for track in tracks:
-        material = _material(track, options, definition)
+    for track in (one.in_split(options.split) for one in tracks):
+        material = read_material(
+            definition,
+            track,
+            options.split,
+            items=options.items,
+            train=options.train,
+            texts=options.texts,
+            vectors=options.vectors,
+            seed=options.seed,
+        )
         for name in options.only or BASELINES:
             last = Path(name, track.files.field) if track.files else Path(name)
             path = out / options.split / track.slug / f"{last}{suffix(track)}"
@@ -65,11 +95,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
                 if isinstance(reason, UnsuitedError) and not options.only:
                     continue
                 skipped.setdefault(track.slug, {})[name] = str(reason)
-    if options.json:
-        print_json({"written": [str(path) for path in written], "skipped": skipped})
-    else:
-        _print(written, skipped)
-    return INVALID if not written or (options.only and skipped) else VALID
+    return written, skipped
 
 
 def _print(written: list[Path], skipped: Mapping[str, Mapping[str, str]]) -> None:
@@ -79,49 +105,3 @@ def _print(written: list[Path], skipped: Mapping[str, Mapping[str, str]]) -> Non
         for reason in dict.fromkeys(reasons.values()):
             names = ", ".join(name for name, why in reasons.items() if why == reason)
             print(f"{slug}: skipped {names}: {reason}")
-
-
-def _material(track: Track, options: argparse.Namespace, definition: Definition) -> Material:
-    report = Report()
-    items = find_items(track, options.items, options.split, report)
-    if items is None:
-        raise UsageError(f"The ids to answer in {track.slug} cannot be read.", report)
-    files = (gold.file for gold in definition.gold if gold.track == track.slug and gold.split == options.split)
-    gold = next(files, None)
-    train = Path(options.train.replace(TRACK, track.slug)) if options.train else None
-    return Material(
-        track=track,
-        ids=items.ids,
-        gold=_answers(gold, track, options, definition) if gold and _is_there(gold, track) else None,
-        train=_answers(train, track, options, definition) if train else None,
-        texts=_texts(track, options),
-        vectors=options.vectors,
-        seed=options.seed,
-    )
-
-
-def _is_there(path: Path, track: Track) -> bool:
-    return all(own.is_file() for _, own in each_file(track.files, path))
-
-
-def _answers(path: Path, track: Track, options: argparse.Namespace, definition: Definition) -> Answers:
-    try:
-        return load_gold(definition, track.slug, path, options.split).answers
-    except GoldError as error:
-        raise UsageError(f"The answers in {path} cannot be read.", error.report) from None
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}.") from None
-
-
-def _texts(track: Track, options: argparse.Namespace) -> dict[str, str]:
-    """Return the texts of the given tables or, without tables, of the track's own table."""
-    texts: dict[str, str] = {}
-    own = [path for split, path in track.texts.items() if split == options.split and _is_there(path, track)]
-    for path in [Path(pattern.replace(TRACK, track.slug)) for pattern in options.texts] or own:
-        try:
-            texts |= read_texts(path, id_columns(track), files=track.files)
-        except TextsError as error:
-            raise UsageError(f"The texts cannot be read: {error}.") from None
-        except OSError as error:
-            raise UsageError(f"{path}: {error.strerror}.") from None
-    return texts

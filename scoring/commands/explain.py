@@ -10,15 +10,16 @@ from scoring.definition import Definition
 from scoring.reports.printing import report_text
 from scoring.reports.problems import in_language
 from scoring.uploads import naming
+from scoring.uploads.inspection import is_one_run
 from scoring.uploads.name_rules import NameReading
 
-Held = defaultdict[str | None, set[tuple[str, int | None]]]  # team → the runs that the given names refer to
+Held = defaultdict[str | None, set[tuple[str, int | None]]]  # team → the runs meant by the given names
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--team", metavar="NAME", help="the team name that the file names must contain")
-    parser.add_argument("names", nargs="+", metavar="NAME", help="file names of runs or of archives (.zip)")
+    parser.add_argument("--team", metavar="NAME", help="team name that the file names must contain")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="file names of runs or archives (.zip)")
     parser.set_defaults(command=run, inputs=lambda options: [], track=None)
 
 
@@ -27,7 +28,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     names = [naming.name_of(definition, Path(name)) for name in options.names]
     held: Held = defaultdict(set)
     for named in (naming.read(definition, name, options.team) for name in names):
-        if named and named.track:
+        if named and named.track and not named.value:
             held[named.team].add((named.track, named.number))
     explained = [_explained(name, options, definition, held) for name in names]
     if options.json:
@@ -38,16 +39,20 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 def _explained(name: str, options: argparse.Namespace, definition: Definition, held: Held) -> dict[str, Any]:
     """Print and return the meaning of a name.
 
-    It suggests no name that was also given on the command line or already suggested for another name.
+    Names that were given on the command line or already suggested for another name are not suggested.
     """
-    is_archive = name.casefold().endswith(".zip")
+    is_archive = name.casefold().endswith(".zip") and not is_one_run(definition, name, options.team)
     named = (naming.explain_archive if is_archive else naming.explain)(definition, name, options.team)
     suggested = naming.suggested(definition, named, options.team)
     used_numbers = held[suggested[0].team] if suggested else set()
     if suggested:
         named = naming.explain(definition, name, options.team, used_numbers)
     nearest = [] if named.report.ok else naming.nearest(definition, name, options.team, used_numbers)
-    used_numbers |= {(run.track, run.number) for run in naming.suggested(definition, named, options.team) if run.track}
+    used_numbers |= {
+        (run.track, run.number)
+        for run in naming.suggested(definition, named, options.team)
+        if run.track and not run.value
+    }
     report = in_language(named.report, options.lang)
     if not options.json:
         print(f"{name}: {_words(named, is_archive, definition)}" if report.ok else _wrong(named, nearest, options.lang))
@@ -66,4 +71,4 @@ def _words(named: NameReading, is_archive: bool, definition: Definition) -> str:
 
 def _wrong(named: NameReading, nearest: list[str], language: str) -> str:
     text = report_text(named.report, naming.printable(named.name), language)
-    return "\n".join([text, "", "nearest valid names:", *(f"  {name}" for name in nearest)])
+    return "\n".join([text, "", "closest valid names:", *(f"  {name}" for name in nearest)])

@@ -8,15 +8,21 @@ from scoring.extras import install_command
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options. The command needs no task folder."""
+    """Add the command's options, which do not include a task folder."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     verifier = actions.add_parser("verify", help="check the portal's signature")
     verifier.add_argument(
-        "--key", type=Path, required=True, metavar="PUBLIC", help="the portal's /.well-known/agon-receipt-key, saved"
+        "--key",
+        type=Path,
+        required=True,
+        metavar="PUBLIC",
+        help="file with the portal's public key, saved from /.well-known/agon-receipt-key",
     )
-    verifier.add_argument("--json", action="store_true", help="print one JSON object")
-    verifier.add_argument("receipt", type=Path, metavar="RECEIPT.json")
-    verifier.add_argument("file", type=Path, nargs="?", metavar="FILE", help="the upload, to compare its SHA-256")
+    verifier.add_argument("--json", action="store_true", help="print the output as a JSON object")
+    verifier.add_argument("receipt", type=Path, metavar="RECEIPT.json", help="receipt file from the portal")
+    verifier.add_argument(
+        "file", type=Path, nargs="?", metavar="FILE", help="uploaded file to compare with the receipt by SHA-256"
+    )
     verifier.set_defaults(command=run)
 
 
@@ -26,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         from scoring.receipts import KeyUnusable, verify  # noqa: PLC0415 (an extra)
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"Verifying receipts needs another package. Install it with: {install_command(error)}"
+            f"Verifying receipts requires an additional package. Install it with: {install_command(error)}"
         ) from None
     try:
         verdict = verify(options.receipt.read_bytes(), read_text(options.key), options.file)
@@ -38,12 +44,12 @@ def run(options: argparse.Namespace) -> int:
         print_json({"ok": verdict.ok, "errors": verdict.errors, "receipt": dict(verdict.receipt)})
     elif verdict.ok:
         values = {name: verdict.receipt.get(name) for name in ("number", "team", "file_name", "sha256", "received_at")}
+        print("The receipt's signature is valid.", *(f"{name}: {value}" for name, value in values.items()), sep="\n")
         print(
-            "The receipt has the portal's signature.", *(f"{name}: {value}" for name, value in values.items()), sep="\n"
+            "The receipt matches the file." if options.file else "To check that it matches your upload, add the file."
         )
-        print("The receipt belongs to this file." if options.file else "It was not compared with a file.")
     elif verdict.is_signed:
-        print("The receipt is valid, but it belongs to another file.", *verdict.errors, sep="\n")
+        print("The receipt is valid, but it is for a different file.", *verdict.errors, sep="\n")
     else:
         print("The receipt is not valid.", *verdict.errors, sep="\n")
     return VALID if verdict.ok else INVALID

@@ -19,30 +19,42 @@ from scoring.significance.paired_tests import Method
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--track", required=True, metavar="SLUG")
-    parser.add_argument("--gold", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--metric", metavar="KEY", help="a metric of the track (default: the one used for ranking)")
+    parser.add_argument("--track", required=True, metavar="SLUG", help="track of the runs")
+    parser.add_argument("--gold", type=Path, required=True, metavar="FILE", help="gold file")
+    parser.add_argument("--metric", metavar="KEY", help="metric of the track to test (default: the ranking metric)")
     parser.add_argument(
-        "--method", choices=get_args(Method), default="bootstrap", help="statistical test to use (default: bootstrap)"
+        "--method",
+        type=_method,
+        choices=get_args(Method),
+        default="bootstrap",
+        help="statistical test to use (default: bootstrap)",
     )
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--rounds", type=int, default=ROUNDS, metavar="N", help=f"number of samples (default: {ROUNDS})"
     )
     parser.add_argument(
-        "--level", type=float, default=0.95, help="confidence level; tie groups use a significance level of 1 − level"
+        "--level",
+        type=float,
+        default=0.95,
+        help="confidence level (default: 0.95); the significance level for tie groups is 1 − LEVEL",
     )
     parser.add_argument(
-        "--lenient", action="store_true", help="also accept runs that only the official evaluators accept"
+        "--lenient", action="store_true", help="also accept runs that the official evaluator accepts despite errors"
     )
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run file")
     parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
+
+
+def _method(text: str) -> str:
+    """Return the method's name. `randomisation`, its name in earlier versions, is accepted too."""
+    return "randomization" if text == "randomisation" else text
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Print the table. If a run is invalid, print the problems instead."""
     if options.rounds < 1 or options.seed < 0 or not 0 < options.level < 1:
-        raise UsageError("--rounds must be at least 1, --seed at least 0, and --level between 0 and 1.")
+        raise UsageError("--rounds must be at least 1, --seed must be at least 0, and --level must be between 0 and 1.")
     spec = _metric(options, definition)
     runs, report = _read(options, definition)
     if not report.ok:
@@ -56,7 +68,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
         found = intervals(runs, spec, level=options.level, **drawn)
         grouped = tie_groups(runs, spec, method=options.method, alpha=1 - options.level, **drawn)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"Significance cannot be tested: {error}.") from None
+        raise UsageError(f"Cannot test significance: {error}.") from None
     if options.json:
         lines = [{**asdict(line), "interval": _as_dict(found[line.name])} for line in grouped]
         print_json({"metric": spec.key, "method": options.method, **drawn, "level": options.level, "runs": lines})
@@ -67,11 +79,11 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def _metric(options: argparse.Namespace, definition: Definition) -> MetricSpec:
-    track = definition.track(options.track)
+    track = definition.track(options.track, options.split)
     specs = {spec.key: spec for spec in track.metrics}
     wanted = options.metric or track.rank_by
     if wanted not in specs:
-        raise UsageError(f"The track has no metric {wanted}; its metrics are {', '.join(specs)}.")
+        raise UsageError(f"The track does not use the metric {wanted}; its metrics are {', '.join(specs)}.")
     return specs[wanted]
 
 

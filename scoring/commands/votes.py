@@ -1,29 +1,39 @@
 """`votes`: make a gold file from annotators' votes and list dropped items.
 
-The gold file has hard labels, soft labels or spans, depending on the track.
+The gold file has hard labels, soft labels, a table or spans, depending on the track.
 """
 
 import argparse
 from pathlib import Path
 
 from scoring.commands import VALID, UsageError, print_json
-from scoring.commands.vote_options import add_vote_options, given_votes
+from scoring.commands.vote_options import add_vote_options, given_marks, given_votes
 from scoring.definition import Definition, Track
 from scoring.formats import answer_kind, write_run
-from scoring.gold.from_votes import hard_gold, soft_gold, span_gold
-from scoring.gold.votes_file import VotesError, read_marks
+from scoring.gold.from_votes import CrowdAndExperts, crowd_and_experts, hard_gold, soft_gold, span_gold, table_gold
+from scoring.gold.track_votes import columns_of, with_none
+from scoring.gold.votes import VoteRules
+from scoring.gold.votes_file import VotesError, read_named_votes
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_vote_options(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the gold file to write")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="gold file to create")
     parser.add_argument(
         "--share",
         type=float,
         default=0.5,
         metavar="X",
-        help="for spans, share of annotators that a character must exceed (default: 0.5)",
+        help="for spans, keep characters marked by more than this share of annotators (default: 0.5)",
+    )
+    parser.add_argument(
+        "--expert",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="name of an annotator who is an expert; the majority of all other annotators becomes one vote, which is "
+        "counted together with each expert's vote (default: the experts in task.yaml, if it declares these votes)",
     )
     parser.set_defaults(command=run, inputs=lambda options: [options.votes])
 
@@ -34,24 +44,58 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     if answer_kind(track) == "spans":
         return _of_spans(options, track)
     votes, rules = given_votes(options, definition)
+    experts, columns = _experts(options, definition), columns_of(track)
+    confidence: dict[str, float] = {}
     try:
-        made = (soft_gold if answer_kind(track) == "soft" else hard_gold)(votes, rules)
+        if experts:
+            step = _first_step(options, experts, rules, columns)
+            votes, confidence = step.votes, step.confidence
+        if columns:
+            made = table_gold(votes, with_none(rules), len(columns), options.threshold)
+        else:
+            made = (soft_gold if answer_kind(track) == "soft" else hard_gold)(votes, rules)
     except ValueError as error:
-        raise UsageError(f"The votes do not match the voting rule: {error}.") from None
+        raise UsageError(f"The votes do not follow the voting rules: {error}.") from None
     write_run(track, made.answers, options.out)
     if options.json:
         dropped = dict(zip(made.dropped, made.reasons, strict=True))
-        print_json({"items": len(made.answers.ids), "dropped": dropped, "without_label": made.without_label})
+        found = {"items": len(made.answers.ids), "dropped": dropped, "without_label": made.without_label}
+        print_json(found | ({"confidence": confidence} if experts else {}))
     else:
         print(made.report())
+        if experts:
+            shares = ", ".join(f"{name} {value:.4f}" for name, value in confidence.items())
+            print(
+                f"Crowd confidence (mean share of the crowd's votes that agree with its majority): {shares or 'none'}."
+            )
     return VALID
 
 
-def _of_spans(options: argparse.Namespace, track: Track) -> int:
+def _experts(options: argparse.Namespace, definition: Definition) -> tuple[str, ...]:
+    """Return the given experts or, if the task declares this file, those in its definition."""
+    declared = (
+        votes.experts
+        for votes in definition.votes
+        if votes.track == options.track and votes.file.resolve() == options.votes.resolve()
+    )
+    return tuple(options.expert) or next(declared, ())
+
+
+def _first_step(
+    options: argparse.Namespace, experts: tuple[str, ...], rules: VoteRules, columns: tuple[str, ...]
+) -> CrowdAndExperts:
+    """Replace the crowd's votes with their majority."""
+    if rules.multi and not columns:
+        raise ValueError("experts require a table of zeros and ones, or labels with one class per item")
     try:
-        marked = read_marks(options.votes, options.field)
+        named = read_named_votes(options.votes, columns)
     except VotesError as error:
-        raise UsageError(f"The annotated spans in {options.votes} cannot be read: {error}.") from None
+        raise ValueError(str(error)) from None
+    return crowd_and_experts(named, experts, with_none(rules) if columns else rules, columns)
+
+
+def _of_spans(options: argparse.Namespace, track: Track) -> int:
+    marked = given_marks(options)
     gold = span_gold(marked, options.share)
     write_run(track, gold, options.out)
     some = sum(len({offset for offsets in raters for offset in offsets}) for raters in marked.values())
@@ -59,6 +103,6 @@ def _of_spans(options: argparse.Namespace, track: Track) -> int:
     if options.json:
         print_json({"items": len(gold.ids), "with_spans": filled, "offsets": kept, "dropped_offsets": some - kept})
     else:
-        print(f"{len(gold.ids)} items: {filled} with spans, {len(gold.ids) - filled} without.")
-        print(f"{some} offsets marked by at least one annotator: {kept} in the gold file, {some - kept} dropped.")
+        print(f"{len(gold.ids)} items: {filled} with spans, {len(gold.ids) - filled} without spans.")
+        print(f"Offsets marked by at least one annotator: {some}. In the gold file: {kept}. Dropped: {some - kept}.")
     return VALID

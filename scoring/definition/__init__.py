@@ -1,14 +1,14 @@
-"""Definitions (task.yaml): reading them into frozen objects, checking them, and describing their keys.
+"""Definitions (task.yaml): read them into frozen objects, check them, and describe their keys.
 
 Each key is declared once. The JSON Schema and the reference page are generated from the declarations. A task's folder
-is checked before an import.
+is checked before it is imported.
 """
 
 from scoring.definition.data import Baseline, Dataset, GoldFile, GoldView, VotesFile
 from scoring.definition.phases import Phase
-from scoring.definition.spec import Definition, DefinitionError, Naming, Overall
+from scoring.definition.spec import Definition, DefinitionError, Naming, Overall, RunField
 from scoring.definition.teams import Agreement, Question, TeamRules
-from scoring.definition.tracks import FormatSpec, MetricSpec, Track
+from scoring.definition.tracks import Examples, FormatSpec, MetricSpec, Track
 
 __all__ = [
     "Agreement",
@@ -16,6 +16,7 @@ __all__ = [
     "Dataset",
     "Definition",
     "DefinitionError",
+    "Examples",
     "FormatSpec",
     "GoldFile",
     "GoldView",
@@ -24,6 +25,7 @@ __all__ = [
     "Overall",
     "Phase",
     "Question",
+    "RunField",
     "TeamRules",
     "Track",
     "VotesFile",

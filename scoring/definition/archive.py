@@ -1,4 +1,4 @@
-"""A task's folder as a zip: its files, and content that is not allowed in such a zip."""
+"""A task's folder as a zip: find the files in it, and check for content that is not allowed."""
 
 import re
 import stat
@@ -26,19 +26,22 @@ CODE = re.compile(
     r"(.*/)?[^/]*\.(py[cdow]?|ipynb|sh|bash|zsh|fish|bat|cmd|ps1|exe|com|msi|dll|so|dylib|jar|class|js|mjs|rb|pl|php|lua|wasm|r)",
     re.IGNORECASE,
 )
-_PARTS, _PART_CHARACTERS = 10, 150  # path parts, and characters per part
+_PARTS, _PART_CHARACTERS = 10, 150  # maximum number of path parts, and of characters per part
 
 
 @dataclass(frozen=True, slots=True)
 class FolderArchive:
-    """The entries of the files, by path in the folder. If the report has errors, no entry can be read."""
+    """The files in an archive: entries keyed by their path in the folder.
+
+    If the report has errors, no entry may be read.
+    """
 
     entries: dict[str, ZipEntry]
     report: Report
 
 
 def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
-    """Check the list of entries: structure, paths, kinds, sizes and counts. Code files are skipped with a warning."""
+    """Check the archive's structure and the paths, kinds, sizes and number of its entries. Skip code with a warning."""
     report = Report()
     try:
         entries = read_entries(file, limits.FOLDER_ENTRIES)
@@ -64,7 +67,7 @@ def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
 
 
 def read_file(file: BinaryIO, entry: ZipEntry, path: str, report: Report) -> bytes | None:
-    """Return the content of one file. If its data are damaged, report the problem and return None."""
+    """Return the content of one file. If its data is damaged, report the problem and return None."""
     try:
         return read_entry(file, entry)
     except BrokenZipError as error:
@@ -93,16 +96,16 @@ def _check_entry(entry: ZipEntry, report: Report) -> None:
 
 
 def _expected_of_path(path: str) -> Iterator[str]:
-    """Yield what was expected instead of the path. A valid path yields nothing."""
+    """Yield a description of what was expected if the path is invalid."""
     parts = path.rstrip("/").split("/")
     if path.startswith("/") or re.match("[A-Za-z]:", path):
-        yield "a path relative to the folder"
+        yield "a path relative to the task folder"
     elif ".." in parts or "." in parts or "" in parts:
-        yield "a path without ., .. or empty parts"
+        yield 'a path without empty segments and without the segments "." and ".."'
     elif len(parts) > _PARTS or max(map(len, parts)) > _PART_CHARACTERS:
-        yield f"at most {_PARTS} parts of {_PART_CHARACTERS} characters"
+        yield f"at most {_PARTS} segments of up to {_PART_CHARACTERS} characters"
     elif printable(path) != path or ":" in path:
-        yield "characters that are allowed in file names on all systems"
+        yield "characters that every operating system allows in file names"
 
 
 def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
@@ -120,14 +123,14 @@ def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
 
 
 def _below_folder(files: dict[str, ZipEntry]) -> dict[str, ZipEntry]:
-    """Return paths relative to the top-level folder, if the zip has a single one that contains all files."""
+    """If a single top-level folder contains all files in the zip, make their paths relative to it."""
     tops = {path.split("/", 1)[0] if "/" in path else "" for path in files}
     top = tops.pop() if len(tops) == 1 else ""
     return {path.removeprefix(f"{top}/"): entry for path, entry in files.items()} if top else files
 
 
 def _check_twice(paths: Sequence[str], report: Report) -> None:
-    """Report paths that are the same on some file systems, and files whose path is also the folder of another file."""
+    """Report paths that collide on some file systems, and files whose path is also a folder that contains a file."""
     seen: dict[str, str] = {}
     for path in paths:
         key = composed(path).casefold()
@@ -136,5 +139,5 @@ def _check_twice(paths: Sequence[str], report: Report) -> None:
         seen[key] = path
     for key, path in seen.items():
         if any(str(parent) in seen for parent in PurePosixPath(key).parents):
-            expected = "a folder that is not also a file"
+            expected = "a path whose folders are not also files"
             report.error("folder-path", file=printable(path), found=printable(path), expected=expected)

@@ -12,8 +12,8 @@ PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})? \S+"
 
 
 def read_moment(value: Value) -> datetime:
-    """Read a date, time and time zone as UTC: `2024-05-01 00:00 AoE`, `… UTC` or `… Europe/Madrid`."""
-    text = value.matching(PATTERN, "a date with time and time zone, such as 2024-05-01 00:00 AoE")
+    """Read a date, time and time zone, such as `2024-05-01 00:00 AoE`, and convert it to UTC."""
+    text = value.matching(PATTERN, "a date with a time and time zone, such as 2024-05-01 00:00 AoE")
     if not text:
         return datetime.max.replace(tzinfo=UTC)
     day_and_time, zone_name = text.rsplit(" ", 1)
@@ -26,12 +26,12 @@ def read_moment(value: Value) -> datetime:
         local = datetime.fromisoformat(day_and_time).replace(tzinfo=zone)
         moment = local.astimezone(UTC)
     except (ValueError, OverflowError):
-        value.invalid("an existing date and time")
+        value.invalid("a valid date and time")
         return datetime.max.replace(tzinfo=UTC)
     if moment.astimezone(zone).replace(tzinfo=None) != local.replace(tzinfo=None):
-        value.invalid("an existing time: clocks skip this time when they are set forward")
+        value.invalid("a different time, because this one is skipped when clocks move forward")
     if not EARLIEST <= moment < LATEST:
-        value.invalid("a date in the years 2000 to 2199")
+        value.invalid("a date from 2000 to 2199")
     return moment
 
 
@@ -41,4 +41,4 @@ def _zone(name: str) -> tzinfo:
     return UTC if name == "UTC" else ZoneInfo(name)
 
 
-MOMENT = Kind(read_moment, {"type": "string", "pattern": f"^{PATTERN}$"}, "moment")
+MOMENT = Kind(read_moment, {"type": "string", "pattern": f"^{PATTERN}$"}, "time")

@@ -2,7 +2,7 @@
 
 Python's matcher tries all ways in which an expression can match. If an expression repeats a part that can itself match
 in several ways, matching takes exponential time for some texts. Such expressions are not allowed, and the total number
-of choices is limited. The number of fixed repeats is also limited, because they take time even if they match nothing.
+of choices is limited. Fixed repeats are also limited, because they take time even if they match nothing.
 """
 
 from collections.abc import Iterable
@@ -10,17 +10,17 @@ from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
-REPEATS = 2  # parts of variable length
-CHOICES = 4  # alternatives and optional parts
-TIMES = 1000  # times that a part is repeated, multiplied by the repeats around it
-LENGTH = 200  # characters of the expression
+REPEATS = 2  # maximum number of parts of variable length
+CHOICES = 4  # maximum number of alternatives and optional parts together
+TIMES = 1000  # maximum number of times that a part is repeated, including enclosing repeats
+LENGTH = 200  # maximum length in characters
 
 _REPEATS = {ops.MAX_REPEAT, ops.MIN_REPEAT, getattr(ops, "POSSESSIVE_REPEAT", None)}
 _REFERENCES = {ops.GROUPREF, ops.GROUPREF_EXISTS}
 
 
 def why_slow(expression: str) -> str | None:
-    """Return why matching could take long and what to write instead, or None if matching is fast."""
+    """Explain why matching could be slow and what to write instead. Return None if it is fast."""
     if len(expression) > LENGTH:
         return f"this regular expression has {len(expression)} characters; at most {LENGTH} are allowed"
     parsed = _parser.parse(expression)
@@ -34,11 +34,11 @@ def why_slow(expression: str) -> str | None:
             )
     found = list(_choices(parsed, inside=False))
     if "reference" in found:
-        return "this regular expression contains a backreference; remove the backreference"
+        return "this regular expression contains a backreference; remove it"
     if "nested" in found:
         return (
-            "this regular expression repeats a part that itself contains choices, so matching could take exponential "
-            "time; write it as [A-Za-z0-9_-]{2,30}"
+            "this regular expression repeats a part that contains alternatives or repetitions, so matching could "
+            "take exponential time; use a simple form such as [A-Za-z0-9_-]{2,30}"
         )
     for kind, most in (("repeat", REPEATS), ("choice", CHOICES)):
         if found.count(kind) > most:
@@ -48,7 +48,10 @@ def why_slow(expression: str) -> str | None:
 
 
 def _repeats(steps: Any, outer: int = 1) -> Iterable[tuple[int, bool]]:
-    """Yield the number of repeats of each part, with the repeats around it, and whether the part can match nothing."""
+    """Yield, for each repeat, how many times its part can be repeated, and whether the part can be empty.
+
+    The number of times is multiplied by those of enclosing repeats.
+    """
     for op, value in steps:
         times = outer
         if op in _REPEATS:
@@ -69,7 +72,10 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _choices(steps: Iterable[Any], inside: bool) -> Iterable[str]:
-    """Yield the kind of each place where a matcher has several choices. `inside` is True within a repeated part."""
+    """Yield a word for each place where the matcher has several choices, or where there is a backreference.
+
+    `inside` is True within a repeated part.
+    """
     for op, value in steps:
         if op in _REFERENCES:
             yield "reference"

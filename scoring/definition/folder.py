@@ -1,6 +1,6 @@
-"""Checks of a task's folder: its files, items, gold standards and baselines. All errors are reported together.
+"""Check the files, items, gold standards and baselines in a task's folder, and report all errors together.
 
-`load_definition` checks the definition itself. The messages are for organizers: errors in gold may quote its content.
+`load_definition` checks the definition itself. Only organizers may see the messages, because they can quote gold.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from scoring.gold.coverage import coverage, may_leave_out
 from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
 from scoring.items.slices import MANY, file_cells, slices_of
-from scoring.items.texts import TextsError, id_columns
+from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.metrics import LoadedGold, plain
 from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
@@ -25,24 +25,24 @@ from scoring.score import GoldError, load_gold, named_bytes
 
 
 def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
-    """Return the errors of the folder, one sentence each. See `problems_of_folder`."""
+    """Return the errors in the folder as sentences. See `problems_of_folder`."""
     return [problem.message for problem in problems_of_folder(definition, held_gold)]
 
 
 def problems_of_folder(
     definition: Definition, held_gold: Container[tuple[str, str]] = frozenset(), apart: Container[Path] = frozenset()
 ) -> list[Problem]:
-    """Return the problems of the folder, each with its file and, if known, its line.
+    """Return the problems in the folder, each with its file and, if known, its line.
 
     Args:
         held_gold: track and split of gold standards that are stored elsewhere. Their files may be missing.
-        apart: gold and votes that are not in the folder because they are checked separately.
+        apart: gold and votes files that are not in the folder because they are checked separately.
     """
     return _Inspection(definition, held_gold, apart).problems()
 
 
 class _Inspection:
-    """A check of one folder. Files that cannot be read are reported once, and their content is not checked."""
+    """A check of one folder. An unreadable file is reported once, and its content is not checked."""
 
     def __init__(self, definition: Definition, held_gold: Container[tuple[str, str]], apart: Container[Path]) -> None:
         self._definition = definition
@@ -55,19 +55,21 @@ class _Inspection:
         for track in self._definition.tracks:
             for split in track.items:
                 errors += self._errors_of_answers(track, split)
-        return [*errors, *self._errors_of_votes(), *self._errors_of_slices()]
+        return [*errors, *self._errors_of_votes(), *self._errors_of_slices(), *self._errors_of_examples()]
 
     def _errors_of_files(self) -> Iterator[Problem]:
         """Check that every file named in task.yaml exists."""
         purposes: dict[Path, list[str]] = {}
+        recipes = {*self._files_of_recipes()}
         for path, purpose in self._named_files():
             purposes.setdefault(path, []).append(purpose)
         for path, named_as in purposes.items():
             why = _unreadable(path, self._definition.folder) if path not in self._apart else None
             if why:
                 self._broken.add(path)
+                fix = "Write it with agon baselines --declared" if path in recipes else "Add the file"
                 use = _listed(named_as)
-                yield self._error(path, f"{why}; task.yaml uses it as {use}. Add the file, or correct task.yaml.")
+                yield self._error(path, f"{why}, but task.yaml uses it for {use}. {fix}, or correct task.yaml.")
 
     def _named_files(self) -> Iterator[tuple[Path, str]]:
         definition = self._definition
@@ -88,19 +90,30 @@ class _Inspection:
         for track in definition.tracks:
             yield from self._files_of_track(track)
 
+    def _files_of_recipes(self) -> Iterator[Path]:
+        """Yield the run files of baselines that `agon baselines --declared` writes."""
+        with_recipe = {baseline.name for baseline in self._definition.baselines if baseline.recipe}
+        for track in self._definition.tracks:
+            for split in track.items:
+                for name, named_path in self._baselines(track, split):
+                    if name in with_recipe:
+                        yield from (path for _, path in each_file(track.files_in(split), named_path))
+
     def _files_of_track(self, track: Track) -> Iterator[tuple[Path, str]]:
         named = {"items": track.items, "optional items": track.optional_items, "texts": track.texts}
+        named["annotators"] = track.annotators
+        named["examples"] = track.examples.items if track.examples else {}
         for noun, files in (named | {f"slices {name}": one.items for name, one in track.slices.items()}).items():
             for split, named_path in files.items():
-                for _, path in each_file(track.files, named_path):
+                for _, path in each_file(track.files_in(split), named_path):
                     yield path, f"{noun} of the track {track.slug}, split {split}"
         for split in track.items:
             for name, named_path in self._baselines(track, split):
-                for _, path in each_file(track.files, named_path):
+                for _, path in each_file(track.files_in(split), named_path):
                     yield path, f"the baseline {name} of the track {track.slug}, split {split}"
 
     def _errors_of_pages(self) -> Iterator[Problem]:
-        """Check that pages and the agreement are text."""
+        """Check that pages and the agreement are UTF-8 and within the limits."""
         agreement = self._definition.agreement
         shown = [*self._definition.pages.values(), *([agreement.file] if agreement else [])]
         for path in self._sound(shown):
@@ -112,14 +125,14 @@ class _Inspection:
                 yield self._error(path, f"byte {error.start + 1} is not UTF-8. Save the file as UTF-8.", line)
             if len(content) > limits.PAGE_BYTES:
                 size = f"a page has {len(content):,} bytes; the limit is {limits.PAGE_BYTES:,}"
-                yield self._error(path, f"{size}. Split the text, or link to it.")
+                yield self._error(path, f"{size}. Split the text into several pages, or link to it.")
             if (images := content.count(b"![")) > limits.PAGE_IMAGES:
                 yield self._error(path, f"a page has {images:,} images; the limit is {limits.PAGE_IMAGES}.")
 
     def _errors_of_items(self) -> Iterator[Problem]:
-        tracks = self._definition.tracks
-        named = [(one, path) for one in tracks for path in (*one.items.values(), *one.optional_items.values())]
-        for path in self._sound(path for one, given in named for _, path in each_file(one.files, given)):
+        tables = [(one, table) for one in self._definition.tracks for table in (one.items, one.optional_items)]
+        named = [(one.files_in(split), given) for one, table in tables for split, given in table.items()]
+        for path in self._sound(path for files, given in named for _, path in each_file(files, given)):
             report = Report()
             ids = read_ids(path, report)
             if ids is None:
@@ -127,15 +140,16 @@ class _Inspection:
                 yield self._error(path, f"{first.message} Save one public id per line, as UTF-8.", first.line)
                 self._broken.add(path)
             elif not ids:
-                yield self._error(path, "contains no ids; expected one public id per line.")
+                yield self._error(path, "contains no ids. Expected one public id per line.")
                 self._broken.add(path)
             elif twice := [item for item, count in Counter(ids).items() if count > 1]:
                 line = _line_of_repeated(path)
                 yield self._error(path, f"contains repeated ids: {_listed(twice)}. Keep each id once.", line)
 
     def _errors_of_answers(self, track: Track, split: str) -> Iterator[Problem]:
-        """Check gold and baselines. If the items cannot be read, gold is still read, but baselines are not."""
+        """Check gold and baselines. If the items cannot be read, check only the gold."""
         items = self._items(track, split)
+        yield from self._errors_of_annotators(track, split)
         for gold in self._definition.gold:
             paths = self._definition.paths_of_gold(gold)
             is_there = all(path.exists() and path not in self._broken and path not in self._apart for path in paths)
@@ -143,11 +157,21 @@ class _Inspection:
                 yield from self._errors_of_gold(gold, items)
         if items is not None:
             for name, path in self._baselines(track, split):
-                if not {own for _, own in each_file(track.files, path)} & self._broken:
-                    report = _report_on_baseline(path, track, items)
+                if not {own for _, own in each_file(track.files_in(split), path)} & self._broken:
+                    report = _report_on_baseline(path, track.in_split(split), items)
                     if not report.ok:
                         place = f" (baseline {name} of the track {track.slug}, split {split})"
                         yield self._error(path, _first_error(report), report.errors[0].line, place)
+
+    def _errors_of_annotators(self, track: Track, split: str) -> Iterator[Problem]:
+        path = track.annotators.get(split)
+        if path is None or {own for _, own in each_file(track.files_in(split), path)} & self._broken:
+            return
+        report, place = Report(), f" (annotators of the track {track.slug}, split {split})"
+        find_items(track, None, split, report)
+        for problem in report.errors:
+            if problem.code == "annotators-unreadable":
+                yield Problem("error", "folder-file", f"{problem.found}{place}.", file=self._name(path))
 
     def _errors_of_gold(self, gold: GoldFile, items: Items | None) -> Iterator[Problem]:
         path, place = gold.file, f" (gold of the track {gold.track}, split {gold.split})"
@@ -155,27 +179,25 @@ class _Inspection:
             standard = load_gold(self._definition, gold.track, gold.file, gold.split)
         except GoldError as error:
             first = error.report.errors[0]
-            named = each_file(self._definition.track(gold.track).files, path)
+            named = each_file(self._definition.track(gold.track).files_in(gold.split), path)
             at = next((own for prefix, own in named if packed_name(prefix, own) == first.file), path)
             yield self._error(at, _first_error(error.report), first.line, place)
             return
         ids = standard.answers.ids
-        for sentence in _errors_of_gold_slices(standard, self._definition.track(gold.track)):
+        for sentence in _errors_of_gold_slices(standard, self._definition.track(gold.track, gold.split)):
             yield self._error(path, sentence, at=place)
         if not ids:
-            yield self._error(
-                path, "contains no items; expected the correct answers in the format of the track.", at=place
-            )
+            yield self._error(path, "contains no items. Expected the correct answers in the track's format.", at=place)
         if items is not None:
             unknown = sorted(set(ids) - {*items.ids, *items.optional})
             if unknown:
-                what = f"contains ids that are not among the track's items: {_listed(unknown)}."
-                yield self._error(path, f"{what} Add them to the items, or remove them from the gold.", at=place)
+                what = f"contains ids that don't exist in the track: {_listed(unknown)}."
+                yield self._error(path, f"{what} Add them to the items, or remove them from the gold file.", at=place)
             covered = coverage(ids, items.ids)
             if ids and covered.missing and not may_leave_out(self._definition, gold.track, gold.split):
                 missing = _listed(covered.missing)
                 what = f"{covered.listed} of {covered.items} items have gold; missing: {missing}."
-                fix = "Add them or, if they should not be scored, set covers: listed for this gold file in task.yaml."
+                fix = "Add them, or set covers: listed for this gold file in task.yaml if they should not be scored."
                 yield self._error(path, f"{what} {fix}", at=place)
 
     def _errors_of_votes(self) -> Iterator[Problem]:
@@ -183,20 +205,21 @@ class _Inspection:
             if votes.file.exists() and votes.file not in self._broken and votes.file not in self._apart:
                 try:
                     agreement_of(self._definition.track(votes.track), votes)
-                except (VotesError, ValueError) as error:
+                except (VotesError, TextsError, ValueError) as error:
                     place = f" (votes on the track {votes.track}, split {votes.split})"
                     yield self._error(votes.file, f"{error}.", at=place)
 
     def _errors_of_slices(self) -> Iterator[Problem]:
-        """Check slices from tables. Slices from gold columns are checked with the gold."""
+        """Check slices that come from tables. Slices that come from gold columns are checked with the gold."""
         for track in self._definition.tracks:
             for name, slicing in track.slices.items():
                 place = f" (slices {name} of the track {track.slug})"
-                for path in slicing.items.values():
-                    if {own for _, own in each_file(track.files, path)} & self._broken:
+                for split, path in slicing.items.items():
+                    files = track.files_in(split)
+                    if {own for _, own in each_file(files, path)} & self._broken:
                         continue
                     try:
-                        cells = file_cells(path, id_columns(track), slicing.column, track.files)
+                        cells = file_cells(path, id_columns(track), slicing.column, files)
                         count = len(slices_of(cells, slicing))
                     except TextsError as error:
                         yield Problem("error", "folder-file", f"{error}{place}.", file=self._name(path))
@@ -204,17 +227,36 @@ class _Inspection:
                         if count > MANY:
                             yield self._error(path, f"{_too_many(count)}.", at=place)
 
+    def _errors_of_examples(self) -> Iterator[Problem]:
+        with_examples = [(track, track.examples) for track in self._definition.tracks if track.examples]
+        found = [(track, one, split) for track, one in with_examples for split in one.items]
+        for track, one, split in found:
+            path, files = one.items[split], track.files_in(split)
+            if {own for _, own in each_file(files, path)} & self._broken:
+                continue
+            try:
+                cells = [read_texts(path, id_columns(track), column, files) for column in one.columns]
+            except TextsError as error:
+                sentence = f"{error} (examples of the track {track.slug})."
+                yield Problem("error", "folder-file", sentence, file=self._name(path))
+            else:
+                if cells and len(cells[0]) > limits.EXAMPLES:
+                    yield self._error(
+                        path, f"there are {len(cells[0])} examples; at most {limits.EXAMPLES} are allowed."
+                    )
+
     def _items(self, track: Track, split: str) -> Items | None:
         named = (track.items[split], track.optional_items.get(split))
-        if {path for one in named if one for _, path in each_file(track.files, one)} & self._broken:
+        if {path for one in named if one for _, path in each_file(track.files_in(split), one)} & self._broken:
             return None
         return find_items(track, None, split, Report())
 
     def _baselines(self, track: Track, split: str) -> Iterator[tuple[str, Path]]:
-        """Yield the name and run file of each baseline, for splits that a phase uses."""
-        if any(phase.split == split for phase in self._definition.phases):
+        """Yield the name and run file of each baseline if a phase uses the split."""
+        if split in self._definition.splits_of(track):
             for baseline in self._definition.baselines:
-                if (file := baseline.file(self._definition.folder, split, track.slug)) is not None:
+                file = baseline.file(self._definition.folder, split, track.slug)
+                if file is not None and baseline.is_for(track.slug):
                     yield baseline.name, file
 
     def _sound(self, paths: Iterable[Path]) -> list[Path]:
@@ -229,7 +271,7 @@ class _Inspection:
 
 
 def _errors_of_gold_slices(standard: LoadedGold, track: Track) -> Iterator[str]:
-    """Yield errors of slices from gold columns, and of slices that metrics use but that have no items in the gold."""
+    """Yield errors in slices that come from gold columns, and slices that metrics use although they have no items."""
     for name, column in standard.slice_columns.items():
         try:
             count = len(standard.slices(name))
@@ -243,22 +285,30 @@ def _errors_of_gold_slices(standard: LoadedGold, track: Track) -> Iterator[str]:
         name, value = spec.where or ("", "")
         if name in standard.slice_columns and value not in standard.slices(name):
             known = _listed(list(standard.slices(name)))
-            yield f"{spec.key}: no item has the {name} {value}; existing values are {known}."
+            yield f"{spec.key}: no item has the value {value} for {name}; existing values are {known}."
 
 
 def _too_many(slices: int) -> str:
-    return f"there are {slices} slices; at most {MANY} are allowed. Merge some of them"
+    return f"there are {slices} slices; at most {MANY} are allowed. Merge some slices"
 
 
 def _report_on_baseline(path: Path, track: Track, items: Items) -> Report:
-    """Check a baseline leniently, as it will be scored: what official evaluators tolerate is not an error."""
+    """Check a baseline leniently, as it will be scored: what official evaluators accept is not an error."""
     report = Report()
-    read_run(track, named_bytes(track.files, path), report, items=items.index, optional=items.optional, lenient=True)
+    read_run(
+        track,
+        named_bytes(track.files, path),
+        report,
+        items=items.index,
+        optional=items.optional,
+        lenient=True,
+        annotators=items.annotators,
+    )
     return report
 
 
 def _line_of_repeated(path: Path) -> int | None:
-    """Return the number of the first line with an id that occurs in an earlier line."""
+    """Return the number of the first line that repeats an id from an earlier line."""
     seen: set[str] = set()
     for line, one in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
         if one.strip() and one in seen:
@@ -268,7 +318,7 @@ def _line_of_repeated(path: Path) -> int | None:
 
 
 def _unreadable(path: Path, folder: Path) -> str | None:
-    """Return why a file of the folder cannot be read, or None if it can."""
+    """Return why a file in the folder cannot be read, or None if it can."""
     if not path.resolve().is_relative_to(folder):
         return "a link that points outside the folder"
     if path.is_dir():
@@ -289,6 +339,6 @@ def _first_error(report: Report) -> str:
 
 
 def _listed(entries: list[str]) -> str:
-    """List the first entries and, if there are more, the total number."""
+    """List the first entries. If there are more, add the total number."""
     more = f", … ({len(entries)} in total)" if len(entries) > limits.LISTED else ""
     return ", ".join(entries[: limits.LISTED]) + more

@@ -1,7 +1,7 @@
 """The keys of task.yaml. Each key is declared once, with its kind of value, default and description.
 
 Reading, the JSON Schema and the reference page all use the declaration. A class declares its keys as fields (`slug: str
-= declare(SLUG, "…")`), so that mypy checks that kind and type match. A run format lists its options as `Key`.
+= declare(SLUG, "…")`), so that mypy can check that kind and type match. A run format lists its options as `Key`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +16,8 @@ T_co = TypeVar("T_co", covariant=True)
 D = TypeVar("D")
 Schema = dict[str, Any]
 Values = dict[str, Any]
-Default = Callable[[Values, Values], T]  # gets the values read so far: of the same mapping, and of the root
+# A function of the values read so far: those of the same mapping, and those of the root.
+Default = Callable[[Values, Values], T]
 REQUIRED: Any = object()
 
 
@@ -24,20 +25,20 @@ REQUIRED: Any = object()
 class Kind(Generic[T_co]):
     """A kind of value: how to read it, its JSON Schema, and its name on the reference page.
 
-    An s is added for the plural.
+    The plural of the name must be formed by adding an s.
     """
 
     read: Callable[[Value], T_co]
     schema: Schema
     name: str
-    keys: Sequence["Key"] = ()  # of the mapping, or of each mapping in the list
+    keys: Sequence["Key"] = ()  # keys of the mapping, or of each mapping in the list
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a mapping. `when` limits the key to mappings where another key has one of some values.
+    """One key of a mapping. `when` limits the key to mappings in which another key has certain values.
 
-    A default may be a function. The reference page then shows the function's docstring as the default.
+    A default may be a function. In that case, the reference page shows the function's docstring as the default.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Key:
     doc: str
     default: Any = REQUIRED
     when: tuple[str, ...] = ()  # the other key, followed by its values
-    attribute: str = ""  # the attribute for the value, if its name differs from the key
+    attribute: str = ""  # the attribute that holds the value, if its name differs from the key
 
     def exists(self, values: Values) -> bool:
         return not self.when or values[self.when[0]] in self.when[1:]
@@ -58,7 +59,7 @@ def declare(kind: Kind[T], doc: str, *, default: Default[T], name: str = "") -> 
 @overload
 def declare(kind: Kind[T], doc: str, *, default: D, name: str = "") -> T | D: ...
 def declare(kind: Kind[Any], doc: str, *, default: Any = REQUIRED, name: str = "") -> Any:
-    """Declare a field of a class as a key of task.yaml. The key has the field's name unless `name` is given."""
+    """Declare a field of a class as a key of task.yaml. The key is named after the field unless `name` is given."""
     metadata = {"key": Key(name, kind, doc, default)}
     if default is REQUIRED or callable(default):
         return field(metadata=metadata)
@@ -82,7 +83,7 @@ def mapping(
 
     Args:
         finish: checks the values, may change them, and reports problems.
-        never_both: two keys that exclude each other, for the schema. `finish` reports the problem.
+        never_both: two keys that cannot be used together. The schema forbids them; `finish` must report them.
     """
 
     def read(value: Value) -> T:
@@ -100,17 +101,17 @@ def mapping(
 def part(
     make: type[T], finish: Callable[[Value, Values], None] | None = None, *, never_both: Sequence[str] = ()
 ) -> Kind[T]:
-    """Return a kind for a mapping that a class declares."""
+    """Return a kind for a mapping whose keys a class declares."""
     return mapping(keys_of(make), make, finish, never_both=never_both)
 
 
 def read_keys(value: Value, keys: Iterable[Key], values: Values | None = None) -> Values:
-    """Read the values of a mapping by attribute.
+    """Read a mapping into a dict keyed by attribute name.
 
-    Missing, unknown and repeated keys are reported, and all others are read.
+    Report missing, unknown and repeated keys, and read the rest.
 
     Args:
-        values: the dict to fill. Kinds that are read later can use the earlier values.
+        values: the dict to fill, if any. Keys read later can depend on values read earlier.
     """
     values = {} if values is None else values
     given = value.keys()

@@ -1,4 +1,4 @@
-"""Kinds of values in task.yaml: texts, numbers, words, paths, and lists and mappings of these."""
+"""Kinds of values in task.yaml: texts, numbers, words and paths, and lists and mappings of them."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ NUMBER_PATTERN = r"-?[0-9]{1,9}(\.[0-9]{1,17})?(e[+-]?[0-9]{1,3})?"
 LARGEST = 999_999_999
 
 TEXT = Kind(Value.text, {"type": "string", "pattern": r"\S"}, "text")
-# Words are read as text, even if YAML reads them as another type.
+# Words are read as text, even if YAML would read them as a different type.
 WORD = Kind(Value.text, {"type": ["string", "number", "boolean"], "pattern": r"\S"}, "text")
 
 
@@ -40,7 +40,7 @@ def matching(pattern: str, expected: str, name: str) -> Kind[str]:
 
 
 SLUG = replace(
-    limited(matching(SLUG_PATTERN, "lower-case letters, digits and single hyphens, such as task1-hard", "slug"), 50),
+    limited(matching(SLUG_PATTERN, "lowercase letters, digits and single hyphens, such as task1-hard", "slug"), 50),
     name="slug",
 )
 
@@ -48,12 +48,15 @@ SLUG = replace(
 def _split(value: Value) -> str:
     """Read a name that may be part of a path.
 
-    An invalid name breaks a rule instead of being unreadable, so that older definitions can still be read.
+    Report an invalid name as a broken rule, not as an invalid value, so that older definitions can still be read.
     """
     text = value.text()
     if text and not re.fullmatch(SPLIT_PATTERN, text):
-        what = "letters and digits, with single dots, hyphens or underscores between them"
-        value.error("definition-rule", found=f"the split name {text} must consist of {what}, such as test-2026")
+        value.error(
+            "definition-rule",
+            found=f"the split name {text} must consist of letters and digits, with single dots, hyphens or "
+            "underscores between them, such as test-2026",
+        )
     return text
 
 
@@ -66,35 +69,38 @@ MAIL_ADDRESS = matching(
 WEB_ADDRESS = matching(r"https?://[^\s<>]+", "a URL, such as https://uni.example/forum", "URL")
 
 
-def whole(most: int = LARGEST) -> Kind[int]:
-    """Return a kind for whole numbers from 0 up to a maximum."""
+def whole(most: int = LARGEST, least: int = 0) -> Kind[int]:
+    """Return a kind for whole numbers between a minimum and a maximum."""
 
     def read(value: Value) -> int:
         number = int(value.matching("[0-9]{1,9}", "a whole number") or 0)
         if number > most:
             value.error("definition-rule", found=f"{number} is too large; the maximum is {most}")
+        if number < least:
+            value.error("definition-rule", found=f"{number} is too small; the minimum is {least}")
         return number
 
-    name = "whole number" if most == LARGEST else f"whole number up to {most}"
-    return Kind(read, {"type": "integer", "minimum": 0, "maximum": most}, name)
+    name = f"whole number from {least}" if least else "whole number"
+    name += "" if most == LARGEST else f" {'to' if least else 'up to'} {most}"
+    return Kind(read, {"type": "integer", "minimum": least, "maximum": most}, name)
 
 
-def number(above: float | None = None, example: str = "") -> Kind[float]:
-    """Return a kind for numbers, optionally with a lower bound that is excluded."""
+def number(positive_example: str = "") -> Kind[float]:
+    """Return a kind for numbers. If an example of a positive number is given, numbers must be positive."""
 
     def read(value: Value) -> float:
         text = value.matching(NUMBER_PATTERN, "a number")
         found = float(text or 0)
         if abs(found) > LARGEST:
             value.invalid(f"a number up to {LARGEST}")
-        elif text and above is not None and found <= above:
-            value.error("definition-rule", found=f"the number must be greater than {above:g}, such as {example}")
+        elif text and positive_example and found <= 0:
+            value.error("definition-rule", found=f"the number must be greater than 0, such as {positive_example}")
         return found
 
     schema: Schema = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
-    if above is None:
+    if not positive_example:
         return Kind(read, schema, "number")
-    return Kind(read, {**schema, "exclusiveMinimum": above}, f"number, greater than {above:g}")
+    return Kind(read, {**schema, "exclusiveMinimum": 0}, "positive number")
 
 
 WHOLE = whole()
@@ -108,7 +114,7 @@ FLAG = Kind(
 def one_of(*words: T, expected: str = "") -> Kind[T]:
     """Return a kind for one of several words.
 
-    `expected` describes the words in problems if their names are not enough.
+    Problems describe the words as `expected` or, by default, list them.
     """
     names = [str(word) for word in words]
 
@@ -129,7 +135,7 @@ def many(kind: Kind[T], *, least: int = 0, each_once: bool = False) -> Kind[tupl
     def read(value: Value) -> tuple[T, ...]:
         entries = tuple(kind.read(entry) for entry in value.entries())
         if each_once and len(set(entries)) < len(entries):
-            value.invalid("each entry once")
+            value.invalid("each entry only once")
         if not value.is_scalar and not value.is_mapping and len(entries) < least:
             value.error("definition-rule", found="the list needs at least one entry")
         return entries
@@ -146,7 +152,7 @@ WORDS = many(WORD, each_once=True)
 
 
 def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
-    """Return a kind for mappings with free keys."""
+    """Return a kind for mappings with arbitrary keys."""
 
     def read(value: Value) -> dict[str, T]:
         return {name: kind.read(below) for name, below in value.keys().items()}
@@ -155,14 +161,14 @@ def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
 
 
 def converted(kind: Kind[T], convert: Callable[[T], D]) -> Kind[D]:
-    """Return a kind that converts the values of another kind with a function."""
+    """Return a kind that reads a value with `kind` and then converts it."""
     return Kind(lambda value: convert(kind.read(value)), kind.schema, kind.name, kind.keys)
 
 
 def either(
     first: Kind[T], second: Kind[D], is_first: Callable[[Value], bool] = lambda value: value.is_scalar
 ) -> Kind[T | D]:
-    """Return a kind for values of one of two kinds. By default, lists and mappings are of the second kind."""
+    """Return a kind that accepts either of two kinds. By default, lists and mappings are read as the second kind."""
 
     def read(value: Value) -> T | D:
         return first.read(value) if is_first(value) else second.read(value)
@@ -172,7 +178,7 @@ def either(
 
 
 def _file(value: Value) -> Path:
-    """Read a path in the folder and resolve it. Code that uses the file checks whether it exists."""
+    """Read a path in the folder and resolve it. Whether the file exists is checked when it is used."""
     text, folder = value.text(), value.document.folder
     path = (folder / text).resolve()
     if text and not (path.is_relative_to(folder) and "\\" not in text and not Path(text).is_absolute()):

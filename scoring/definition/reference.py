@@ -9,21 +9,21 @@ from scoring.formats import FORMATS
 INTRODUCTION = """# task.yaml: every key
 
 A shared task is a folder with a `task.yaml`. [For organizers](for-organizers.md) shows a complete example and explains
-how the parts work together. This page lists every key. It is generated from the code that reads the file.
+how the parts work together. This page lists every key. It is generated from the code that reads `task.yaml`.
 
-- Values are read as text and then converted, so `YES`, `NO` and `1_0` stay as written.
+- Values are read as text and then converted, so `YES`, `NO` and `1_0` keep their spelling.
 - Paths are relative to the folder and must not leave it.
-- A slug consists of lower-case letters, digits and single hyphens, at most 50 characters: `task1-hard`.
-- A time has a date, a time of day and a time zone: `"2027-05-01 00:00 AoE"`, `"2027-05-01 14:30 UTC"` or
-  `"2027-05-01 14:30 Europe/Madrid"`, in the years 2000 to 2199.
-- All problems are reported together, each with its line.
+- A slug consists of lowercase letters, digits and single hyphens, such as `task1-hard`. It has at most 50 characters.
+- A time consists of a date from 2000 to 2199, a time of day and a time zone: `"2027-05-01 00:00 AoE"`,
+  `"2027-05-01 14:30 UTC"` or `"2027-05-01 14:30 Europe/Madrid"`.
+- Agon reports all problems in the file together, each with its line number.
 """
 
 # A heading, an introduction and an example for each key whose value is a mapping or a list of mappings.
 SECTIONS = {
     "contact": (
         "Contact",
-        "How people can reach you. Shown in the footer of every page of the task.",
+        "How participants can reach you. The contact details are shown in the footer of each of the task's pages.",
         """contact:
   address: colors@uni.example
   mailing_list: https://groups.example.org/colors2027
@@ -32,7 +32,7 @@ SECTIONS = {
     ),
     "team": (
         "Teams",
-        "Who can take part, and what teams must answer.",
+        "Who can take part, and which questions a captain answers when creating a team.",
         """team:
   name: "[A-Za-z0-9_-]{2,30}"
   approval: {domains: [uni.example]}
@@ -44,13 +44,13 @@ SECTIONS = {
     ),
     "agreement": (
         "Agreement",
-        "The terms of use for the data.",
+        "The terms that participants accept before they use the data.",
         """agreement: {version: "1", file: pages/terms.md}
 """,
     ),
     "tracks": (
         "Tracks",
-        "A track is a ranking with its own items, run format and metrics.",
+        "Each track is a separate ranking with its own items, run format and metrics.",
         """tracks:
   - slug: main-hard
     title: "Main task, hard labels"
@@ -63,8 +63,8 @@ SECTIONS = {
     ),
     "naming": (
         "File names",
-        "File names contain the team, track and run number of an upload. In the example, `main_hard_TEAM_1.json` is "
-        "a run of `TEAM` for the track `main-hard`.",
+        "The file name of a run identifies its team, track and run number. In this example, "
+        "`main_hard_TEAM_1.json` is run 1 of the `TEAM` team for the `main-hard` track.",
         """naming:
   archive: "colors_{team}"
   run: "{task}_{context}_{team}_{number}[.json]"
@@ -74,7 +74,7 @@ SECTIONS = {
     ),
     "phases": (
         "Phases",
-        "A phase is a time window in which runs are accepted. It has its own limits.",
+        "A phase is a time window during which runs are accepted. Each phase has its own limits.",
         """phases:
   - slug: development
     opens: "2027-02-01 00:00 AoE"
@@ -94,7 +94,7 @@ SECTIONS = {
     ),
     "datasets": (
         "Datasets",
-        "Files to download.",
+        "Files that people can download from the data page.",
         """datasets:
   - {slug: train, title: "Training data", file: data/train.tsv, access: public, licence: CC-BY-4.0}
   - {slug: test, file: data/test.tsv, access: password, encrypted: true, released: "2027-05-01 00:00 AoE"}
@@ -102,7 +102,8 @@ SECTIONS = {
     ),
     "gold": (
         "Gold standards",
-        "Gold files are sealed when they are imported, and only the worker can open them.",
+        "Gold files contain the correct answers. They are encrypted when you import the task, and only the worker "
+        "can open them.",
         """gold:
   - {track: main-hard, split: dev, file: gold/dev.json, published: true}
   - {track: main-hard, split: test, file: gold/test.json, covers: listed}
@@ -110,23 +111,27 @@ SECTIONS = {
     ),
     "votes": (
         "Votes",
-        "Annotators' votes are as secret as the gold standard. The import computes how far annotators agree, "
-        "and the results analysis shows the agreement next to the scores.",
+        "Annotators' votes are as confidential as the gold standard. When you import the task, Agon computes how "
+        "well the annotators agree. The results analysis shows the agreement next to the scores.",
         """votes:
   - {track: main-hard, file: gold/votes.json, field: labels, none: none, no_vote: [UNKNOWN, SKIPPED]}
 """,
     ),
     "baselines": (
         "Baselines",
-        "Baselines are listed among the ranked runs by score, but without a rank.",
+        "Leaderboards list baselines among the runs, in order of score, but without a rank.",
         """baselines:
   - {name: "Gold standard"}
   - {name: "Majority class", files: "baselines/{split}/{track}/majority.json"}
+  - name: "TF-IDF + SVC"
+    files: "baselines/{split}/tfidf-svc.json"
+    tracks: [main-hard]
+    recipe: {method: tfidf-svc, train: data/train.json, texts: [data/train.tsv, data/test.tsv]}
 """,
     ),
     "overall": (
         "Overall rankings",
-        "An overall ranking combines several tracks.",
+        "An overall ranking combines the results of several tracks.",
         """overall:
   - {slug: all, title: "All tracks", tracks: [main-hard], by: mean-rank, note: "This ranking is unofficial."}
 """,
@@ -154,7 +159,7 @@ def as_markdown() -> str:
         if key.name in SECTIONS:
             heading, sentence, example = SECTIONS[key.name]
             lines += [f"## {heading}", "", sentence, "", *_example(example), *_table(key.kind.keys)]
-    lines += ["## Run formats", "", "A run format is a `kind` and the options of that kind.", ""]
+    lines += ["## Run formats", "", "A run format consists of a `kind` and that kind's options.", ""]
     for kind, spec in FORMATS.items():
         options = f", {spec.example}" if spec.example else ""
         lines += [f"### {kind}", "", spec.doc, "", *_example(f"format: {{kind: {kind}{options}}}\n")]
@@ -178,7 +183,7 @@ def _rows(keys: Iterable[Key], sections: Container[str], path: str = "") -> Iter
         name = f"`{path}{key.name}`"
         if has_section:
             name = f"[{name}](#{SECTIONS[key.name][0].lower().replace(' ', '-')})"
-        condition = f"With `{key.when[0]}: {'` or `'.join(key.when[1:])}`. " if key.when else ""
+        condition = f"Only for `{key.when[0]}: {'` or `'.join(key.when[1:])}`. " if key.when else ""
         yield f"| {name} | {key.kind.name} | {_default(key)} | {condition}{key.doc} |"
         if not has_section:
             is_list = key.kind.schema.get("type") == "array"

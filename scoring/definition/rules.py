@@ -1,9 +1,10 @@
 """Rules between the parts of a definition. They are checked only for parts that are valid on their own."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import timedelta
 
 from scoring import limits
-from scoring.definition import Definition, GoldFile, Track
+from scoring.definition import Definition, GoldFile, Phase, Track, VotesFile
 from scoring.definition.expressions import why_slow
 from scoring.definition.files import errors_of_files
 from scoring.definition.slices import errors_of_names
@@ -22,7 +23,7 @@ Sound = Callable[..., bool]
 
 
 def check_rules(definition: Definition, root: Value, report: Report) -> None:
-    """Report contradictions in the definition, except in parts that have problems of their own."""
+    """Report contradictions between parts of the definition, skipping parts that have problems of their own."""
     broken = [_broken_path(problem) for problem in report.errors if problem.code != "definition-key-unknown"]
 
     def sound(*steps: str | int) -> bool:
@@ -49,8 +50,10 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     yield from _repeated("datasets", "slug", [dataset.slug for dataset in definition.datasets])
     yield from _repeated("baselines", "name", [baseline.name for baseline in definition.baselines])
     yield from _repeated("overall", "slug", [overall.slug for overall in definition.overall])
+    yield from _repeated("run_fields", "key", [one.key for one in definition.run_fields])
     yield from _errors_of_tracks(definition, sound)
     yield from _errors_of_baselines(definition)
+    yield from _errors_of_figure(definition, sound)
     slugs = [track.slug for track in definition.tracks]
     if sound("naming") and _are_sound("slug", definition, sound):
         several = {track.slug: track.files for track in definition.tracks if track.files}
@@ -74,17 +77,40 @@ def _errors_of_tracks(definition: Definition, sound: Sound) -> Iterator[Error]:
     for place, track in enumerate(definition.tracks):
         yield from _errors_of_track(track, place, sound)
         yield from _errors_of_texts(track, place, sound)
+        yield from _errors_of_annotators(track, place, sound)
+        if sound("phases") and all(sound("tracks", place, key) for key in ("items", "metrics", "slices")):
+            yield from _errors_of_sliced_metrics(track, place, definition.splits_of(track))
         if sound("tracks", place, "files"):
             yield from _errors_of_files(definition, track, place)
         for name, sentence in errors_of_names(track.slices):
             yield ("tracks", place, "slices", name), sentence, None
 
 
+def _errors_of_figure(definition: Definition, sound: Sound) -> Iterator[Error]:
+    key, metrics = definition.all_runs_figure, {spec.key for track in definition.tracks for spec in track.metrics}
+    if key and key not in metrics and _are_sound("metrics", definition, sound):
+        yield ("all_runs_figure",), *_nothing_named("metric", key, sorted(metrics))
+
+
 def _errors_of_baselines(definition: Definition) -> Iterator[Error]:
     known = {"split", "track", *(track.files.name for track in definition.tracks if track.files)}
+    slugs = [track.slug for track in definition.tracks]
+    fields = [one.key for one in definition.run_fields]
     for place, baseline in enumerate(definition.baselines):
+        for key in baseline.fields:
+            if key not in fields:
+                yield ("baselines", place, "fields", key), *_nothing_named("run field", key, fields)
         for name in sorted(Pattern(baseline.files or "").fields - known):
             yield ("baselines", place, "files"), f"{{{name}}} is not one of {', '.join(sorted(known))}", None
+        for at, slug in enumerate(baseline.tracks):
+            if slug not in slugs:
+                yield ("baselines", place, "tracks", at), f"there is no track {slug}", nearest(slug, slugs)
+        if baseline.recipe is not None and baseline.files is None:
+            yield (
+                ("baselines", place, "recipe"),
+                "a baseline with a recipe must also set files, the path to the run files that the recipe creates",
+                None,
+            )
 
 
 def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Error]:
@@ -97,38 +123,66 @@ def _errors_of_files(definition: Definition, track: Track, place: int) -> Iterat
     files = track.files
     if files is None:
         return
-    for key, sentence in errors_of_files(files):
+    for key, sentence in errors_of_files(files, track.items):
         yield ("tracks", place, "files", key), sentence, None
+    for split in definition.splits_of(track):
+        left_out = {spec.key for spec in track.metrics} - {spec.key for spec in track.in_split(split).metrics}
+        if track.rank_by in left_out:
+            sentence = f"{track.rank_by} requires a file that the split {split} does not have"
+            yield ("tracks", place, "rank_by"), sentence, None
     for key, paths in (("items", track.items), ("optional_items", track.optional_items)):
         for split, path in paths.items():
             if files.field not in str(path):
-                yield ("tracks", place, key), f"the path for {split} needs {files.field}, one file for each", None
+                yield (
+                    ("tracks", place, key),
+                    f"the path for {split} must contain the placeholder {files.field}, because each of its values has "
+                    "its own file",
+                    None,
+                )
     for at, gold in enumerate(definition.gold):
         if gold.track == track.slug and files.field not in str(gold.file):
-            yield ("gold", at, "file"), f"the path needs {files.field}, one file for each", None
+            yield (
+                ("gold", at, "file"),
+                f"the path must contain the placeholder {files.field}, because each of its values has its own file",
+                None,
+            )
 
 
 def _errors_of_texts(track: Track, place: int, sound: Sound) -> Iterator[Error]:
     if not all(sound("tracks", place, key) for key in ("format", "items", "texts", "metrics")):
         return
-    if track.format.kind == "conll":
-        reason = "conll runs are checked against the tokens of the sentences"
-    elif needing := [spec.key for spec in registry.plain(track.metrics) if registry.needs_texts(spec)]:
-        reason = f"{needing[0]} needs the texts of the items"
-    else:
-        return
+    needing = [spec.key for spec in registry.plain(track.metrics) if registry.needs_texts(spec)]
     for split in track.items.keys() - track.texts.keys():
-        yield ("tracks", place, "texts"), f"{reason} of {split}: add their file under texts", None
+        if track.format.kind == "conll":
+            sentence = f"conll runs are checked against the tokens of the split {split}: add a file under texts"
+            yield ("tracks", place, "texts"), sentence, None
+        elif needing:
+            sentence = f"{needing[0]} requires the item texts of the split {split}: add a file under texts"
+            yield ("tracks", place, "texts"), sentence, None
+
+
+def _errors_of_annotators(track: Track, place: int, sound: Sound) -> Iterator[Error]:
+    if not track.annotators or not all(sound("tracks", place, key) for key in ("format", "items", "annotators")):
+        return
+    if track.format.kind != "table" or not track.format.options["list"]:
+        yield ("tracks", place, "annotators"), "annotators require a format of kind table with the list option", None
+    for split in track.items.keys() - track.annotators.keys():
+        yield ("tracks", place, "annotators"), f"there is no annotator table for the split {split}: add one", None
 
 
 def _too_many(definition: Definition) -> Iterator[Error]:
     for name in ("tracks", "phases", "datasets", "gold", "votes", "baselines", "overall"):
         if (count := len(getattr(definition, name))) > limits.PARTS:
             yield (name,), f"there are {count} entries; at most {limits.PARTS} are allowed", None
+    if (count := len(definition.run_fields)) > limits.RUN_FIELDS:
+        yield ("run_fields",), f"there are {count} entries; at most {limits.RUN_FIELDS} are allowed", None
     baselines, phases, tracks = len(definition.baselines), len(definition.phases), len(definition.tracks)
     if baselines <= limits.PARTS and (rows := baselines * phases * tracks) > limits.BASELINE_ROWS:
-        sentence = f"{baselines} baselines in {phases} phases and {tracks} tracks have {rows} rows on leaderboards"
-        yield ("baselines",), f"{sentence}; at most {limits.BASELINE_ROWS} are allowed", None
+        sentence = (
+            f"{baselines} baselines in {phases} phases and {tracks} tracks add up to {rows} leaderboard rows; at most "
+            f"{limits.BASELINE_ROWS} are allowed"
+        )
+        yield ("baselines",), sentence, None
 
 
 def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
@@ -142,10 +196,8 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
                 yield ("tracks", place, "metrics", at), sentence, registry.suggest(spec, track)
     if track.items_outside_gold == "count" and ours("metrics", "format", "items_outside_gold"):
         yield from _errors_of_counting(track, place)
-    keys = [spec.key for spec in track.metrics]
-    if ours("metrics", "rank_by") and track.rank_by not in keys:
-        sentence = f"{track.rank_by} is not a metric of the track; its metrics are {', '.join(keys)}"
-        yield ("tracks", place, "rank_by"), sentence, nearest(track.rank_by, keys)
+    if ours("metrics", "rank_by", "board_columns"):
+        yield from _errors_of_chosen_metrics(track, place)
     if track.hierarchy is not None and ours("hierarchy") and sound("hierarchies"):
         for sentence in errors_of_tree(track.hierarchy):
             yield ("tracks", place, "hierarchy"), sentence, None
@@ -153,20 +205,43 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
             yield from _errors_of_classes(track, place)
 
 
+def _errors_of_chosen_metrics(track: Track, place: int) -> Iterator[Error]:
+    keys = [spec.key for spec in track.metrics]
+    chosen = {("rank_by",): track.rank_by} | {("board_columns", at): key for at, key in enumerate(track.board_columns)}
+    for steps, key in chosen.items():
+        if key not in keys:
+            sentence = f"{key} is not a metric of the track; its metrics are {', '.join(keys)}"
+            yield ("tracks", place, *steps), sentence, nearest(key, keys)
+
+
+def _errors_of_sliced_metrics(track: Track, place: int, splits: Sequence[str]) -> Iterator[Error]:
+    """Yield an error for each table that is missing for a split, although a metric needs its slices for the scores."""
+    for at, spec in enumerate(track.metrics):
+        tables = [(name, track.slices[name].items) for name in registry.slices_used([spec]) if name in track.slices]
+        for name, split in ((name, split) for name, items in tables if items for split in splits if split not in items):
+            sentence = f"the slices {name} have no table for the split {split}: add one"
+            yield ("tracks", place, "metrics", at), sentence, None
+
+
 def _errors_of_counting(track: Track, place: int) -> Iterator[Error]:
-    """Yield an error if `items_outside_gold: count` is set but nothing can count."""
+    """Yield an error if `items_outside_gold: count` is set but none of the track's metrics can count such items."""
     found = [registry.find(spec.name) for spec in registry.plain(track.metrics)]
     if any(metric is not None and metric.counts_outside for metric in found):
         return
     reasons: dict[str, str] = {
-        "spans": "in span tracks, no item is outside the gold: items that the file leaves out have no spans",
-        "rankings": "rankings of queries that the gold leaves out cannot be scored",
+        "spans": "count has no effect in span tracks, because items that are missing from the gold file are scored as "
+        "having no spans; set items_outside_gold: ignore, or omit the key",
+        "rankings": "rankings for queries that are missing from the gold cannot be scored; set items_outside_gold: "
+        "ignore, or omit the key",
     }
     counting = [name for name, metric in registry.METRICS.items() if metric.counts_outside]
-    otherwise = f"no metric of the track counts items outside the gold; {', '.join(counting)} do"
+    otherwise = (
+        f"none of the track's metrics count items outside the gold; only {', '.join(counting)} do; set "
+        "items_outside_gold: ignore, or omit the key"
+    )
     yield (
         ("tracks", place, "items_outside_gold"),
-        f"{reasons.get(answer_kind(track), otherwise)}. Use ignore, or remove the key",
+        reasons.get(answer_kind(track), otherwise),
         "ignore",
     )
 
@@ -212,8 +287,55 @@ def _errors_of_phases(definition: Definition, sound: Sound) -> Iterator[Error]:
         is_for_ladder = (phase.scores, phase.official) == ("at-once", "best")
         ours = sound("phases", place, "scores") and sound("phases", place, "official")
         if phase.ladder_step is not None and not is_for_ladder and ours:
-            sentence = "a ladder shows best runs immediately: use scores: at-once and official: best"
+            sentence = "a ladder shows the best runs immediately; set scores: at-once and official: best"
             yield ("phases", place, "ladder_step"), sentence, None
+        if phase.round_days is not None and sound("phases", place):
+            for key, sentence, suggestion in _errors_of_rounds(phase, phase.round_days):
+                yield ("phases", place, key), sentence, suggestion
+        if phase.max_submissions is not None and sound("phases", place):
+            for key, sentence, suggestion in _errors_of_one_submission(phase):
+                yield ("phases", place, key), sentence, suggestion
+
+
+def _errors_of_rounds(phase: Phase, days: int) -> Iterator[tuple[str, str, str | None]]:
+    """Yield the key, an error and a valid value for each option that does not work with rounds."""
+    if days < 1:
+        yield "round_days", "a round must last at least one day", "1"
+    if phase.closes is None:
+        yield "round_days", "a phase with rounds needs the deadline of its first round: set closes", None
+    elif days and phase.closes - phase.opens > timedelta(days=days):
+        yield (
+            "closes",
+            f"the first round is longer than {days} days; set an earlier deadline or a later opening time",
+            None,
+        )
+    if phase.scores != "at-once":
+        yield "scores", "a phase with rounds must show scores immediately: use at-once", "at-once"
+    if phase.official == "chosen":
+        yield "official", "in a phase with rounds, teams cannot choose the official run: use best, last or all", "best"
+    if phase.run_numbers != "free":
+        yield "run_numbers", "in a phase with rounds, run numbers are reused: use free", "free"
+    if phase.ladder_step is not None:
+        yield "ladder_step", "a phase with rounds cannot be a ladder: remove ladder_step", None
+
+
+def _errors_of_one_submission(phase: Phase) -> Iterator[tuple[str, str, str | None]]:
+    """Yield the key, an error and a valid value for each option that does not work with `submissions: 1`."""
+    if phase.scores == "at-once":
+        sentence = (
+            "with submissions: 1, replaced runs do not count toward runs_per_track, so scores must be hidden; use "
+            "on-release or never"
+        )
+        yield "scores", sentence, "on-release"
+    if phase.run_numbers != "free":
+        yield "run_numbers", "with submissions: 1, each upload uses the same run numbers; use free", "free"
+    if phase.contrastive is not None:
+        yield "slots", "slots do not work with submissions: 1; use runs_per_track", None
+    if phase.runs_per_day is not None:
+        sentence = (
+            "with submissions: 1, runs_per_day is not allowed, because replaced runs do not count; use runs_per_track"
+        )
+        yield "runs_per_day", sentence, None
 
 
 def _errors_of_overall(definition: Definition) -> Iterator[Error]:
@@ -222,6 +344,11 @@ def _errors_of_overall(definition: Definition) -> Iterator[Error]:
         for at, slug in enumerate(overall.tracks):
             if slug and slug not in slugs:
                 yield ("overall", place, "tracks", at), *_nothing_named("track", slug, slugs)
+        if overall.weights and len(overall.weights) != len(overall.tracks):
+            sentence = (
+                f"there are {len(overall.weights)} weights for {len(overall.tracks)} tracks: set one for each track"
+            )
+            yield ("overall", place, "weights"), sentence, None
 
 
 def _errors_of_gold(definition: Definition, sound: Sound) -> Iterator[Error]:
@@ -232,25 +359,42 @@ def _errors_of_gold(definition: Definition, sound: Sound) -> Iterator[Error]:
         elif gold.track and gold.split not in tracks[gold.track].items and _are_sound("items", definition, sound):
             sentence = f"the track {gold.track} has no items for the split {gold.split}"
             yield ("gold", place, "split"), sentence, nearest(gold.split, tracks[gold.track].items)
+        elif (
+            gold.track and (single := _requires_one_label(gold, tracks[gold.track])) and sound("gold", place, "format")
+        ):
+            sentence = (
+                f"{single} requires one label per item, but this gold file can have several; use accuracy_admissible"
+            )
+            yield ("gold", place, "format"), sentence, None
         elif gold.published and sound("gold", place) and sound("phases"):
             for sentence in _reasons_against_publishing(gold, definition):
                 yield ("gold", place, "published"), sentence, None
 
 
+def _requires_one_label(gold: GoldFile, track: Track) -> str | None:
+    """Return a metric of the track that cannot be computed if the gold has several labels for an item, or None."""
+    if not gold.format.options.get("multi") or track.format.options.get("multi"):
+        return None
+    found = [(spec.key, registry.find(spec.name)) for spec in registry.plain(track.metrics)]
+    return next((key for key, metric in found if metric is not None and metric.single_label), None)
+
+
 def _reasons_against_publishing(gold: GoldFile, definition: Definition) -> Iterator[str]:
-    """Yield reasons why the gold answers to single items can never become public."""
+    """Yield reasons why the gold answers to individual items cannot be published."""
     phases = [phase for phase in definition.phases if phase.split == gold.split]
     hidden = [phase.slug for phase in phases if phase.scores == "never"]
-    endless = [phase.slug for phase in phases if phase.closes is None]
+    endless = [phase for phase in phases if phase.closes is None or phase.round_days is not None]
     if hidden:
         yield f"the scores of the phase {hidden[0]} are never released"
     if endless:
+        slug = endless[0].slug
+        fix = f"add a closes: date to {slug}" if endless[0].round_days is None else f"remove round_days: from {slug}"
         yield (
-            f"the phase {endless[0]} never closes, so runs on the split {gold.split} could be copied from the "
-            f"published gold: set closes: for {endless[0]}, or published: false"
+            f"the phase {slug} never closes, so runs on the split {gold.split} could be copied from the "
+            f"published gold; {fix}, or set published: false"
         )
     if gold.format.kind in FORMATS and FORMATS[gold.format.kind].answers in ("rankings", "judgements"):
-        yield "rankings have no correct or incorrect answers"
+        yield "answers in rankings cannot be counted as correct or incorrect"
 
 
 def _errors_of_votes(definition: Definition) -> Iterator[Error]:
@@ -261,15 +405,33 @@ def _errors_of_votes(definition: Definition) -> Iterator[Error]:
         elif votes.split not in tracks[votes.track].items:
             sentence = f"the track {votes.track} has no items for the split {votes.split}"
             yield ("votes", place, "split"), sentence, nearest(votes.split, tracks[votes.track].items)
-        elif not {"classes", "columns"} & tracks[votes.track].format.options.keys():
+        elif answer_kind(tracks[votes.track]) == "spans":
+            if votes.split not in tracks[votes.track].texts:
+                sentence = f"agreement on spans requires the texts of the split {votes.split}: add texts to the track"
+                yield ("votes", place, "track"), sentence, None
+        elif answer_kind(tracks[votes.track]) not in ("labels", "soft", "table"):
             yield ("votes", place, "track"), f"the track {votes.track} has no classes that annotators can vote on", None
+        if votes.experts and votes.track in tracks and (why := _without_experts(votes, tracks[votes.track])):
+            yield ("votes", place, "experts"), why, None
+
+
+def _without_experts(votes: VotesFile, track: Track) -> str | None:
+    """Return why the votes cannot be counted in two steps, or None if they can."""
+    kind = answer_kind(track)
+    if kind != "table" and (kind != "labels" or track.format.options.get("multi")):
+        return "experts require a table of zeros and ones, or labels with one class per item"
+    return (
+        "experts require a table of votes that names the annotators; use a .csv or .tsv file"
+        if votes.file.suffix == ".json"
+        else None
+    )
 
 
 def _are_sound(key: str, definition: Definition, sound: Sound) -> bool:
-    """Whether the key has no problem in any track."""
+    """Return whether the key has no problems in any track."""
     return bool(definition.tracks) and all(sound("tracks", place, key) for place in range(len(definition.tracks)))
 
 
 def _nothing_named(kind: str, name: str, names: Iterable[str]) -> tuple[str, str | None]:
     known = list(names)
-    return f"there is no {kind} {name}; existing: {', '.join(known) or 'none'}", nearest(name, known)
+    return f"there is no {kind} {name}; existing {kind}s: {', '.join(known) or 'none'}", nearest(name, known)

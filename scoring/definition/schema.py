@@ -1,7 +1,7 @@
 """The JSON Schema of task.yaml for editors: allowed keys, required keys, and their values.
 
-The schema is only an aid. `load_definition` decides what is valid: it reads scalars as text and also checks rules that
-a schema cannot express.
+The schema is only an aid for editing. `load_definition` decides what is valid: it reads scalars as text and also checks
+rules that a schema cannot express.
 """
 
 import json
@@ -22,14 +22,17 @@ def schema() -> Schema:
     formats = [variant for kind in FORMATS for variant in _variants(kind)]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A shared task of Agon (task.yaml)",
+        "title": "An Agon shared task (task.yaml)",
         **schema_of(keys_of(Definition)),
         "$defs": {"format": {"oneOf": formats}, "metric": _metric(), "combine": COMBINE},
     }
 
 
 def _variants(kind: str) -> Iterator[Schema]:
-    """Yield a schema of the format's options, or one variant for each value of an option that others depend on."""
+    """Yield a schema for the format's options.
+
+    If some options depend on the value of one option, yield a schema for each of its values.
+    """
     options = [Key("kind", one_of(kind), FORMATS[kind].doc), *FORMATS[kind].options]
     choosing = next((one.when[0] for one in options if one.when), None)
     if choosing is None:
@@ -49,5 +52,5 @@ def _metric() -> Schema:
 
 
 def as_text() -> str:
-    """Return the schema as it is printed and stored in docs/task.schema.json."""
+    """Return the schema as JSON, as stored in docs/task.schema.json."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""Slices in task.yaml. A column of the gold or of a public item table splits a track's items into slices."""
+"""Slices in task.yaml: a column of the gold or of a public item table splits a track's items into slices."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,31 +9,38 @@ from scoring.definition.keys import Kind, Values, declare, part
 from scoring.definition.kinds import FILES_BY_SPLIT, NUMBER, TEXT, WORD, WORDS, by_name, either, limited
 from scoring.definition.yaml_values import Value
 
-RIGHT = "right"  # f1:TR@right=HS uses the items for which a run has the correct HS
+RIGHT = "right"  # f1:TR@right=HS scores only the items whose HS the run predicts correctly
 NAME = re.compile("[A-Za-z0-9_-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slicing:
-    """One way to split items. Each value of a column is a slice. Items with empty cells are in no slice."""
+    """A way to split items into slices, one for each value of a column. Items with empty cells belong to no slice."""
 
-    column: str = declare(WORD, "Column whose values are the slices. Defaults to this entry's key.", default="")
+    column: str = declare(
+        WORD, "Column whose values define the slices. Defaults to the name of this entry.", default=""
+    )
     items: Mapping[str, Path] = declare(
         FILES_BY_SPLIT,
-        "Table with the id columns and this column. Without it, the column is in the gold file: one of its "
-        "`columns`, its `group` or one of its `attributes`.",
+        (
+            "Path to a table with the id columns and this column: a `.csv` file with commas or semicolons as "
+            "separators, or a tab-separated file. If omitted, the column must be in the gold file, as "
+            "one of its `columns`, its `group` or one of its `attributes`."
+        ),
         default={},
     )
-    title: str = declare(limited(TEXT, 60), "Display name. Defaults to this entry's key.", default="")
+    title: str = declare(limited(TEXT, 60), "Display name. Defaults to the name of this entry.", default="")
     at_least: float | None = declare(
-        NUMBER, "Splits a column of numbers into two slices: with 20, the slices are `<20` and `>=20`.", default=None
+        NUMBER,
+        "Threshold that splits a column of numbers into two slices. With 20, the slices are `<20` and `>=20`.",
+        default=None,
     )
     merge: Mapping[str, tuple[str, ...]] = declare(
         by_name(WORDS),
-        "Merges several values into one slice: `{others: [AR, MX]}`. Other values stay as they are.",
+        "Merges several values into one slice: `{others: [AR, MX]}`. All other values remain separate slices.",
         default={},
     )
-    files: tuple[str, ...] = ()  # values of the files of a run, if these are the slices
+    files: tuple[str, ...] = ()  # the values that name a run's files, if each file is a slice
 
 
 def _finish(value: Value, values: Values) -> None:
@@ -60,14 +67,17 @@ SLICES = Kind(_read, by_name(SLICING).schema, "name → column of the gold, or m
 
 
 def of_languages(files: Mapping[str, Path]) -> Slicing:
-    """Convert the old key `item_languages` into a slicing."""
+    """Convert the old `item_languages` key into a slicing."""
     return Slicing(column="lang", items=files, title="language")
 
 
 def errors_of_names(slices: Mapping[str, Slicing]) -> Iterator[tuple[str, str]]:
-    """Yield invalid names with their errors."""
+    """Yield each invalid name with its error."""
     for name in slices:
         if not NAME.fullmatch(name):
-            yield name, "the name of slices must have 1 to 40 letters, digits, `_` and `-`"
+            yield name, "the names of slices must consist of 1 to 40 letters, digits, `_` and `-`"
         elif name == RIGHT:
-            yield name, f"{RIGHT} is reserved for metrics on items that a run answers correctly: choose another name"
+            yield (
+                name,
+                f"{RIGHT} is reserved for metrics on items that a run answers correctly; choose a different name",
+            )

@@ -1,7 +1,7 @@
 """A task's definition: the content of task.yaml as frozen, validated objects."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +11,7 @@ from scoring.definition.keys import declare, part
 from scoring.definition.kinds import (
     DECIMALS,
     FILE,
+    FLAG,
     MAIL_ADDRESS,
     SLUG,
     TEXT,
@@ -23,6 +24,7 @@ from scoring.definition.kinds import (
     limited,
     many,
     matching,
+    number,
     one_of,
     whole,
 )
@@ -32,44 +34,67 @@ from scoring.definition.tracks import HIERARCHIES, TRACK, Hierarchy, Track, slug
 from scoring.reports.problems import Problem, Report
 
 ALIAS = limited(
-    matching(r"[^\s\[\]{}/\\]+", "characters without spaces, brackets and slashes, as E-C_en", "part of a name"), 50
+    matching(r"[^\s\[\]{}/\\]+", "text without spaces, brackets or slashes, such as E-C_en", "part of a name"), 50
+)
+ALIASES = replace(
+    by_name(either(ALIAS, by_name(ALIAS))),
+    name="track → text, or placeholder → value → text, each text at most 50 characters",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
-    """The rules by which file names contain team, track and run number."""
+    """Rules for the file names of runs, which contain the team, track and run number."""
 
     run: str = declare(
         TEXT,
-        "Pattern of a run's file name, with `{team}`, `{number}` and `{track}`, or with your own placeholders. `[…]` "
-        "is optional. If the pattern has folders, such as `{team}/{track}/run.tsv`, runs must be uploaded in a zip.",
+        "Pattern for run file names, with `{team}`, `{number}` and `{track}`, or with your own placeholders. Parts "
+        "in `[…]` are optional. If the pattern contains folders, as in `{team}/{track}/run.tsv`, teams must upload "
+        "runs in a zip.",
     )
     archive: str | None = declare(
         TEXT,
-        "Pattern for archive file names, with `{team}`. Agon adds `.zip`. If omitted, any name is allowed.",
+        "Pattern for archive file names without `.zip`, which can contain `{team}`. If omitted, any name is allowed.",
         default=None,
     )
     track: str = declare(
-        TEXT, "How your own placeholders form the track's slug: `{task}-{context}`.", default="{track}"
+        TEXT, "How your own placeholders form the track's slug, such as `{task}-{context}`.", default="{track}"
     )
-    aliases: Mapping[str, str] = declare(
-        by_name(ALIAS), "How names spell `{track}`, by the track's slug: `{ec-en: E-C_en}`.", default={}
+    aliases: Mapping[str, str | Mapping[str, str]] = declare(
+        ALIASES,
+        "Maps track slugs to the spelling that file names use for `{track}`: `{ec-en: E-C_en}`. For other "
+        "placeholders, list the values under the placeholder's name: `{language: {eng: english, deu: german}}`.",
+        default={},
     )
     case: Literal["exact", "ignore"] = declare(
-        one_of("exact", "ignore"), "Whether upper and lower case matter in names.", default="exact"
+        one_of("exact", "ignore"), "Whether file names are case-sensitive (`exact`) or not (`ignore`).", default="exact"
     )
     numbers: tuple[int, ...] = declare(
         many(WHOLE),
-        "Allowed run numbers, if names contain `{number}`. Otherwise the portal numbers the runs.",
+        "Allowed run numbers. Required if file names contain `{number}`. Otherwise, Agon numbers the runs.",
         default=(),
         name="number",
     )
 
+    def spellings(self, field: str) -> dict[str, str]:
+        """Map a field's values to their spelling in file names. Values that are spelled as they are have no entry."""
+        listed = self.aliases.get(field, {})
+        tracks = {slug: text for slug, text in self.aliases.items() if isinstance(text, str)}
+        return (tracks if field == "track" else {}) | ({} if isinstance(listed, str) else dict(listed))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunField:
+    """A short text that describes a run, such as its model or training data."""
+
+    key: str = declare(SLUG, "Short name of the field in exports, the API and `agon submit --field`.")
+    label: str = declare(limited(TEXT, 60), "Name of the field in forms and column headings.")
+    required: bool = declare(FLAG, "Whether teams must fill in the field when they upload runs.", default=False)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overall:
-    """An overall ranking of several tracks that uses each track's ranking metric and official runs."""
+    """An overall ranking across several tracks. It uses each track's ranking metric and official runs."""
 
     slug: str = declare(SLUG, "Short name of the ranking in URLs.")
     title: str = declare(TEXT, "Name of the ranking in lists and headings.", default=slug_of)
@@ -78,14 +103,17 @@ class Overall:
     )
     by: Literal["mean-rank", "borda", "mean-score"] = declare(
         one_of("mean-rank", "borda", "mean-score"),
-        "How tracks are combined: mean of ranks, Borda count, or mean of scores.",
+        "How tracks are combined: mean rank, Borda count or mean score.",
     )
-    note: str = declare(TEXT, "A note shown below the ranking.", default="")
+    weights: tuple[float, ...] = declare(
+        many(number("1")), "Weights of the tracks, in their order. By default, all are equal.", default=()
+    )
+    note: str = declare(TEXT, "Note shown below the ranking.", default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """Contact addresses of the organizers."""
+    """The organizers' contact details."""
 
     address: str | None = declare(MAIL_ADDRESS, "Email address of the organizers.", default=None)
     mailing_list: str | None = declare(
@@ -98,45 +126,72 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Definition:
-    """The content of a task.yaml. Relative paths start at `folder`, and `sha256` identifies the text."""
+    """The content of a task.yaml. Relative paths start at `folder`. `sha256` is the digest of the file."""
 
     agon: int = declare(one_of(1), "Version of the task.yaml format.")
-    slug: str = declare(SLUG, "Short name of the task in URLs. It never changes.")
+    slug: str = declare(SLUG, "Short name of the task in URLs. You can't change it later.")
     title: str = declare(limited(TEXT, 200), "Name of the task.")
-    subtitle: str = declare(limited(TEXT, 200), "What the task is about. Shown in the header of its pages.", default="")
-    venue: str = declare(limited(TEXT, 120), "Workshop or conference.", default="")
-    year: int = declare(whole(9999), "Year of the task.")
-    languages: tuple[str, ...] = declare(WORDS, "Language codes.")
+    subtitle: str = declare(
+        limited(TEXT, 200), "What the task is about, in a few words. Shown in the header of its pages.", default=""
+    )
+    venue: str = declare(limited(TEXT, 120), "Workshop or conference that hosts the task.", default="")
+    year: int = declare(whole(9999), "Year in which the task takes place.")
+    languages: tuple[str, ...] = declare(WORDS, "Language codes of the task's data.")
     sources: tuple[str, ...] = declare(TEXTS, "References and links, shown on the overview page.", default=())
-    contact: Contact | None = declare(part(Contact), "How people can reach you. Shown on every page.", default=None)
+    contact: Contact | None = declare(
+        part(Contact), "How participants can reach you. Shown on every page of the task.", default=None
+    )
     team: TeamRules = declare(
         part(TeamRules, finish_team),
-        "Rules for teams. Without them, every name of 2 to 30 letters, digits, `_` and `-` is allowed, and teams are "
-        "approved automatically.",
+        "Rules for teams. If omitted, any team name of 2 to 30 letters, digits, `_` and `-` is allowed, and teams "
+        "are approved automatically.",
         default=TeamRules(name="[A-Za-z0-9_-]{2,30}"),
     )
     agreement: Agreement | None = declare(
         part(Agreement),
-        "Terms of use for the data. Team members sign them before they can download data or upload runs.",
+        "Terms of use for the data. Team members must sign them before they can download data or upload runs.",
         default=None,
     )
     pages: Mapping[str, Path] = declare(
         by_name(FILE), "Markdown files for the pages `overview`, `data`, `evaluation` and `terms`.", default={}
     )
     hierarchies: Mapping[str, Hierarchy] = declare(
-        HIERARCHIES, "Trees of classes: name → parent → its classes. A class without a parent has `[]`.", default={}
+        HIERARCHIES,
+        "Class hierarchies. Each maps parent classes to their child classes. For a top-level class "
+        "without children, use `[]`.",
+        default={},
     )
-    decimals: int = declare(DECIMALS, "Decimals of displayed scores. Stored scores are exact.", default=4)
+    decimals: int = declare(
+        DECIMALS, "Number of decimal places in displayed scores. Stored scores are not rounded.", default=4
+    )
     tracks: tuple[Track, ...] = declare(many(TRACK, least=1), "The rankings of the task.")
-    naming: Naming = declare(part(Naming), "Naming rules for files.")
+    all_runs_figure: str | None = declare(
+        TEXT,
+        "Metric for a figure on the *All tracks* page and in the paper files, with a bar for each official run and "
+        "baseline in each track, and a line at the mean. Requires tracks whose leaderboards have the same columns.",
+        default=None,
+    )
+    naming: Naming = declare(part(Naming), "Naming rules for run files and archives.")
+    run_fields: tuple[RunField, ...] = declare(
+        many(part(RunField)),
+        "Short texts that teams enter for each upload, such as the model or the training data. Leaderboards and "
+        "exports show each field as a column.",
+        default=(),
+    )
     phases: tuple[Phase, ...] = declare(
         many(part(Phase, finish_phase, never_both=("slots", "runs_per_track")), least=1),
-        "Time windows in which runs are accepted.",
+        "Time windows during which runs are accepted.",
     )
     datasets: tuple[Dataset, ...] = declare(many(part(Dataset)), "Files that people can download.", default=())
-    gold: tuple[GoldFile, ...] = declare(many(part(GoldFile)), "Gold standards.", default=())
-    votes: tuple[VotesFile, ...] = declare(many(part(VotesFile)), "Annotators' votes.", default=())
-    baselines: tuple[Baseline, ...] = declare(many(part(Baseline)), "Unranked rows of the leaderboards.", default=())
+    gold: tuple[GoldFile, ...] = declare(
+        many(part(GoldFile)), "Gold standards, which contain the correct answers.", default=()
+    )
+    votes: tuple[VotesFile, ...] = declare(
+        many(part(VotesFile)), "Annotators' votes, used to compute agreement.", default=()
+    )
+    baselines: tuple[Baseline, ...] = declare(
+        many(part(Baseline)), "Reference runs that leaderboards list without a rank.", default=()
+    )
     overall: tuple[Overall, ...] = declare(many(part(Overall)), "Rankings that combine several tracks.", default=())
     folder: Path
     sha256: str
@@ -146,27 +201,41 @@ class Definition:
         return f"Definition({self.slug}; tracks {', '.join(track.slug for track in self.tracks)})"
 
     def publishes_items(self, track: str, split: str) -> bool:
-        """Whether the answers of gold and runs to every item become public with the scores."""
+        """Return whether the gold and runs' answers to every item will become public."""
         return any(gold.published for gold in self.gold if (gold.track, gold.split) == (track, split))
+
+    def splits_of(self, track: Track) -> list[str]:
+        """Return the splits of the track that a phase uses."""
+        return [split for split in track.items if any(phase.split == split for phase in self.phases)]
 
     @property
     def files_of_rules(self) -> frozenset[Path]:
-        """The files by which runs are checked and compared: the items of all tracks with their texts and slices."""
+        """The files needed to check and compare runs: the tracks' items with their texts, annotators and slices."""
         tables = [(one, table) for one in self.tracks for table in (one.items, one.optional_items, one.texts)]
+        tables += [(one, one.annotators) for one in self.tracks]
+        tables += [(one, one.examples.items) for one in self.tracks if one.examples]
         tables += [(one, slicing.items) for one in self.tracks for slicing in one.slices.values()]
-        named = ((track, path) for track, table in tables for path in table.values())
-        return frozenset(path for track, named_path in named for _, path in each_file(track.files, named_path))
+        named = ((track.files_in(split), path) for track, table in tables for split, path in table.items())
+        return frozenset(path for files, named_path in named for _, path in each_file(files, named_path))
 
     def paths_of_gold(self, gold: GoldFile) -> list[Path]:
-        """Return the files of a gold standard: a single file, or one for each file of a run."""
-        files = next((track.files for track in self.tracks if track.slug == gold.track), None)
+        """Return the paths of a gold standard's files: a single file, or one for each file of a run."""
+        files = next((track.files_in(gold.split) for track in self.tracks if track.slug == gold.track), None)
         return [path for _, path in each_file(files, gold.file)]
 
-    def track(self, slug: str) -> Track:
-        """Return the track with that slug. If there is none, a KeyError lists the existing slugs."""
+    def in_split(self, split: str) -> "Definition":
+        """Return the definition with only the files of a split (`Track.in_split`)."""
+        return replace(self, tracks=tuple(track.in_split(split) for track in self.tracks))
+
+    def track(self, slug: str, split: str | None = None) -> Track:
+        """Return the track with this slug, or raise a KeyError that lists the existing slugs.
+
+        Args:
+            split: limits the track to the files of this split (`Track.in_split`).
+        """
         for track in self.tracks:
             if track.slug == slug:
-                return track
+                return track if split is None else track.in_split(split)
         raise KeyError(f"no track {slug!r}; existing tracks: {', '.join(track.slug for track in self.tracks)}")
 
 

@@ -6,7 +6,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from scoring.definition.keys import Key, Kind, Values, declare, mapping, part
-from scoring.definition.kinds import FILE, FLAG, SLUG, TEXT, WORD, WORDS, either, limited, many, matching, one_of
+from scoring.definition.kinds import (
+    FILE,
+    FLAG,
+    SLUG,
+    TEXT,
+    WORD,
+    WORDS,
+    either,
+    limited,
+    many,
+    matching,
+    one_of,
+    whole,
+)
 from scoring.definition.yaml_values import Value
 
 
@@ -20,12 +33,22 @@ def _read_regular_expression(value: Value) -> str:
     return text
 
 
+_SIMPLE_RULE = re.compile(
+    r"(?:\.|\[(?P<ranges>(?:A-Z|a-z|0-9){3})(?P<others>[_.+]*-?)\])\{(?P<least>\d+),(?P<most>\d+)\}"
+)
+
 REGULAR_EXPRESSION = Kind(_read_regular_expression, {**TEXT.schema, "format": "regex"}, "regular expression")
 DOMAINS = many(matching(r"[a-z0-9-]+(\.[a-z0-9-]+)+", "an email domain, such as uni.example", "email domain"))
 APPROVAL: Kind[Any] = either(
     one_of("automatic", "manual"),
     mapping(
-        [Key("domains", DOMAINS, "Teams of people with an email address in these domains are approved immediately.")],
+        [
+            Key(
+                "domains",
+                DOMAINS,
+                "Agon immediately approves a team if its creator has a verified email address in one of these domains.",
+            )
+        ],
         dict[str, Any],
     ),
 )
@@ -33,30 +56,52 @@ APPROVAL: Kind[Any] = either(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question to new teams. With `choices`, the answer must be one of them. Otherwise, any text is allowed."""
+    """A question that new teams answer.
 
-    key: str = declare(SLUG, "Short name of the answer in exports.")
+    If there are `choices`, the answer must be one of them. Otherwise, any text is allowed.
+    """
+
+    key: str = declare(SLUG, "Short name that identifies the answer in exports.")
     label: str = declare(TEXT, "Text of the question.")
-    required: bool = declare(FLAG, "Whether a team must answer.", default=False)
-    choices: tuple[str, ...] = declare(WORDS, "Allowed answers. Without them, any text is allowed.", default=())
+    required: bool = declare(FLAG, "Whether teams must answer the question.", default=False)
+    choices: tuple[str, ...] = declare(WORDS, "Allowed answers. If omitted, any text is allowed.", default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamRules:
-    name: str = declare(REGULAR_EXPRESSION, "Regular expression that a team name must fully match.")
+    name: str = declare(REGULAR_EXPRESSION, "Regular expression that the entire team name must match.")
     approval: Literal["automatic", "manual", "domains"] = declare(
         APPROVAL,
-        "Whether new teams are approved automatically or by you. `{domains: [uni.example]}` automatically approves "
-        "teams of people with an email address in these domains. You approve the other teams.",
+        "Whether new teams are approved automatically or by you. With `{domains: [uni.example]}`, a team is "
+        "approved automatically if its creator has a verified email address in one of these domains. You approve "
+        "all other teams.",
         default="automatic",
     )
-    domains: tuple[str, ...] = ()  # used with approval by domains
+    domains: tuple[str, ...] = ()  # for approval by domains
     questions: tuple[Question, ...] = declare(
-        many(part(Question)), "Questions that each new team is asked.", default=()
+        many(part(Question)), "Questions that people answer when they create a team.", default=()
     )
     closes_with: str | None = declare(
-        SLUG, "Slug of a phase. When it opens, teams can no longer be created or joined.", default=None
+        SLUG, "Slug of a phase. Once this phase opens, people can no longer create, join or leave teams.", default=None
     )
+    max_members: int | None = declare(
+        whole(least=1),
+        "Maximum number of members in a team. If omitted, there is no limit. With 1, each team consists of a "
+        "single account.",
+        default=None,
+    )
+
+    @property
+    def name_in_words(self) -> str:
+        """Describe the rule for team names in words, or as a regular expression if it is unusual."""
+        simple = _SIMPLE_RULE.fullmatch(self.name)
+        if simple is None or (simple["ranges"] and len({simple["ranges"][at] for at in (0, 3, 6)}) < 3):
+            return f"text that matches the regular expression {self.name}"
+        length = f"{simple['least']} to {simple['most']} characters"
+        if simple["ranges"] is None:
+            return length
+        *others, last = ["digits", *dict.fromkeys(simple["others"])]
+        return f"{length}: {', '.join(['letters (A–Z, a–z)', *others])} and {last}"
 
 
 def finish_team(_value: Value, values: Values) -> None:
@@ -66,10 +111,11 @@ def finish_team(_value: Value, values: Values) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """The terms to sign before downloading data. Everyone must sign a new version again."""
+    """The terms that people sign before downloading data. Everyone must sign each new version."""
 
     version: str = declare(
         limited(WORD, 40),
-        "Version of the text. If the text changes, set a new version, which everyone must sign again.",
+        "Version of the agreement. If you change the text, set a new version. Everyone must then sign the "
+        "agreement again.",
     )
-    file: Path = declare(FILE, "Path to the agreement's text, a Markdown file.")
+    file: Path = declare(FILE, "Path to a Markdown file with the text of the agreement.")

@@ -1,4 +1,4 @@
-"""Tracks in task.yaml: ranked items, run format, and metrics."""
+"""Tracks in task.yaml: the units that are ranked, each with its run format and metrics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from scoring.definition.files import FILES_OF_RUN, Files
-from scoring.definition.keys import Key, Kind, Values, declare, keys_of, mapping, read_keys, schema_of
+from scoring.definition.keys import Key, Kind, Values, declare, keys_of, mapping, part, read_keys, schema_of
 from scoring.definition.kinds import (
     DECIMALS,
     FILES_BY_SPLIT,
     FLAG,
     SLUG,
     TEXT,
+    TEXTS,
     WORD,
     WORDS,
     by_name,
@@ -25,16 +26,17 @@ from scoring.definition.slices import SLICES, Slicing, of_languages
 from scoring.definition.yaml_values import Value
 from scoring.reports.nearest import nearest
 
-Hierarchy = Mapping[str, tuple[str, ...]]  # parent → children; keys are inner classes, and leaves without a parent
+# Parent → children; the keys are the inner classes and any leaves without a parent.
+Hierarchy = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
     """One metric of a track. `f1:YES` has the name `f1` and the part `YES`. Options are the metric's parameters.
 
-    `f1:YES@language=es` uses only the items of a slice. `where` holds the name of the slices and the value. A score
-    built from others has the name `combine`, its own name as part, and the others in `of`. With the option `slices`,
-    the score is built from its one metric in each slice.
+    `f1:YES@language=es` uses only the items in a slice: `where` holds the name of the slicing and the slice. If a score
+    combines other metrics, `name` is `combine`, `part` is the score's own name, and `of` holds the other metrics. With
+    the `slices` option, the score combines the values of one metric in each slice.
     """
 
     name: str
@@ -52,17 +54,17 @@ class MetricSpec:
 
 @dataclass(frozen=True, slots=True)
 class FormatSpec:
-    """The format of a run file or gold file: a kind from the registry of `scoring.formats` and its options."""
+    """The format of a run file or gold file: a kind from the registry in `scoring.formats`, and its options."""
 
     kind: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _read_format(value: Value) -> FormatSpec:
-    """Read the kind and the options that it declares. An invalid kind is replaced by the most similar one."""
+    """Read the kind and the options that it declares. If the kind is invalid, assume the most similar one."""
     formats = value.document.formats
     found = value.at("kind")
-    if found is value:  # reading it as a mapping reports the problem
+    if found is value:  # no `kind`; if this is not a mapping, `keys()` reports that
         if value.keys() or value.is_mapping:
             value.error("definition-key-missing", expected="kind")
         return FormatSpec("")
@@ -99,17 +101,17 @@ def _read_plain(value: Value) -> MetricSpec:
 
 
 def _read_metric(value: Value) -> MetricSpec:
-    """Read a metric, or a score built from other metrics."""
+    """Read a metric, or a score that combines other metrics."""
     if value.at("combine") is value:
         return _read_plain(value)
     options = read_keys(value, COMBINE_KEYS)
     name, parts, weights = options.pop("combine"), options.pop("of"), options["weights"]
     if weights and len(weights) != len(parts):
-        value.at("weights").invalid(f"one weight for each of the {len(parts)} metrics under of")
+        value.at("weights").invalid(f"one weight for each of the {len(parts)} metrics listed under of:")
     elif weights and options["by"] not in ("mean", "harmonic-mean"):
-        value.at("weights").invalid(f"no weights: {options['by']} does not use weights")
+        value.at("weights").invalid(f"no weights, because {options['by']} does not use them")
     if options["slices"] and (len(parts) > 1 or weights):
-        value.at("of").invalid("one metric without weights, because it is computed in each slice")
+        value.at("of").invalid("one metric and no weights, because the metric is computed on each slice")
     return MetricSpec("combine", name, options, parts)
 
 
@@ -124,7 +126,7 @@ def _read_hierarchy(value: Value) -> Hierarchy | None:
     known: dict[str, Hierarchy] = value.document.parts["hierarchies"]
     name = value.text()
     if name and name not in known:
-        value.invalid("a name defined under hierarchies: " + (", ".join(known) or "there is none"))
+        value.invalid(f"a name defined under hierarchies: {', '.join(known) or 'none are defined'}")
     return known.get(name)
 
 
@@ -133,32 +135,50 @@ def missing_of_combined(values: Values, _parts: Values) -> str:
     return "skip" if values["slices"] or values["by"] == "gap" else "zero"
 
 
-# The registries of formats and metrics add their schemas. This module does not import them.
+# `scoring.definition.schema` defines the schemas referred to here, because this module does not import the registries.
 FORMAT = Kind(_read_format, {"$ref": "#/$defs/format"}, "run format")
 PLAIN_METRIC = Kind(_read_plain, {"$ref": "#/$defs/metric"}, "metric")
 COMBINE_KEYS = (
-    Key("combine", SLUG, "Name of a score built from other metrics. `combine: overall` has the key `combine:overall`."),
+    Key(
+        "combine",
+        SLUG,
+        "Name of a score that combines other metrics. To refer to the score elsewhere, add the "
+        "`combine:` prefix, as in `combine:overall`.",
+    ),
     Key(
         "of",
         many(PLAIN_METRIC, least=1, each_once=True),
-        "Metrics that the score combines. They do not have to be listed in `metrics`.",
+        "Metrics that the score combines. You don't have to list them under `metrics`.",
     ),
-    Key("title", limited(TEXT, 100), "Column heading on the leaderboard. By default, the name.", None),
-    Key("slices", WORD, "Builds the score from one metric (under `of`), computed in each of these slices.", None),
+    Key("title", limited(TEXT, 100), "Column heading on the leaderboard. Defaults to the score's name.", None),
+    Key(
+        "slices",
+        WORD,
+        "Name of an entry of the track's `slices`. The score combines the values of a single metric, set with `of`, "
+        "on each of these slices.",
+        None,
+    ),
     Key(
         "by",
         one_of("mean", "harmonic-mean", "product", "minimum", "maximum", "gap"),
-        "How the metrics are combined. `minimum` is the worst slice. `gap` is the largest value minus the smallest.",
+        "How the metrics are combined. `minimum` is the smallest value, for example the score of the worst slice. "
+        "`gap` is the largest value minus the smallest.",
         "mean",
     ),
-    Key("weights", many(number(0, "1")), "Weights for a mean or harmonic mean. By default, all are equal.", ()),
+    Key(
+        "weights",
+        many(number("1")),
+        "Weights for a mean or harmonic mean. By default, all metrics have the same weight.",
+        (),
+    ),
     Key(
         "missing", one_of("zero", "skip"), "Whether an undefined metric counts as 0 or is skipped.", missing_of_combined
     ),
     Key(
         "columns",
         FLAG,
-        "With the files of a run as `slices`, whether the metric of each file is also a leaderboard column.",
+        "Whether the leaderboard also has a column for each file's metric. Allowed only if `slices` is the name of a "
+        "run's `files`.",
         False,
     ),
 )
@@ -183,72 +203,107 @@ def decimals_of_task(_values: Values, parts: Values) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Examples:
+    """Items that are shown with the runs' answers."""
+
+    items: Mapping[str, Path] = declare(
+        FILES_BY_SPLIT,
+        "Table with the id columns, the columns listed under `columns`, and one row for each example (at most 50).",
+    )
+    columns: tuple[str, ...] = declare(WORDS, "Columns of the table to show, such as the text of the items.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
     """A track, which has its own ranking."""
 
     slug: str = declare(SLUG, "Short name of the track in URLs, file names and exports.")
     title: str = declare(limited(TEXT, 200), "Name of the track in lists and headings.", default=slug_of)
-    description: str = declare(TEXT, "What the track asks participants to do, in a sentence or two.", default="")
+    description: str = declare(TEXT, "What participants do in this track, in a sentence or two.", default="")
     language: str | None = declare(TEXT, "Language of the items.", default=None)
     format: FormatSpec = declare(FORMAT, "Format of run files: `kind` and the options of that kind.")
     files: Files | None = declare(
         FILES_OF_RUN,
-        "For runs with several files, such as one per language: `{name: language, of: [eng, deu]}`. Each file has its "
-        "own items and gold, in the track's `format`.",
+        "For runs with several files, such as one per language: `{name: language, of: [eng, deu]}`. Each file has "
+        "its own items and gold standard, and all files use the track's `format`.",
         default=None,
     )
     hierarchy: Hierarchy | None = declare(
-        HIERARCHY, "Hierarchy of the classes, one of the task's `hierarchies`.", default=None
+        HIERARCHY, "Class hierarchy for this track, one of the task's `hierarchies`.", default=None
     )
     items: Mapping[str, Path] = declare(
         FILES_BY_SPLIT,
-        "File of the public item ids, one per line. A single file is for the split `test`; "
-        "for several splits write `{dev: …, test: …}`.",
+        "File with the public item ids, one per line. A single file applies to the `test` split. For several "
+        "splits, use `{dev: …, test: …}`.",
     )
     optional_items: Mapping[str, Path] = declare(
-        FILES_BY_SPLIT, "Files of further ids that a run may contain: all of them or none.", default={}
+        FILES_BY_SPLIT,
+        "File with ids that are optional in runs. A run must contain either all of them or none.",
+        default={},
     )
     texts: Mapping[str, Path] = declare(
         FILES_BY_SPLIT,
-        "Table with the id columns and `text`. Spans given as pairs or rows that end after their text are "
-        "errors. Listed offsets after the text are warnings. Required with `conll`: "
-        "the column `id` and the tokens of each sentence, separated by spaces. Runs must have the same number of "
-        "tokens. Metrics of surface forms also require the table.",
+        "Table with the id columns and the `text` column. If a span given as a pair or row ends beyond the text, "
+        "the run has an error. A single offset beyond the text causes a warning. `conll` tracks require a table "
+        "with the `id` column and the tokens of each sentence in `text`, separated by spaces. Sentences in runs "
+        "must have the same number of tokens. Surface form metrics also require the table.",
+        default={},
+    )
+    annotators: Mapping[str, Path] = declare(
+        FILES_BY_SPLIT,
+        "For predictions by annotator in a `table` with `list`: a table with the id columns and the `annotators` "
+        "column, which lists an item's annotators, separated by commas. They are names of the format's columns. An "
+        "item's list then has one value for each of its annotators, in this order.",
         default={},
     )
     slices: Mapping[str, Slicing] = declare(
         SLICES,
-        "Columns that divide the items into slices. Leaderboards can be ranked by a single slice, the results analysis "
-        "compares slices, and a metric can be limited to one slice, for example `f1:YES@language=es`. `@right=HS` "
-        "limits a metric to the items for which a run has the correct value in the column or class HS.",
+        "Columns that divide the items into slices. You can rank a leaderboard by a single slice, compare slices "
+        "in the results analysis, and limit a metric to one slice, as in `f1:YES@language=es`. `@right=HS` limits "
+        "a metric to the items for which a run has the correct value for the `HS` column or class.",
         default={},
+    )
+    examples: Examples | None = declare(
+        part(Examples),
+        "Only for tables. Items that the results analysis lists with the answers of the official runs and baselines. "
+        "Items with a gold answer are left out, because other runs could copy it.",
+        default=None,
     )
     missing: Literal["reject", "default"] = declare(
         one_of("reject", "default"),
-        "Whether a run with a missing item is rejected, or the item counts as unanswered.",
+        "What happens to a run with missing items: the run is rejected, or these items count as unanswered.",
         default="reject",
     )
     items_outside_gold: Literal["ignore", "count"] = declare(
         one_of("ignore", "count"),
-        "How answers to items are scored that a gold standard with `covers: listed` leaves out. With `count`, they "
-        "count in precision, F1 and system precision of labels and tables, as in PyEvALL. `count` is an error if no "
-        "metric of the track counts such answers (spans, rankings, weights).",
+        "How to score answers to items that are missing from a gold standard with `covers: listed`. With `count`, "
+        "these answers affect precision, F1 and system precision of labels and tables, as in PyEvALL. `count` is "
+        "an error if none of the track's metrics count such answers, as for spans, rankings and weights.",
         default="ignore",
     )
     metrics: tuple[MetricSpec, ...] = declare(
         METRICS,
-        'Metrics, optionally with a class or column: `f1_macro`, `"f1:YES"`. A metric with options is a mapping: '
-        "`{name: precision_macro, unpredicted: skip}`. A score built from other metrics is also a mapping: "
-        "`{combine: overall, of: [f1_macro, accuracy], by: mean}`.",
+        'Metrics, optionally for a class or column: `f1_macro`, `"f1:YES"`. To set a metric\'s options, use a '
+        "mapping: `{name: precision_macro, unpredicted: skip}`, with the class or column in its name: "
+        '`{name: "accuracy_within:stars", tolerance: 1}`. To combine metrics into one score, also use a '
+        "mapping: `{combine: overall, of: [f1_macro, accuracy], by: mean}`.",
     )
-    rank_by: str = declare(TEXT, "Metric used for ranking, one of `metrics`.")
+    rank_by: str = declare(TEXT, "Metric that determines the ranking, one of `metrics`.")
+    board_columns: tuple[str, ...] = declare(
+        TEXTS,
+        "Metrics that the leaderboard shows by default. Readers can select others. If omitted, all metrics are "
+        "shown. Run pages and exports always contain all metrics.",
+        default=(),
+    )
     decimals: int = declare(
-        DECIMALS, "Decimals of displayed scores. Stored scores are exact.", default=decimals_of_task
+        DECIMALS,
+        "Number of decimal places in displayed scores. Stored scores are not rounded.",
+        default=decimals_of_task,
     )
     ties: Literal["exact", "rounded", "earlier"] = declare(
         one_of("exact", "rounded", "earlier"),
-        "Which runs share a rank: runs with exactly equal scores, runs with equal displayed scores, or none. With "
-        "`none`, the earlier run comes first.",
+        "Which runs share a rank: with `exact`, runs with identical scores; with `rounded`, runs with the same "
+        "displayed score; with `earlier`, none, because the earlier run is ranked first.",
         default="exact",
     )
 
@@ -256,28 +311,52 @@ class Track:
     def ranking_metric(self) -> MetricSpec:
         return next(spec for spec in self.metrics if spec.key == self.rank_by)
 
+    def files_in(self, split: str) -> Files | None:
+        """Return the files of a run for a split, or None if runs have a single file."""
+        return self.files and self.files.in_split(split)
+
+    def in_split(self, split: str) -> "Track":
+        """Return the track with only the files of a split, and without metrics that need other files."""
+        files = self.files_in(split)
+        if files is None or files == self.files:
+            return self
+        metrics = tuple(kept for spec in self.metrics if (kept := _in_files(spec, files)))
+        return replace(self, files=files, metrics=metrics, slices={**self.slices, files.name: files.slicing})
+
 
 def _finish_track(value: Value, values: Values) -> None:
-    """Convert the deprecated key `item_languages`, and add the slices and columns of a run's files."""
+    """Convert the deprecated `item_languages` key. For runs with several files, add the files' slices and columns."""
     languages = values.pop("item_languages")
     if languages:
         value.at("item_languages").warning("definition-key-replaced", found="item_languages", expected="slices")
         values["slices"] = {"language": of_languages(languages), **values["slices"]}
     files = values["files"]
     if files is not None and files.name in values["slices"]:
-        value.at("slices").error("definition-rule", found=f"{files.name} are the files of a run: remove these slices")
+        value.at("slices").error(
+            "definition-rule", found=f"{files.name} is already defined under files; remove it from slices"
+        )
     if files is not None:
         values["slices"] = {files.name: files.slicing, **values["slices"]}
     values["metrics"] = tuple(one for spec in values["metrics"] for one in (spec, *_columns(spec, files)))
 
 
 def _columns(spec: MetricSpec, files: Files | None) -> Iterator[MetricSpec]:
-    """Yield the metric of each file, if a combined score shows these metrics."""
+    """Yield the metric for each file if the combined score shows these metrics as columns."""
     if spec.options.get("columns") is True and files is not None and spec.options["slices"] == files.name:
         yield from (replace(spec.of[0], where=(files.name, value)) for value in files.of)
 
 
+def _in_files(spec: MetricSpec, files: Files) -> MetricSpec | None:
+    """Return the metric without parts that need a file not listed in `files`. None if nothing remains."""
+    if not spec.of:
+        return None if spec.where and spec.where[0] == files.name and spec.where[1] not in files.of else spec
+    kept = [place for place, one in enumerate(spec.of) if _in_files(one, files)]
+    weights = spec.options["weights"]
+    options = {**spec.options, "weights": tuple(weights[place] for place in kept) if weights else weights}
+    return replace(spec, of=tuple(spec.of[place] for place in kept), options=options) if kept else None
+
+
 ITEM_LANGUAGES = Key(
-    "item_languages", FILES_BY_SPLIT, "Replaced by `slices: {language: {column: lang, items: …}}`.", {}
+    "item_languages", FILES_BY_SPLIT, "Deprecated. Use `slices: {language: {column: lang, items: …}}` instead.", {}
 )
 TRACK = mapping((*keys_of(Track), ITEM_LANGUAGES), Track, _finish_track)

@@ -1,10 +1,11 @@
-"""A YAML document as text. Scalars stay strings until a kind of value converts them, and all problems are collected.
+"""A YAML document as text. Scalars stay strings until a `Kind` converts them, and all problems are collected.
 
-YAML itself reads `YES` as true and `1_0` as ten, and keeps only the last of two equal keys. None of that happens here.
+YAML itself reads `YES` as true and `1_0` as ten, and keeps only the last of two duplicate keys. That cannot happen
+here.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,15 @@ from typing import Any
 import yaml
 from yaml.reader import Reader
 
+from scoring import limits
 from scoring.reports.problems import Report, Severity
+
+START_OF_VALUE = re.compile(r":\s")
+PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
 
 
 def path_to(path: str, *steps: str | int) -> str:
-    """Extend a path with the next keys or indexes, for example to `tracks[2].format.classes`."""
+    """Extend a path by keys or indexes, for example to `tracks[2].format.classes`."""
     for step in steps:
         path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path
@@ -24,10 +29,10 @@ def path_to(path: str, *steps: str | int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The data shared by all values of a document.
+    """Data shared by all values of a document.
 
-    Relative paths start at `folder`. `formats` holds the run formats by name. `parts` are the values read so far, by
-    root key. Keys are read in the order of their declaration.
+    Relative paths start at `folder`. `formats` holds the run formats by name. `parts` holds the values read so far by
+    root key. Keys are read in the order in which they are declared.
     """
 
     report: Report
@@ -39,8 +44,8 @@ class Document:
 class Value:
     """One node of the document and its path, for example `tracks[2].format.classes`.
 
-    Each method that reads returns a typed value. If there is a problem, the method reports it and returns an empty
-    value, so that reading continues.
+    Each reading method returns a typed value. If there is a problem, the method reports it and returns an empty value,
+    so that reading can continue.
     """
 
     def __init__(self, node: yaml.Node, path: str, document: Document) -> None:
@@ -59,13 +64,13 @@ class Value:
         self.document.report.add(severity, code, file="task.yaml", line=line, item=self.path or "/", **fields)
 
     def invalid(self, expected: str, suggestion: str | None = None) -> None:
-        """Report that another value was expected here."""
-        kind = "a list" if isinstance(self.node, yaml.SequenceNode) else "a mapping of keys"
+        """Report that a different value was expected here."""
+        kind = "a list" if isinstance(self.node, yaml.SequenceNode) else "a mapping"
         found = self.node.value or "nothing" if self.is_scalar else kind
         self.error("definition-value", found=str(found), expected=expected, suggestion=suggestion)
 
     def at(self, *steps: str | int) -> "Value":
-        """Return the value at these keys and indexes, or the last existing one on the path."""
+        """Return the value at these keys and indexes, or the last value on the path that exists."""
         value = self
         for step in steps:
             below = value._below(step)
@@ -84,7 +89,7 @@ class Value:
 
     @property
     def nothing(self) -> "Value":
-        """Return an empty value whose problems are not reported. Kinds use it for missing values."""
+        """An empty value whose problems are not reported. It takes the place of missing or invalid values."""
         document = Document(Report(), self.document.folder, self.document.formats, self.document.parts)
         return Value(yaml.ScalarNode("", ""), self.path, document)
 
@@ -103,7 +108,7 @@ class Value:
         return str(self.node.value)
 
     def matching(self, pattern: str, expected: str) -> str:
-        """Return a text that fully matches the regular expression, or an empty text."""
+        """Return the text if it fully matches the regular expression. If not, report it and return an empty string."""
         text = self.text()
         if text and not re.fullmatch(pattern, text):
             self.invalid(expected)
@@ -121,7 +126,7 @@ class Value:
         """Return the values of a mapping by key. If a key is repeated, report it and use its last value."""
         values: dict[str, Value] = {}
         if not isinstance(self.node, yaml.MappingNode):
-            self.invalid("a mapping of keys")
+            self.invalid("a mapping")
             return values
         for key, node in self.node.value:
             name = str(key.value)
@@ -139,12 +144,15 @@ def parse_document(
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         events = yaml.parse(text, Loader=loader)
-        wrong = next((problem for problem in map(_problem_of_event, events) if problem is not None), None)
-        root = yaml.compose(text, Loader=loader)
+        wrong = next((problem for problem in _problems_of_events(events) if problem is not None), None)
+        root = yaml.compose(text, Loader=loader) if wrong is None else None
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        report.error("definition-yaml", file="task.yaml", line=line, found=str(getattr(error, "problem", error)))
+        line, found = mark.line + 1 if mark else None, str(getattr(error, "problem", error))
+        lines = text.splitlines()
+        if mark and mark.line < len(lines) and (bare := _bare_placeholder(lines[mark.line])):
+            found += f"; put the value with {bare} in quotes"
+        report.error("definition-yaml", file="task.yaml", line=line, found=found)
         return None
     if root is None or wrong is not None:
         report.error(file="task.yaml", **(wrong or {"code": "definition-yaml", "found": "nothing"}))
@@ -152,8 +160,32 @@ def parse_document(
     return Value(root, "", Document(report, folder, formats or {}))
 
 
+def _bare_placeholder(line: str) -> str | None:
+    """Return a placeholder such as {split} in an unquoted value. YAML reads its brace as the start of a mapping.
+
+    The time is linear in the length of the line, which can be as long as the whole document.
+    """
+    for part in re.split("[\"'#]", line):
+        start = START_OF_VALUE.search(part)
+        if start and (bare := PLACEHOLDER.findall(part, start.end())):
+            return str(bare[-1])
+    return None
+
+
+def _problems_of_events(events: Iterable[yaml.Event]) -> Iterator[dict[str, Any] | None]:
+    """Yield the problem of each event, or None if it has none."""
+    depth = 0
+    for event in events:
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > limits.DEFINITION_DEPTH:
+            found = f"more than {limits.DEFINITION_DEPTH} levels of nested lists or mappings"
+            line = event.start_mark.line + 1 if event.start_mark else None
+            yield {"code": "definition-yaml", "line": line, "found": found}
+        yield _problem_of_event(event)
+
+
 def _problem_of_event(event: yaml.Event) -> dict[str, Any] | None:
-    """Return the fields of a problem: an alias, or a text with a character that YAML only allows as an escape."""
+    """Return the fields of a problem if there is an alias, or a character that YAML allows only as an escape."""
     line = event.start_mark.line + 1 if event.start_mark else None
     if isinstance(event, yaml.AliasEvent):
         return {"code": "definition-yaml", "line": line, "found": "an alias (*name)"}

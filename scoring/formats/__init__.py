@@ -11,6 +11,8 @@ from scoring import limits
 from scoring.answers import AnswerKind, Answers
 from scoring.definition import FormatSpec, Track
 from scoring.definition.files import each_file
+from scoring.formats.brat import BRAT
+from scoring.formats.brat_relations import BRAT_RELATIONS
 from scoring.formats.conll import CONLL
 from scoring.formats.format import Format, Size
 from scoring.formats.id_lists import ID_LISTS
@@ -24,6 +26,8 @@ from scoring.formats.table_labels import TABLE_LABELS
 from scoring.formats.table_soft import TABLE_SOFT
 from scoring.formats.texts import JSON_TEXTS, TEXT_LINES
 from scoring.formats.trec import TREC_QRELS, TREC_RUN
+from scoring.formats.tuples import TUPLES
+from scoring.items.annotators import Annotators
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 
@@ -38,11 +42,14 @@ FORMATS: dict[str, Format] = {
         SPANS,
         TYPED_SPANS,
         CONLL,
+        BRAT,
+        BRAT_RELATIONS,
         TREC_RUN,
         TREC_QRELS,
         ID_LISTS,
         TEXT_LINES,
         JSON_TEXTS,
+        TUPLES,
     )
 }
 
@@ -51,7 +58,7 @@ T = TypeVar("T")
 
 
 def by_file(known: Mapping[str, T]) -> dict[str, dict[str, T]]:
-    """Group a mapping by item id into one mapping per file, whose keys are the ids within the file."""
+    """Group a mapping keyed by item id into one mapping per file, keyed by the ids within the file."""
     found: dict[str, dict[str, T]] = {}
     for item, one in known.items():
         value, _, own = item.partition("/")
@@ -70,7 +77,7 @@ def size_of(spec: FormatSpec) -> Size:
 
 
 def write_run(track: Track, answers: Answers, path: Path) -> None:
-    """Write `answers` as a run file of the track. Missing folders are created."""
+    """Write `answers` as a run file for the track, creating missing folders."""
     if track.files is not None and track.files.field in str(path):
         for prefix, own in each_file(track.files, path):
             rows = [row for row, item in enumerate(answers.ids) if item.startswith(prefix)]
@@ -78,8 +85,13 @@ def write_run(track: Track, answers: Answers, path: Path) -> None:
             write_run(replace(track, files=None), answers.select(np.array(rows, np.intp), ids), own)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = FORMATS[track.format.kind].write(answers, track.format)
-    path.write_text(text, encoding="utf-8", newline="")
+    content = FORMATS[track.format.kind].write(answers, track.format)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def is_zipped(track: Track) -> bool:
+    """Return whether a run for the track is a zip with a file for each item."""
+    return FORMATS[track.format.kind].is_zip
 
 
 def suffix(track: Track) -> str:
@@ -96,16 +108,17 @@ def read_run(
     optional: Collection[str] = (),
     lenient: bool = False,
     text_lengths: Mapping[str, int] | None = None,
+    annotators: Annotators | None = None,
 ) -> Answers | None:
     """Read a run file. The rows keep the file's order.
 
     Args:
         items: the ids that the run must have. None disables the check of ids.
-        optional: further ids that the run may have, all of them or none.
-        lenient: accept, with warnings, what the official evaluators tolerate (missing items or labels, labels outside
-    the
-                domain, inner classes, incorrect sums). Labels unknown to the format become further columns.
-        text_lengths: the number of characters in each item's text (of tokens, for entities), to check offsets.
+        optional: additional ids of which the run must have all or none.
+        lenient: accept with warnings everything that the official evaluators accept: missing items or labels, labels
+            outside the domain, inner classes, and incorrect sums. Unknown labels become additional columns.
+        text_lengths: the number of characters in each item's text (tokens, for `conll`), to check offsets.
+        annotators: the annotators of each item, for lists with one value per annotator.
 
     Returns:
         The answers, or None if an error was reported.
@@ -114,6 +127,7 @@ def read_run(
     if files is not None:
         lengths = None if text_lengths is None else by_file(text_lengths)
         further = by_file(dict.fromkeys(optional))
+        own_annotators = None if annotators is None else by_file(annotators)
 
         def read_part(value: str, content: bytes, own: Report) -> Answers | None:
             return read_run(
@@ -124,6 +138,7 @@ def read_run(
                 optional=further.get(value, {}),
                 lenient=lenient,
                 text_lengths=None if lengths is None else lengths.get(value, {}),
+                annotators=None if own_annotators is None else own_annotators.get(value, {}),
             )
 
         return read_several(data, files, report, read_part, needs_all=files.missing == "reject" and not lenient)
@@ -132,26 +147,36 @@ def read_run(
         role="run",
         report=report,
         items=items,
-        optional=dict.fromkeys(optional),  # used as an ordered set
+        optional=dict.fromkeys(optional),  # an ordered set
         lenient=lenient,
         missing_allowed=track.missing == "default",
         inner_classes=_inner_classes(track),
         text_lengths=text_lengths,
+        annotators=annotators,
         **_bounds(track.format, expected),
     )
     return _read(data, track.format, reading)
 
 
-def read_gold(track: Track, data: bytes, spec: FormatSpec, report: Report) -> Answers | None:
-    """Read a gold file in the format `spec`. Return None if an error was reported."""
+def read_gold(
+    track: Track, data: bytes, spec: FormatSpec, report: Report, annotators: Annotators | None = None
+) -> Answers | None:
+    """Read a gold file in the format `spec`. Return None if an error was reported.
+
+    Args:
+        annotators: same as for `read_run`.
+    """
     files = track.files
     if files is not None:
+        own_annotators = None if annotators is None else by_file(annotators)
 
-        def read_part(_value: str, content: bytes, own: Report) -> Answers | None:
-            return read_gold(replace(track, files=None), content, spec, own)
+        def read_part(value: str, content: bytes, own: Report) -> Answers | None:
+            of_file = None if own_annotators is None else own_annotators.get(value, {})
+            return read_gold(replace(track, files=None), content, spec, own, of_file)
 
         return read_several(data, files, report, read_part, needs_all=True)
-    return _read(data, spec, Reading(role="gold", report=report, inner_classes=_inner_classes(track)))
+    reading = Reading(role="gold", report=report, inner_classes=_inner_classes(track), annotators=annotators)
+    return _read(data, spec, reading)
 
 
 def _inner_classes(track: Track) -> frozenset[str]:
@@ -168,9 +193,9 @@ def _read(data: bytes, spec: FormatSpec, reading: Reading) -> Answers | None:
 
 
 def _bounds(spec: FormatSpec, items: int | None) -> dict[str, int]:
-    """Return the limits on lines or objects and on cells or values for a run with this number of items.
+    """Return the maximum number of lines or objects, and of cells or values, for a run with this number of items.
 
-    Gold and lenient readings (`items` is None) only have the limits that apply to any file.
+    For gold and lenient reading, `items` is None, and only the limits for any file apply.
     """
     if items is None:
         return {}

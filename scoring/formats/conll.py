@@ -1,8 +1,9 @@
-"""Tagged tokens as in CoNLL-2003: one token per line with its tag last, and an empty line after each sentence."""
+"""Tagged tokens, as in CoNLL-2003: one token per line, ending with its tag, and an empty line after each sentence."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -14,7 +15,7 @@ from scoring import limits
 from scoring.answers import Entities
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
-from scoring.definition.kinds import WORDS, one_of
+from scoring.definition.kinds import WORDS, one_of, whole
 from scoring.formats.format import Format, Size
 from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
 from scoring.reports.nearest import nearest
@@ -24,27 +25,39 @@ OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
 PREFIXES = {"BIO": "BI", "IOB2": "BI", "BIOES": "BIES"}
 LETTERS = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE}
 ID = "# id = "
-TOKEN = "_"  # token text in runs written by this module
+ID_KEYS = ("id", "sent_id")  # the second is CoNLL-U's
+COMMENT = re.compile(r"# *(?P<key>[A-Za-z_][A-Za-z_ ]{0,40}?) *=(?P<value>.*)")
+NAMELESS = "\n"  # stands for a missing id that has already been reported
+TOKEN = "_"  # written in place of unknown tokens, and in other columns
+MOST_COLUMNS = 50
 OPTIONS = (
     Key("classes", WORDS, "Entity types."),
     Key(
+        "column",
+        whole(MOST_COLUMNS, 2),
+        "Number of the column with the tag, where 1 is the first column. Defaults to the last column.",
+        None,
+    ),
+    Key(
         "scheme",
         one_of("BIO", "IOB2", "BIOES"),
-        "Tagging scheme of the entities. BIO and IOB2 are the same. For IOB1, where `I-` begins most entities, add "
-        "`repair: begin`.",
+        "Tagging scheme. `BIO` and `IOB2` mean the same scheme. For IOB1, in which most entities begin with `I-`, "
+        "add `repair: begin`.",
         "BIO",
     ),
     Key(
         "repair",
         one_of("reject", "begin", "discard"),
-        "How to treat tags in an invalid order, such as `I-PER` after `O`: as an error, as the beginning of an entity "
-        "(as in conlleval and seqeval), or as no entity (as in seqeval's strict mode).",
+        "How to handle tags in an invalid order, such as `I-PER` after `O`. `reject` reports an error, `begin` "
+        "starts a new entity (as in conlleval and seqeval), and `discard` ignores the tags (as in seqeval's strict "
+        "mode).",
         "reject",
     ),
     Key(
         "ids",
         one_of("numbers", "comments"),
-        "How sentences are identified: by number from 1, or by a line `# id = …` before each sentence.",
+        "How sentences are identified: by their number, starting at 1, or by a line `# id = …` or `# sent_id = …` "
+        "before each sentence. With such lines, other comments before a sentence, such as `# text = …`, are ignored.",
         "numbers",
     ),
 )
@@ -57,7 +70,7 @@ def size(spec: FormatSpec) -> Size:
 
 
 def tags_of(spec: FormatSpec) -> dict[str, int]:
-    """Map tags to numbers: 8 · type index + prefix."""
+    """Map each tag to a number: 8 · type index + prefix."""
     letters = PREFIXES[spec.options["scheme"]]
     types = enumerate(spec.options["classes"])
     return {"O": OUTSIDE} | {f"{one}-{name}": 8 * place + LETTERS[one] for place, name in types for one in letters}
@@ -71,7 +84,9 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
         return None
     problems = Problems(reading.report)
     words: list[str] | None = [] if reading.role == "gold" else None
-    ids, lengths, tags, lines = _sentences(text, spec.options["ids"] == "comments", problems, words)
+    sentences = _Sentences(spec.options["ids"] == "comments", spec.options["column"], problems, words)
+    sentences.read(text)
+    ids, lengths, tags, lines = sentences.ids, sentences.lengths, sentences.tags, sentences.lines
     if reading.text_lengths is not None:
         expected = [reading.text_lengths.get(item, length) for item, length in zip(ids, lengths, strict=True)]
         report_lengths(ids, lengths, expected, problems, reading.lenient)
@@ -90,44 +105,80 @@ def _texts(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
     return [" ".join(islice(rest, length)) for length in lengths]
 
 
-def _sentences(
-    text: str, with_ids: bool, problems: Problems, words: list[str] | None = None
-) -> tuple[list[str], list[int], list[str], list[int]]:
-    """Return the ids and lengths of the sentences, and the tags and line numbers of all tokens.
+@dataclass(slots=True)
+class _Sentences:
+    """The sentences of a file: their ids and lengths, and the tags and line numbers of all tokens.
 
-    The tokens themselves are added to `words`.
+    If `words` is given, the tokens themselves are appended to it.
     """
-    ids: list[str] = []
-    lengths: list[int] = []
-    tags: list[str] = []
-    lines: list[int] = []
-    before, name = 0, ""
-    for number, line in enumerate([*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""], 1):
-        fields = line.split()
-        if not fields:
-            if len(tags) > before:
-                ids.append(name if with_ids else str(len(ids) + 1))
-                lengths.append(len(tags) - before)
-            before, name = len(tags), ""
-        elif with_ids and len(tags) == before and line.startswith(ID):
-            name = line.removeprefix(ID).strip()
-        else:
-            if len(fields) == 1 or (with_ids and not name):
-                expected = "a token, a space or tab, and its tag" if len(fields) == 1 else f"{ID}… before a sentence"
-                found = shown(line)
-                problems.add("token-line", f"line {number}: {found}", line=number, found=found, expected=expected)
-                name = name or str(number)  # used so that the missing id is reported only once
-            if words is not None:
-                words.append(fields[0])
-            tags.append(fields[-1] if len(fields) > 1 else "O")
-            lines.append(number)
-    return ids, lengths, tags, lines
+
+    with_ids: bool
+    column: int | None  # number of the column with the tag, or None for the last column
+    problems: Problems
+    words: list[str] | None
+    ids: list[str] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    _start: int = 0  # number of tokens before the current sentence
+    _id: str = ""
+
+    def read(self, text: str) -> None:
+        at, least = (-1, 2) if self.column is None else (self.column - 1, self.column)
+        for number, line in enumerate([*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""], 1):
+            fields = line.split()
+            if not fields:
+                self._end()
+            elif not (self.with_ids and line.startswith("#") and self._is_comment(number, line)):
+                if len(fields) < least or (self.with_ids and not self._id):
+                    self._report_token(number, line, len(fields) < least)
+                if self.words is not None:
+                    self.words.append(fields[0])
+                self.tags.append(fields[at] if len(fields) >= least else "O")
+                self.lines.append(number)
+
+    def _is_comment(self, number: int, line: str) -> bool:
+        """Return whether a line is a comment. If it is `# id = …`, store the id.
+
+        Within a sentence, any other line that starts with `#` is a token.
+        """
+        comment = COMMENT.match(line)
+        if comment is None or comment["key"] not in ID_KEYS:
+            return comment is not None and len(self.tags) == self._start
+        if len(self.tags) > self._start:
+            self._report(number, line, "an empty line before each sentence")
+            self._end()
+        self._id = comment["value"].strip()
+        return True
+
+    def _end(self) -> None:
+        """End the current sentence. Leave it out if its id is missing."""
+        if self._id == NAMELESS:
+            del self.tags[self._start :], self.lines[self._start :]
+            if self.words is not None:
+                del self.words[self._start :]
+        elif len(self.tags) > self._start:
+            self.ids.append(self._id if self.with_ids else str(len(self.ids) + 1))
+            self.lengths.append(len(self.tags) - self._start)
+        self._start, self._id = len(self.tags), ""
+
+    def _report_token(self, number: int, line: str, lacks_tag: bool) -> None:
+        if lacks_tag:
+            at_column = f"at least {self.column} columns, because column {self.column} has the tag"
+            self._report(number, line, at_column if self.column else "a token, a space or tab, and its tag")
+        if self.with_ids and not self._id:
+            self._id = NAMELESS
+            self._report(number, line, f"{ID}… before a sentence")
+
+    def _report(self, number: int, line: str, expected: str) -> None:
+        found = shown(line)
+        self.problems.add("token-line", f"line {number}: {found}", line=number, found=found, expected=expected)
 
 
 def report_lengths(
     ids: Sequence[str], lengths: Sequence[int], expected: Sequence[int], problems: Problems, lenient: bool
 ) -> None:
-    """Report sentences whose number of tokens differs from the expected number, which would shift all positions."""
+    """Report sentences with an unexpected number of tokens, because a difference shifts all positions after it."""
     for item, length, wanted in zip(ids, lengths, expected, strict=True):
         if length != wanted:
             severity: Severity = "warning" if lenient else "error"
@@ -136,10 +187,14 @@ def report_lengths(
 
 
 def codes_of(tags: Sequence[str], known: Mapping[str, int]) -> NDArray[np.uint32]:
-    """Convert tags to numbers. Raise KeyError for an unknown tag."""
+    """Convert tags to numbers.
+
+    Raises:
+        KeyError: a tag is unknown.
+    """
     if not tags:
         return np.zeros(0, np.uint32)
-    # One character per tag is the fastest way to convert many strings to an array.
+    # The fastest way to convert many strings to an array is to use one character per tag.
     letters = {tag: chr(code) for tag, code in known.items()}
     text = "".join(itemgetter(*tags)(letters))
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -148,7 +203,7 @@ def codes_of(tags: Sequence[str], known: Mapping[str, int]) -> NDArray[np.uint32
 def _codes(
     tags: Sequence[str], lines: Sequence[int], known: Mapping[str, int], problems: Problems, reading: Reading
 ) -> NDArray[np.uint32]:
-    """Convert tags to numbers. Unknown tags are reported and become O."""
+    """Convert tags to numbers. Report unknown tags and treat them as `O`."""
     with suppress(KeyError):
         return codes_of(tags, known)
     for tag, line in zip(tags, lines, strict=True):
@@ -174,7 +229,7 @@ def entities_of(
     lines: Sequence[int],
     lenient: bool = False,
 ) -> Entities:
-    """Find the entities in tags that are given as numbers (`tags_of`), sentence after sentence."""
+    """Find the entities in tags. `codes` holds the numbers of all sentences' tags, in order (see `tags_of`)."""
     kinds, prefixes = codes >> 3, (codes & 7).astype(np.uint8)
     sizes = np.array(lengths, np.int64)
     bounds = np.append(0, np.cumsum(sizes))
@@ -216,10 +271,11 @@ def _report_order(
 
 
 def write(answers: Entities, spec: FormatSpec) -> str:
-    """Write each token with its tag. If the answers do not contain the texts, tokens are `_`."""
+    """Write each token with its tag. If the answers do not contain the tokens, write `_` in their place."""
     begins, ends, kinds = (side.tolist() for side in (answers.begins, answers.ends, answers.kinds))
     is_long, parts = spec.options["scheme"] == "BIOES", []
     lengths = [] if answers.lengths is None else answers.lengths.tolist()
+    between = "\t" + f"{TOKEN}\t" * ((spec.options["column"] or 2) - 2)
     for row, (item, length) in enumerate(zip(answers.ids, lengths, strict=True)):
         words = [TOKEN] * length if answers.texts is None else answers.texts[item].split()
         tags = ["O"] * length
@@ -229,7 +285,7 @@ def write(answers: Entities, spec: FormatSpec) -> str:
             if is_long:
                 tags[end - 1] = f"{'S' if end - begin == 1 else 'E'}-{name}"
         parts += [f"{ID}{item}\n"] if spec.options["ids"] == "comments" else []
-        parts += [*(f"{word}\t{tag}\n" for word, tag in zip(words, tags, strict=True)), "\n"]
+        parts += [*(f"{word}{between}{tag}\n" for word, tag in zip(words, tags, strict=True)), "\n"]
     return "".join(parts)
 
 
@@ -241,8 +297,9 @@ def suffix(options: Mapping[str, Any]) -> str:
 CONLL = Format(
     "conll",
     "entities",
-    "Tagged tokens: one token per line with its tag in the last column, and an empty line after each sentence. Runs "
-    "have the sentences and tokens of the gold standard.",
+    "Tagged tokens: one token per line with its tag in the last column, and an empty line after each sentence. "
+    "All other columns are ignored. Runs must have the same sentences as the gold standard, each with the same number "
+    "of tokens. The tokens themselves are not compared.",
     "classes: [PER, LOC], scheme: BIOES, repair: begin",
     OPTIONS,
     read,

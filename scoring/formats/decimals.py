@@ -1,4 +1,4 @@
-"""Decimal numbers in text: which are accepted, and fast conversion of many numbers."""
+"""Decimal numbers in text: check a number, or convert many of them quickly."""
 
 import math
 import re
@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
-CHARACTERS = frozenset("0123456789+-.eE")  # excludes what float() also accepts: NaN, infinity, 1_000, spaces
+CHARACTERS = frozenset("0123456789+-.eE")  # excludes other strings that float() accepts: NaN, infinity, 1_000, spaces
 
 
 def is_decimal(text: str) -> bool:
-    """Whether a text is a finite decimal number."""
+    """Return whether a string is a finite decimal number."""
     return DECIMAL.fullmatch(text) is not None and math.isfinite(float(text))
 
 
 def decimals(texts: Sequence[str]) -> NDArray[np.float64] | None:
-    """Convert texts to numbers. Return None if a text is not a finite number."""
+    """Convert strings to numbers. Return None if any of them is not a finite number."""
     if not CHARACTERS.issuperset("".join(texts)):
         return None
     try:

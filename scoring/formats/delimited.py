@@ -1,4 +1,4 @@
-"""Delimited text split into rows of cells: separators, quotes, line ends, headers. Cells are not interpreted."""
+"""Split delimited text into rows of cells: separators, quotes, line ends, headers. Cells are not interpreted."""
 
 import csv
 import io
@@ -11,17 +11,17 @@ from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Report, Severity
 
-SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
+SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "spaces"}
 INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a column of row numbers
-COLUMNS_COMPARED = 50  # maximum number of columns compared with a missing name
+COLUMNS_COMPARED = 50  # maximum number of column names compared with a missing name
 CSV_ERRORS = {"field larger": "cell-too-long", "unexpected end": "quote-open"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Cells of all rows in one list, the number of cells in the first row, and the line where each row begins.
+    """The cells of all rows in one list, the number of cells in the first row, and the line where each row begins.
 
-    `widths` (cells per row) is set only if rows differ in length. Columns then have no meaning.
+    `widths` (cells per row) is set only if rows differ in length. In that case, there are no columns.
     """
 
     cells: list[str]
@@ -45,7 +45,9 @@ class Rows:
 
 
 def split(text: str, separator: str, quoted: bool, report: Report) -> Rows | None:
-    """Split text into rows without blank lines. If cells are `quoted`, quotes are removed. Everything else is kept.
+    """Split text into rows, skipping blank lines.
+
+    If `quoted`, remove the quotes around cells. All other characters are kept.
 
     Returns:
         The rows, or None if quotes are unbalanced.
@@ -54,7 +56,7 @@ def split(text: str, separator: str, quoted: bool, report: Report) -> Rows | Non
 
 
 def split_plain(text: str, separator: str, quoted: bool = True) -> Rows | None:
-    """Split a simple text without quotes and blank lines whose rows have equal widths. Return None for other texts."""
+    """Split text that has no quotes or blank lines and whose rows are equally long. Return None for any other text."""
     if quoted and '"' in text:
         return None
     if "\r" in text:
@@ -94,13 +96,13 @@ def _split_patiently(text: str, separator: str, quoted: bool, report: Report) ->
 
 
 def is_header(first: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether a cell of the line is a column name, ignoring case and spaces."""
+    """Return whether any cell in the first line is a column name, ignoring case and spaces."""
     known = {name.casefold() for name in names}
     return any(cell.strip().casefold() in known for cell in first)
 
 
 def has_other_separator(first: Sequence[str], width: int, separator: str, report: Report) -> bool:
-    """Report a first line with an unexpected separator. Return False if the separator is as expected."""
+    """Return whether the first line uses a different separator than expected, and report an error if so."""
     for other, name in SEPARATORS.items():
         if len(first) == 1 < width and other != separator and len(first[0].split(other)) == width:
             report.error("wrong-separator", line=1, found=name, expected=SEPARATORS[separator])
@@ -146,7 +148,7 @@ def find_columns(
 
 
 def check_widths(rows: Rows, width: int, report: Report) -> bool:
-    """Report rows with more or fewer than `width` cells. Return True if there are none."""
+    """Return whether all rows have `width` cells, and report those that do not."""
     if rows.widths is None and rows.width == width:
         return True
     problems = Problems(report)

@@ -1,4 +1,4 @@
-"""The type of a file according to its first bytes. The file name does not matter."""
+"""Detect a file's type from its first bytes, regardless of its name."""
 
 SIGNATURES = {
     b"PK\x03\x04": "a zip archive or an office document",
@@ -24,12 +24,12 @@ PAGES = (b"<!doctype html", b"<html", b"<?xml", b"<svg")
 
 
 def is_zip(head: bytes) -> bool:
-    """Whether a file that starts with these bytes is, or claims to be, a zip archive."""
+    """Return whether a file that starts with these bytes is, or claims to be, a zip archive."""
     return head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
 def foreign_kind(head: bytes) -> str | None:
-    """Return the type of a file that cannot be a run, as text. Return None if the file may be text."""
+    """Return the type of a file, in words, if its first bytes show that it is not text. Otherwise, return None."""
     for signature, kind in SIGNATURES.items():
         if head.startswith(signature):
             return kind

@@ -18,7 +18,7 @@ FormatOptions = Mapping[str, Any]
 class Size:
     """The maximum size of a run per item: lines or objects, cells or values, and bytes.
 
-    The limits are generous, but they still bound the cost of a malicious file.
+    The limits are generous, but they bound the cost of reading a malicious file.
     """
 
     entries: int
@@ -27,7 +27,7 @@ class Size:
 
 
 def size_of_columns(spec: FormatSpec) -> Size:
-    """Return the size with one answer for each class or column."""
+    """Return the maximum size per item if there is one answer for each class or column."""
     columns = len(spec.options.get("classes") or spec.options.get("columns") or ())
     return Size(
         entries=limits.ENTRIES_AN_ITEM,
@@ -40,9 +40,9 @@ def size_of_columns(spec: FormatSpec) -> Size:
 class Format:
     """A run format, with everything that the engine needs to know about it.
 
-    `read` returns None after it reports an error. `write` makes a file that `read` reads as the same answers. Both get
-    a spec with all options, where options missing in task.yaml have their default. `finish` may change the options that
-    were read and report problems.
+    `read` returns None if it has reported an error. `write` creates a file from which `read` returns the same answers.
+    Both receive a spec with all options: those missing from task.yaml have their default values. `finish` may change
+    the options that were read and report problems.
     """
 
     name: str  # the value of `kind` in task.yaml
@@ -51,8 +51,9 @@ class Format:
     example: str  # example of the options
     options: Sequence[Key]
     read: Callable[[bytes, FormatSpec, Reading], Answers | None]
-    write: Callable[[Any, FormatSpec], str]
+    write: Callable[[Any, FormatSpec], str | bytes]
     suffix: Callable[[FormatOptions], str]  # file extension
     size: Callable[[FormatSpec], Size] = size_of_columns
     finish: Callable[[Value, Values], None] | None = None
-    leaves_out_empty: bool = False  # items missing in a gold file are correctly treated as empty
+    leaves_out_empty: bool = False  # items missing from a gold file are empty, which is not an error
+    is_zip: bool = False  # whether a run is a zip with a file for each item

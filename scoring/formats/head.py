@@ -1,10 +1,10 @@
-"""The first entries of a run, which are a cheap hint to the tracks that the run may be for."""
+"""Read the first entries of a run: a cheap way to guess which tracks it is for."""
 
 import json
 from collections.abc import Collection
 
 from scoring.definition import Track
-from scoring.formats import read_run
+from scoring.formats import is_zipped, read_run
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 
@@ -13,7 +13,7 @@ HEAD_ENTRIES = 20
 
 
 def head_of(data: bytes) -> bytes | None:
-    """Return the first entries as a file, or None if they cannot be separated from the rest."""
+    """Return the first entries as a file of their own, or None if they cannot be separated from the rest."""
     text = data[:HEAD_BYTES].decode("utf-8-sig", errors="ignore")
     if text.lstrip().startswith("["):
         return _head_of_list(text)
@@ -24,8 +24,8 @@ def head_of(data: bytes) -> bytes | None:
 
 
 def begins_as(track: Track, head: bytes | None, items: ItemIndex, optional: Collection[str] = ()) -> bool:
-    """Whether these entries could be the first entries of a run for the track with these items."""
-    if head is None:
+    """Return whether a run for this track and these items could start with `head`."""
+    if head is None or is_zipped(track):  # a zip cannot be read without its end
         return False
     trial = Report()
     answers = read_run(track, head, trial)
@@ -36,7 +36,7 @@ def begins_as(track: Track, head: bytes | None, items: ItemIndex, optional: Coll
 
 
 def _head_of_list(text: str) -> bytes | None:
-    """Return the first objects of a list as written."""
+    """Return a list of the first objects, unchanged, or None if there are none."""
     decoder = json.JSONDecoder()
     start = end = text.index("[") + 1
     for _ in range(HEAD_ENTRIES):

@@ -1,4 +1,4 @@
-"""Ranked documents as lists of ids, best first: JSON, or a table with a list in each row."""
+"""Ranked documents as lists of ids, best first: JSON, or a table with one list per row."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,26 +20,28 @@ from scoring.formats.layout import LAYOUT_OPTIONS, read_table, table_suffix, wri
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 
 NO_LIST = "documents-not-a-list"
-_QUOTED = r"""\s*(?:"[^"]*"|'[^']*')\s*"""
-LIST = re.compile(rf"\s*\[(?:{_QUOTED}(?:,{_QUOTED})*|\s*)\]\s*")
-ENTRY = re.compile(r""""([^"]*)"|'([^']*)'""")
+_DOCUMENT = r"""\s*(?:"[^"]*"|'[^']*'|[0-9]+)\s*"""
+LIST = re.compile(rf"\s*\[(?:{_DOCUMENT}(?:,{_DOCUMENT})*|\s*)\]\s*")
+ENTRY = re.compile(r""""([^"]*)"|'([^']*)'|([0-9]+)""")
 OPTIONS = (
-    Key("file", one_of("json", "table"), "JSON, or a table with the list in one of its columns.", "json"),
+    Key(
+        "file", one_of("json", "table"), "Kind of file: JSON, or a table with the lists in one of its columns.", "json"
+    ),
     *(replace(one, when=("file", "json")) for one in RECORD_OPTIONS),
-    Key("value", WORD, "The column of the lists.", "documents", when=("file", "table")),
+    Key("value", WORD, "Column that contains the lists.", "documents", when=("file", "table")),
     *(replace(one, when=("file", "table")) for one in LAYOUT_OPTIONS),
-    Key("depth", WHOLE, "How many documents a query may have.", 1000),
+    Key("depth", WHOLE, "Maximum number of documents per query.", 1000),
 )
 
 
 def size(spec: FormatSpec) -> Size:
-    """The greatest size of a run, for each query."""
+    """Return the maximum size of a run per query."""
     depth = int(spec.options["depth"])
     return Size(limits.ENTRIES_AN_ITEM, cells=limits.CELLS_AN_ITEM + 2 * depth, bytes=limits.DOCUMENT_BYTES * depth)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
-    """Read ranked ids. In a gold file they are the relevant documents, in any order; one may be without a list."""
+    """Read ranked ids. In a gold file, they are relevant but unordered, and a single id does not need a list."""
     errors_before = len(reading.report.errors)
     problems = Problems(reading.report)
     found = (_of_json if spec.options["file"] == "json" else _of_table)(data, spec, reading, problems)
@@ -61,23 +63,25 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
     return Ranking(ids, [document for own in lists for document in own], scores, starts)
 
 
-Lists = tuple[list[str], list[list[str]], Callable[[int], str]]  # queries, documents, how messages name a query
+Place = Callable[[int], tuple[str, dict[str, Any]]]
+"""Where a query is: its name for messages, and additional fields of a problem."""
+
+Lists = tuple[list[str], list[list[str]], Place]
+"""Queries, their documents, and where they are."""
 
 
 def _of_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Lists | None:
     is_gold = reading.role == "gold"
-    shape = shape_of(spec, None if is_gold else list[str])
-    records = read_records(data, shape, reading, strings_in=lambda values: sum(map(len, values)))
+    shape = shape_of(spec, None if is_gold else list[str | int])
+    records = read_records(data, shape, reading, strings_in=_strings_in)
     if records is None:
         return None
     names = records.places or [shown(item) for item in records.ids]
-    if records.typed:
-        return records.ids, records.values, names.__getitem__
     lists = []
     for row, value in enumerate(records.values):
         own = [value] if is_gold and isinstance(value, str) else value
-        right = isinstance(own, list) and all(isinstance(one, str) for one in own)
-        lists.append(own if right else [])
+        right = isinstance(own, list) and all(map(_is_document, own))
+        lists.append([one if isinstance(one, str) else str(one) for one in own] if right else [])
         if not right and value is not MISSING and not problems.has_counted(NO_LIST):
             text = in_json(value)
             problems.add(
@@ -88,7 +92,15 @@ def _of_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems
                 found=text,
                 expected='["d7", "d2"]',
             )
-    return records.ids, lists, names.__getitem__
+    return records.ids, lists, lambda row: (names[row], {"item": names[row], "path": records.path(row)})
+
+
+def _strings_in(lists: Sequence[Sequence[str | int]]) -> int:
+    return sum(isinstance(document, str) for own in lists for document in own)
+
+
+def _is_document(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
 
 
 def _of_table(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Lists | None:
@@ -100,7 +112,7 @@ def _of_table(data: bytes, spec: FormatSpec, reading: Reading, problems: Problem
     for cell, item, line in zip(table.column(name), table.ids, table.rows.lines, strict=True):
         is_list = LIST.fullmatch(cell) is not None
         is_one = reading.role == "gold" and not is_list and bool(cell.strip()) and not cell.lstrip().startswith("[")
-        lists.append([cell.strip()] if is_one else [first or second for first, second in ENTRY.findall(cell)])
+        lists.append([cell.strip()] if is_one else ["".join(groups) for groups in ENTRY.findall(cell)])
         if not is_list and not is_one and not problems.has_counted(NO_LIST):
             problems.add(
                 NO_LIST,
@@ -111,31 +123,30 @@ def _of_table(data: bytes, spec: FormatSpec, reading: Reading, problems: Problem
                 expected="['d7', 'd2']",
             )
     lines = table.rows.lines
-    return table.ids, lists, lambda row: f"line {lines[row]}"
+    return table.ids, lists, lambda row: (f"line {lines[row]}", {"line": lines[row], "item": shown(table.ids[row])})
 
 
-def _report_depth(lists: Sequence[list[str]], place: Callable[[int], str], depth: int, problems: Problems) -> None:
+def _report_depth(lists: Sequence[list[str]], place: Place, depth: int, problems: Problems) -> None:
     for row, own in enumerate(lists):
         if len(own) > depth and not problems.has_counted("too-many-documents"):
-            name, found = place(row), str(len(own))
-            problems.add("too-many-documents", f"{name}: {found}", item=name, found=found, expected=str(depth))
+            (name, fields), found = place(row), str(len(own))
+            problems.add("too-many-documents", f"{name}: {found}", found=found, expected=str(depth), **fields)
 
 
-def _report_twice(lists: Sequence[list[str]], place: Callable[[int], str], problems: Problems) -> None:
+def _report_twice(lists: Sequence[list[str]], place: Place, problems: Problems) -> None:
     for row, own in enumerate(lists):
         if len({*own}) == len(own):
             continue
+        name, fields = place(row)
         seen = set[str]()
         for document in own:
             if document in seen and not problems.has_counted("document-twice"):
-                problems.add(
-                    "document-twice", f"{place(row)}: {shown(document)}", item=place(row), found=shown(document)
-                )
+                problems.add("document-twice", f"{name}: {shown(document)}", found=shown(document), **fields)
             seen.add(document)
 
 
-def write(answers: Ranking, spec: FormatSpec) -> str:
-    """Write the best documents first, at most as many as allowed; equal ones in trec_eval's order."""
+def write(answers: Ranking, spec: FormatSpec) -> str | bytes:
+    """Write the best documents first, up to the allowed number. Break ties between scores as trec_eval does."""
     lists = [_best(answers, row)[: spec.options["depth"]] for row in range(len(answers.ids))]
     if spec.options["file"] == "json":
         return write_records(answers.ids, lists, spec)
@@ -150,15 +161,16 @@ def _best(answers: Ranking, row: int) -> list[str]:
 
 
 def suffix(options: Mapping[str, Any]) -> str:
-    """The extension of such files."""
+    """Return the file extension."""
     return records_suffix(options) if options["file"] == "json" else table_suffix(options)
 
 
 ID_LISTS = Format(
     "id-lists",
     "rankings",
-    """Ranked documents as lists of ids, best first: `[{"id": "q1", "value": ["d7", "d2"]}]`, or a table with such a """
-    "list in each row. A gold file in this format lists the relevant documents; `trec-qrels` has degrees of relevance.",
+    """Ranked documents as lists of ids, best first: `[{"id": "q1", "value": ["d7", "d2"]}]`, or a table with one """
+    "list per row. Whole numbers need no quotes: `[7, 2]`. A gold file in this format lists the relevant documents. "
+    "For graded relevance, use `trec-qrels`.",
     "file: table, id: post_id, value: preds, separator: tab, quotes: none, depth: 10",
     OPTIONS,
     read,

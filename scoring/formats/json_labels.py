@@ -37,7 +37,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str:
-    """Write the label or the list of labels of each item."""
+    """Write each item's label or list of labels."""
     labels = answers.labels()
     return write_records(answers.ids, labels if spec.options["multi"] else (own[0] for own in labels), spec)
 
@@ -45,7 +45,7 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
 JSON_LABELS = Format(
     "json-labels",
     "labels",
-    """One label per item, or several: `[{"id": "a1", "value": "YES"}]`.""",
+    """One or more labels per item: `[{"id": "a1", "value": "YES"}]`.""",
     "classes: [red, blue], multi: true, constants: {test_case: COLORS}",
     OPTIONS,
     read,

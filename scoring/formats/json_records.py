@@ -1,7 +1,7 @@
-"""Lists of JSON objects with an id and a value. Valid files are read by a compiled, typed decoder.
+"""Lists of JSON objects with an id and a value. A compiled, typed decoder reads valid files.
 
-The decoder stops at the first problem and keeps only the last of equal keys. Therefore a file that it rejects, or that
-may contain a repeated key, is read again more slowly to report every problem with its place.
+The decoder stops at the first problem, and if a key is repeated, it keeps only the last value. Therefore, a file that
+it rejects, or that may contain a repeated key, is read again more slowly to report every problem with its place.
 """
 
 import json
@@ -24,9 +24,9 @@ OBJECTS_AN_ENTRY = 3
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The form of a file's objects: the key names, the constants, and the type of the value.
+    """The structure of a file's objects: key names, constants, and the type of the value.
 
-    A `value_type` of None means that no typed decoder can read the values.
+    If `value_type` is None, a typed decoder cannot read the values.
     """
 
     id_key: str
@@ -37,7 +37,7 @@ class Shape:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """All keys of an object."""
+        """All keys that an object must have."""
         return (self.id_key, self.value_key, *dict(self.constants))
 
 
@@ -45,9 +45,9 @@ class Shape:
 class Records:
     """Ids and values in the file's order.
 
-    If `typed` is True, the values have the shape's type. Otherwise they are plain JSON (or MISSING). `places` are the
-    names of the entries in messages, and `numbers` are their positions. If the report has an error, there may be fewer
-    `ids`.
+    If `typed` is True, the values have the shape's type. Otherwise, they are plain JSON (or MISSING). `places` are the
+    entries' names for messages, and `numbers` are their positions. If the report has an error, some `ids` may be
+    missing.
     """
 
     ids: list[str]
@@ -58,16 +58,16 @@ class Records:
     numbers: list[int] = field(default_factory=list)
 
     def path(self, row: int, *keys: str) -> str:
-        """Return the path of a value in the file, or of a part of the value below `keys`."""
+        """Return the path of a value in the file or, if `keys` are given, of a part of that value."""
         number = self.numbers[row] if self.numbers else row + 1
         return ".".join((f"#{number}", self.value_key, *keys))
 
 
 RECORD_OPTIONS = (
     Key("lines", FLAG, "Whether the file has one object per line instead of a list.", False),
-    Key("constants", by_name(WORD), "Further keys that each object must have, with their values.", {}),
-    Key("id", WORD, "Name of the key with the item's id.", "id"),
-    Key("value", WORD, "Name of the key with the answer.", "value"),
+    Key("constants", by_name(WORD), "Additional keys that every object must contain, with their values.", {}),
+    Key("id", WORD, "Key that contains the item id.", "id"),
+    Key("value", WORD, "Key that contains the answer.", "value"),
 )
 
 
@@ -76,7 +76,7 @@ def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -
     options = spec.options
     pairs = zip(ids, values, strict=True)
     records = ({**options["constants"], options["id"]: item, options["value"]: value} for item, value in pairs)
-    lines = [json.dumps(record, ensure_ascii=False) for record in records]
+    lines = list(map(json.JSONEncoder(ensure_ascii=False).encode, records))
     return "\n".join([*lines, ""]) if options["lines"] else "[\n" + ",\n".join(lines) + "\n]\n"
 
 
@@ -93,7 +93,7 @@ def shape_of(spec: FormatSpec, value_type: Any) -> Shape:
 
 
 def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callable[[list[Any]], int]) -> Records | None:
-    """Read the file's objects and report problems of single objects.
+    """Read the file's objects and report any problems.
 
     Args:
         strings_in: returns the number of JSON strings, including keys, in the typed values.
@@ -109,7 +109,7 @@ def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callab
         return _read_patiently(data, shape, reading)
     values = [record.value for record in records]
     strings = len(records) * (3 + 2 * len(shape.constants)) + strings_in(values)
-    # Every string has two quotes. If there are more quotes than the decoded strings need, a key is repeated.
+    # Every string has two quotes. If there are more quotes than the decoded strings account for, a key is repeated.
     if b"\\" in data or data.count(b'"') != 2 * strings or not records:
         return _read_patiently(data, shape, reading)
     return Records([record.id for record in records], values, True, shape.value_key)
@@ -180,9 +180,9 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
 
 
 def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
-    """Report a text with far more values than a run of this many items needs.
+    """Return whether a text has far more values than a run for this many items needs, and report an error if so.
 
-    A list may have each value on its own line.
+    In a list, each value may be on its own line.
     """
     lines = reading.most_entries if shape.lines else reading.most_cells
     cells, objects = reading.most_cells, OBJECTS_AN_ENTRY * reading.most_entries
@@ -191,7 +191,7 @@ def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
 
 
 def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
-    """Report a list in place of one object per line, or one object per line in place of a list."""
+    """Return whether a file has a list instead of one object per line, or vice versa, and report an error if so."""
     if shape.lines:
         if text.lstrip().startswith("["):
             report.error("json-list-for-lines", line=1)
@@ -209,7 +209,7 @@ def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
 def _add(
     entry: dict[str, Any], number: int, shape: Shape, reading: Reading, records: Records, problems: Problems
 ) -> None:
-    """Add an entry to the records. Problems are reported with its id or, if the id is unusable, with its position."""
+    """Add an entry to the records. Report problems with its id or, if the id is unusable, with its position."""
     identifier = entry.get(shape.id_key, MISSING)
     place = position = f"#{number}"
     if isinstance(identifier, str) and identifier.isprintable() and identifier:
@@ -238,9 +238,22 @@ def _judge_keys(
     entry: dict[str, Any], place: str, position: str, shape: Shape, reading: Reading, problems: Problems
 ) -> None:
     constants, keys = () if reading.role == "gold" else shape.constants, shape.keys
-    for key in (shape.id_key, shape.value_key, *dict(constants)):
-        if key not in entry and not problems.has_counted("json-missing-key"):
-            problems.add("json-missing-key", f"{place} ({key})", path=position, item=place, expected=key)
+    needed = (shape.id_key, shape.value_key, *dict(constants))
+    lacking = [key for key in needed if key not in entry]
+    # If the entry lacks one key and has an unknown key instead, the key is misnamed, such as `hard_label` for `value`.
+    other = next((key for key in entry if key not in keys), None) if len(lacking) == 1 else None
+    is_renamed = other is not None and len(entry) == len(keys)
+    for key in lacking:
+        if not problems.has_counted("json-missing-key"):
+            suggestion = f"{shown(other)} → {key}" if other is not None and is_renamed else None
+            problems.add(
+                "json-missing-key",
+                f"{place} ({key})",
+                path=position,
+                item=place,
+                expected=key,
+                suggestion=suggestion,
+            )
     for key, text in constants:
         if key in entry and entry[key] != text and not problems.has_counted("wrong-constant"):
             found, expected = in_json(entry[key]), f"{key}: {in_json(text)}"

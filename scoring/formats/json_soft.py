@@ -1,4 +1,4 @@
-"""Soft labels as JSON: `[{"id": "1", "value": {"YES": 0.8, "NO": 0.2}}, …]`, with a share or probability per class."""
+"""Soft labels as JSON: `[{"id": "1", "value": {"YES": 0.8, "NO": 0.2}}, …]`, with a probability per class."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ OPTIONS = (*SHARE_OPTIONS, *RECORD_OPTIONS)
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
-    """Read shares into a float matrix with one column per class. `absent` marks shares missing in a lenient reading."""
+    """Read shares into a float matrix with one column per class. `absent` marks missing shares."""
     errors_before = len(reading.report.errors)
     classes: tuple[str, ...] = spec.options["classes"]
     fields = [f"share{place}" for place in range(len(classes))]
@@ -46,7 +46,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
         values = np.column_stack(shares)
     else:
         _judge_values(records, classes, reading)
-        # A strict reading has already reported further labels and only needs their sum.
+        # When reading strictly, extra labels have already been reported, and only their sum is needed.
         columns = classes + (_further_labels(records.values, classes) if reading.lenient else ())
         if are_too_many(len(columns) * len(records.ids), limits.CELLS, reading.report):
             return None
@@ -65,7 +65,7 @@ _TYPES: dict[tuple[str, ...], Any] = {}
 def _shares_type(classes: tuple[str, ...]) -> Any:
     """Return the type of an object with one float per class.
 
-    It is cached by classes, because decoders are cached by type.
+    The same classes always give the same type, because decoders are cached by type.
     """
     if classes not in _TYPES:
         keys = {f"share{place}": name for place, name in enumerate(classes)}
@@ -112,7 +112,7 @@ def _judge_value(
 
 
 def _not_a_number(name: str, share: object, place: str, path: str, problems: Problems) -> None:
-    """Report a value that is not a number. It may be a number in quotes."""
+    """Report a value that is not a number. If it is a number in quotes, say so."""
     in_quotes = isinstance(share, str) and is_decimal(share.strip())
     problems.add(
         "share-not-a-number",
@@ -148,7 +148,7 @@ def _further_labels(values: Sequence[Any], classes: tuple[str, ...]) -> tuple[st
 
 
 def _matrix_of(values: Sequence[Any], columns: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return shares by item and column (0 for missing ones), and which shares are missing."""
+    """Return the shares (0 for missing ones) and which shares are missing, both with shape (items, columns)."""
     dicts = [value if isinstance(value, dict) else {} for value in values]
     numbers = np.array([[_number(value.get(name)) for name in columns] for value in dicts], float)
     numbers = numbers.reshape(len(dicts), len(columns))
@@ -157,7 +157,7 @@ def _matrix_of(values: Sequence[Any], columns: tuple[str, ...]) -> tuple[NDArray
 
 
 def _sums_beyond(values: Sequence[Any], classes: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return the sum of the shares of unknown labels, by item."""
+    """Return the sum of each item's shares for unknown labels."""
     sums, known = np.zeros(len(values)), set(classes)
     for row, value in enumerate(values):
         if isinstance(value, dict) and not value.keys() <= known:
@@ -170,7 +170,7 @@ def _number(share: object) -> float:
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str:
-    """Write the shares of each item without the absent ones."""
+    """Write each item's shares, leaving out absent ones."""
     rows = (dict(zip(answers.columns, row, strict=True)) for row in answers.cells())
     shares = ({name: share for name, share in row.items() if share is not None} for row in rows)
     return write_records(answers.ids, shares, spec)
@@ -179,7 +179,7 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
 JSON_SOFT = Format(
     "json-soft",
     "soft",
-    """Shares of classes: `[{"id": "a1", "value": {"YES": 0.7, "NO": 0.3}}]`.""",
+    """Soft labels, with a probability for each class: `[{"id": "a1", "value": {"YES": 0.7, "NO": 0.3}}]`.""",
     "classes: [red, blue], sum: 1, tolerance: 0.01",
     OPTIONS,
     read,

@@ -1,4 +1,4 @@
-"""JSON as plain objects without loss of information: repeated keys, numbers beyond 64 bits, and error positions."""
+"""Parse JSON without losing information: repeated keys, numbers beyond 64 bits, and error positions."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from scoring.formats.reading import shown
 from scoring.reports.problems import Report
 
 EXCERPT = 20  # characters quoted at the position where the JSON is invalid
-EXPECTED = {  # parser message → our own words
+EXPECTED = {  # parser message → Agon's wording
     "Expecting value": "a value",
     "Expecting property name": "a key in double quotes",
     "Expecting ':'": "a colon",
@@ -18,9 +18,9 @@ EXPECTED = {  # parser message → our own words
     "Extra data": "the end of the file",
     "Unterminated string": "a closing quotation mark",
     "Invalid control character": "a closing quotation mark",
-    "Invalid \\": "another character after the backslash",
+    "Invalid \\": "a different character after the backslash",
 }
-LONGEST_NUMBER = 40  # digits; labels and probabilities are never longer
+LONGEST_NUMBER = 40  # digits; no label or probability needs more
 # Matches numbers that must not be passed to `int` and `float`.
 ODD_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}|[0-9][eE]")
 
@@ -28,7 +28,7 @@ MISSING = object()
 
 
 class Unusable:
-    """A number that JSON or 64 bits cannot represent, kept as written in the file."""
+    """A number that JSON or 64 bits cannot represent, as written in the file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,7 +38,7 @@ class Unusable:
 
 
 def in_json(value: object) -> str:
-    """Format a value as in a file, shortened. An unusable number keeps its own form, without quotes."""
+    """Format a value as JSON, shortened. An unusable number is shown as written, without quotes."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=lambda unusable: f"\0{unusable}\0")
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Labels by item from any format, checked against the track's classes and converted to a Boolean matrix."""
+"""Labels from any format: check them against the track's classes and convert them to a Boolean matrix."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -16,19 +16,19 @@ from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
 
-# form in which pandas writes whole numbers in columns with missing values
+# the way pandas writes whole numbers in columns with missing values
 WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")
 
 
 LABEL_OPTIONS = (
-    Key("classes", WORDS, "Names of the classes."),
+    Key("classes", WORDS, "Class names."),
     Key("multi", FLAG, "Whether an item can have several labels.", False),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """One value per item: a list of labels with `multi`, otherwise a single label. Values are initially unchecked."""
+    """One value per item, not checked yet: a list of labels if `multi` is True, otherwise a single label."""
 
     ids: list[str]
     values: Sequence[Any]
@@ -38,9 +38,9 @@ class Labels:
     def as_matrix(self) -> Matrix | None:
         """Return a matrix that is True where the item has the class.
 
-        In a lenient reading, unknown labels follow the classes.
+        The classes come first, followed by any unknown labels, which lenient reading accepts.
 
-        Return None if an item has no label or the same label twice.
+        Return None if any item has no label or the same label twice.
         """
         count = len(self.ids)
         labels = list(chain.from_iterable(self.values)) if self.multi else self.values
@@ -65,7 +65,7 @@ class Labels:
         """Report every invalid value.
 
         Args:
-            places: the names of the values in messages.
+            places: the values' names for messages.
             lines: the line of each value.
             path: the path of each value in a JSON file.
         """
@@ -102,19 +102,19 @@ class Labels:
 
 
 def _without_point(value: object, known: Collection[str]) -> str | None:
-    """Return the label meant by a number such as 1.0, in quotes or not."""
+    """Return the label that a number such as 1.0, with or without quotes, stands for. Return None if there is none."""
     match = WITH_POINT.fullmatch(str(value)) if isinstance(value, str | float) else None
     return match[1] if match and match[1] in known else None
 
 
 def report_decimal_point(found: str, whole: str | None, problems: Problems, **where: Any) -> None:
-    """Report once per file that it has 1.0 instead of 1, because all these numbers have the same cause and fix."""
+    """Report a number such as 1.0 for 1, but only once per file, because they all have the same cause and fix."""
     if not problems.has("decimal-point"):
         problems.add("decimal-point", found, found=found, suggestion=whole, **where)
 
 
 def _problem_of(value: object, known: frozenset[str], multi: bool) -> tuple[str, Any] | None:
-    """Return the code and the found value of a value's problem, or None."""
+    """Return the code of a value's problem and the invalid part of the value, or None if the value is valid."""
     if not multi:
         if not isinstance(value, str):
             return "value-not-a-label", value

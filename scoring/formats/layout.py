@@ -1,4 +1,4 @@
-"""The layout of a delimited file: separator, header, id columns, and further columns by name."""
+"""The layout of a delimited file: separator, header, id columns, and other columns by name."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoring.definition.keys import Key, Kind
-from scoring.definition.kinds import WORD, WORDS, converted, either, one_of
+from scoring.definition.kinds import FLAG, WORD, WORDS, by_name, converted, either, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.delimited import (
     SEPARATORS,
@@ -19,6 +19,7 @@ from scoring.formats.delimited import (
     is_header,
     split,
 )
+from scoring.formats.parquet import read_parquet, write_parquet
 from scoring.formats.reading import Reading, decode, is_too_much
 from scoring.reports.problems import Report
 
@@ -29,22 +30,30 @@ SEPARATORS_BY_NAME = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """The rows below the header, their item ids, and the column indexes."""
+    """The rows below the header, their item ids, and the column indexes.
+
+    If `lists` is set, the cells are values from the lists in the file's column with this index.
+    """
 
     rows: Rows
     ids: list[str]
     places: Mapping[str, int]
+    lists: int | None = None
 
     def column(self, name: str) -> list[str]:
         return self.rows.column(self.places[name])
 
+    def column_number(self, name: str) -> int:
+        """Return the number of the column in the file, starting at 1."""
+        return 1 + (self.places[name] if self.lists is None else self.lists)
+
 
 def _read_separator(value: Value) -> str:
-    """Read a separator: any character that is not part of rows or quotes, or its name."""
+    """Read a separator: its name, or any single character except quotes, line breaks and NUL."""
     given = value.node.value if value.is_scalar else ""
     separator = SEPARATORS_BY_NAME.get(given, given)
     if len(separator) != 1 or separator in '"\r\n\0':
-        value.invalid("one character, or " + ", ".join(SEPARATORS_BY_NAME))
+        value.invalid(f"one character, or {', '.join(SEPARATORS_BY_NAME)}")
         return ","
     return str(separator)
 
@@ -56,28 +65,44 @@ SEPARATOR = Kind(
 )
 LAYOUT_OPTIONS = (
     Key(
+        "parquet",
+        FLAG,
+        "Whether files are Parquet files with the same columns, not text files. If so, the options `layout`, "
+        "`separator`, `header` and `quotes` have no effect. Requires the `parquet` extra.",
+        False,
+    ),
+    Key(
         "id",
         either(converted(WORD, lambda name: (name,)), WORDS),
-        "Column of the item ids, or a list of columns whose cells are joined by `_`.",
+        "Column that contains the item ids. For ids that span several columns, a list of columns, whose values are "
+        "joined with `_`.",
     ),
-    Key("layout", WORDS, "Order of the columns in a file without a header.", ()),
-    Key("separator", SEPARATOR, "Character between two cells.", ","),
+    Key(
+        "aliases",
+        by_name(WORD),
+        "Alternative column names in headers. With `{dehumanization: dehumanisation}`, a column named "
+        "`dehumanization` is read as `dehumanisation`.",
+        {},
+    ),
+    Key("layout", WORDS, "Column order for files without a header.", ()),
+    Key("separator", SEPARATOR, "Character that separates cells.", ","),
     Key(
         "header",
         one_of("required", "optional", "none"),
-        "Whether the first line contains the column names.",
+        "Whether files have a header, that is, a first line with the column names.",
         "required",
     ),
     Key(
         "quotes",
         one_of("csv", "none"),
-        "Whether double quotes enclose cells, as in CSV, or are ordinary characters, as in most tab-separated files.",
+        "Whether double quotes can enclose cells, as in CSV, or are ordinary characters, as in most tab-separated "
+        "files.",
         "csv",
     ),
     Key(
         "extra_columns",
         one_of("warn", "ignore", "reject"),
-        "How to treat further columns: with a warning, not at all, or as an error.",
+        "How to handle additional columns: report a warning, ignore them, or report an error.",
         "warn",
     ),
 )
@@ -89,10 +114,23 @@ def read_table(
     """Split a file into rows and find its columns. If a column is missing, report the problem and return None.
 
     Args:
-        options: the values of LAYOUT_OPTIONS; other options are ignored.
-        columns: the names in the file's header.
-        dispensable: names in `columns` that may be missing. Missing ones have no index.
+        options: the values of LAYOUT_OPTIONS. Other options are ignored.
+        columns: the columns that the file must have in addition to the id columns.
+        dispensable: names in `columns` that may be missing. Missing columns have no index.
     """
+    read = read_parquet if options["parquet"] else _read_text
+    found = read(data, options, columns, reading, dispensable)
+    if found is None:
+        return None
+    rows, places = found
+    parts = [rows.column(places[name]) for name in options["id"]]
+    ids = parts[0] if len(parts) == 1 else list(map("_".join, zip(*parts, strict=True)))
+    return TableRows(rows, ids, places)
+
+
+def _read_text(
+    data: bytes, options: Mapping[str, Any], columns: Sequence[str], reading: Reading, dispensable: Collection[str]
+) -> tuple[Rows, dict[str, int]] | None:
     report, separator, header = reading.report, options["separator"], options["header"]
     text = decode(data, report)
     if text is None or is_too_much(text, separator, reading) or _is_for_excel(text, separator, report):
@@ -105,8 +143,9 @@ def read_table(
     first = rows.first
     if has_other_separator(first, len(order), separator, report):
         return None
-    named = is_header(first, (*order, *needed)) if header == "optional" else header == "required"
+    named = is_header(first, (*order, *needed, *options["aliases"])) if header == "optional" else header == "required"
     if named:
+        first = [options["aliases"].get(cell, cell) for cell in first]
         wanted = [name for name in needed if name in first or name not in dispensable]
         places = find_columns(first, wanted, separator, options["extra_columns"], reading)
         rows = rows.without_first()
@@ -122,17 +161,20 @@ def read_table(
         return None
     if not check_widths(rows, len(first) if named else len(order), report):
         return None
-    parts = [rows.column(places[name]) for name in options["id"]]
-    ids = parts[0] if len(parts) == 1 else list(map("_".join, zip(*parts, strict=True)))
-    return TableRows(rows, ids, places)
+    return rows, places
 
 
-def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str:
-    """Write a line per item. Ids of several columns are split from the right: only the first part may contain `_`."""
+def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str | bytes:
+    """Write a line per item.
+
+    Ids from several columns are split from the right, because only the first part may contain `_`.
+    """
     names = options["id"]
     parts = zip(*(item.rsplit("_", len(names) - 1) for item in ids), strict=True)
     known = {**dict(zip(names, parts, strict=True)), **columns}
     order = options["layout"] or tuple(known)
+    if options["parquet"]:
+        return write_parquet({name: known[name] for name in order})
     text = io.StringIO()
     quoted = options["quotes"] == "csv"
     writer = csv.writer(
@@ -150,11 +192,13 @@ def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], option
 
 def table_suffix(options: Mapping[str, Any]) -> str:
     """Return the file extension."""
+    if options["parquet"]:
+        return ".parquet"
     return ".tsv" if options["separator"] == "\t" else ".csv"
 
 
 def _is_for_excel(text: str, separator: str, report: Report) -> bool:
-    """Report a first line such as `sep=;`, which only Excel understands."""
+    """Return whether the first line is only for Excel, such as `sep=;`, and report an error if so."""
     first = text[:FIRST_LINE].split("\n", 1)[0].strip()
     if not EXCEL_LINE.fullmatch(first):
         return False
@@ -164,7 +208,7 @@ def _is_for_excel(text: str, separator: str, report: Report) -> bool:
 
 
 def _has_index(rows: Rows, width: int) -> bool:
-    """Whether a table without a header has row numbers in front of its own columns."""
+    """Return whether a table without a header has an extra first column of row numbers."""
     if rows.widths is not None or rows.width != width + 1:
         return False
     return all(cell == str(number) for number, cell in enumerate(rows.column(0)))

@@ -1,4 +1,4 @@
-"""Shared by all formats: reading options, decoding, problems by kind, and comparison of ids with the items."""
+"""Code shared by all formats: reading options, decoding, grouping problems, and comparing ids with the items."""
 
 import gc
 import unicodedata
@@ -23,11 +23,11 @@ Role = Literal["run", "gold"]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The options with which a file is read.
+    """Options for reading a file.
 
-    `items` are the ids that a run must have (None: not checked). `optional` are further ids that it may have, all or
-    none. A lenient reading turns what the official evaluators tolerate into warnings. `missing_allowed` does so for
-    missing items.
+    `items` are the ids that a run must have (None: not checked). `optional` are additional ids of which it must have
+    all or none. `lenient` turns errors that the official evaluators accept into warnings. `missing_allowed` does so
+    only for missing items.
     """
 
     role: Role
@@ -38,6 +38,8 @@ class Reading:
     missing_allowed: bool = False
     inner_classes: frozenset[str] = frozenset()
     text_lengths: Mapping[str, int] | None = None  # number of characters or tokens of each item, if texts are known
+    # Item id → the columns of its annotators, for lists with one value per annotator.
+    annotators: Mapping[str, tuple[int, ...]] | None = None
     most_entries: int = LINES  # maximum number of lines or objects
     most_cells: int = CELLS  # maximum number of cells between separators
     strict: Severity = field(init=False)
@@ -48,7 +50,7 @@ class Reading:
 
 @dataclass(slots=True)
 class ProblemsOfKind:
-    """All problems of one kind: their number and the first problems."""
+    """The problems of one kind: the fields of the first one, the first places, and the total number of places."""
 
     severity: Severity
     first: Mapping[str, Any]
@@ -57,16 +59,16 @@ class ProblemsOfKind:
 
 
 class Problems:
-    """Collects problems by kind, so that a thousand invalid cells become one problem that lists the first places."""
+    """Problems grouped by kind: a thousand invalid cells become one problem that lists the first places."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._kinds: dict[str, ProblemsOfKind] = {}
 
     def add(self, code: str, place: str, *, severity: Severity = "error", **fields: Any) -> None:
-        """Add a problem's place.
+        """Add a problem at a place.
 
-        `fields` are used only for the first place of a kind and may be values or functions.
+        `fields` are used only for the first problem of a kind. They may be values, or functions that return them.
         """
         kind = self._kinds.get(code)
         if kind is None:
@@ -77,9 +79,9 @@ class Problems:
             kind.places.append(place)
 
     def has_counted(self, code: str) -> bool:
-        """Count another problem of a kind that already lists enough places. Return False if `add` must describe it.
+        """If enough places of this kind are listed, count one more problem and return True. Otherwise, call `add`.
 
-        Loops over many entries call this first, because a description is far more expensive.
+        Loops over many entries call this first, because describing a problem is far more expensive.
         """
         kind = self._kinds.get(code)
         if kind is None or self._report.listed is None or len(kind.places) < self._report.listed:
@@ -88,11 +90,11 @@ class Problems:
         return True
 
     def has(self, code: str) -> bool:
-        """Whether a problem of this kind was added."""
+        """Return whether a problem of this kind was added."""
         return code in self._kinds
 
     def report(self) -> bool:
-        """Add one problem per kind to the report. Return True if one of them is an error."""
+        """Add one problem per kind to the report. Return True if any of them is an error."""
         for code, kind in self._kinds.items():
             self._report.add(kind.severity, code, count=kind.count, places=tuple(kind.places), **kind.first)
         return any(kind.severity == "error" for kind in self._kinds.values())
@@ -111,7 +113,7 @@ def collector_paused() -> Iterator[None]:
 
 
 def shown(text: object) -> str:
-    """Format a found text for printing: shortened, without control characters or lone surrogates."""
+    """Format text from the file for printing: shortened, without control characters or lone surrogates."""
     text = str(text)
     text = text[: SHOWN - 1] + "…" if len(text) > SHOWN else text
     if text.isprintable():
@@ -120,7 +122,7 @@ def shown(text: object) -> str:
 
 
 def shown_cell(text: str) -> str:
-    """Format a found cell. It is quoted if it is empty or has blanks at its ends."""
+    """Format a cell from the file, in quotes if it is empty or has blanks at its ends."""
     return shown(text) if text and text == text.strip() else f'"{shown(text)}"'
 
 
@@ -144,7 +146,7 @@ def decode(data: bytes, report: Report) -> str | None:
         report.error("empty-file")
         return None
     if "\0" in text:
-        # In UTF-16 without a byte-order mark, half of the bytes are zero if the text is mostly ASCII.
+        # If mostly ASCII text is stored as UTF-16 without a byte-order mark, nearly half of its bytes are zero.
         code = "not-utf8-but" if text.count("\0") * 3 > len(text) else "nul-character"
         report.error(code, line=text.count("\n", 0, text.index("\0")) + 1, found="UTF-16" if "but" in code else None)
         return None
@@ -152,21 +154,21 @@ def decode(data: bytes, report: Report) -> str | None:
 
 
 def is_too_much(text: str, separator: str, reading: Reading) -> bool:
-    """Report a text with far more lines or cells than a run of this many items needs."""
+    """Return whether a text has far more lines or cells than the run's items need, and report an error if so."""
     entries = reading.most_entries
     marks = (("\n", entries), ("\r", entries), (separator, reading.most_cells))
     return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
 
 
 def are_too_many(found: int, limit: int, report: Report) -> bool:
-    """Report a file that has more lines or values than the limit."""
+    """Return whether a file has more lines or values than the limit, and report an error if so."""
     if found > limit:
         report.error("too-many-entries", found=f"{found:,}", expected=f"{limit:,}")
     return found > limit
 
 
 def check_ids(ids: list[str], reading: Reading) -> None:
-    """Report ids that are repeated, missing or unknown, and incomplete optional ids."""
+    """Report ids that are repeated, missing or unknown. Also report optional ids if only some of them are present."""
     report = reading.report
     if are_surely_unique(ids) if reading.items is None else reading.items.is_same(ids):
         return
@@ -195,7 +197,7 @@ def check_ids(ids: list[str], reading: Reading) -> None:
 
 
 def _respelled(unknown: Collection[str], missing: Collection[str]) -> dict[str, str]:
-    """Map unknown ids to missing ids that differ only in their Unicode form."""
+    """Map unknown ids to missing ids that differ from them only in their Unicode form."""
     composed = {unicodedata.normalize("NFC", item): item for item in missing if len(item) <= LONGEST_RESPELLED}
     accented = (item for item in unknown if not item.isascii() and len(item) <= LONGEST_RESPELLED)
     pairs = ((item, composed.get(unicodedata.normalize("NFC", item))) for item in accented)
@@ -226,7 +228,7 @@ def _report_ids(
 
 
 def _nearest_id(unknown: str, known: Collection[str]) -> str | None:
-    """Return the id that was probably meant, if spaces, leading zeros or a decimal point were added to it."""
+    """Return the known id that differs from `unknown` only by added spaces, leading zeros or `.0`, or None."""
     bare = unknown.strip()
     for candidate in (bare, bare.removesuffix(".0"), bare.lstrip("0"), bare.removesuffix(".0").lstrip("0")):
         if candidate in known:

@@ -1,4 +1,4 @@
-"""Runs and gold standards with several files, packed into a zip with an uncompressed entry for each file.
+"""Runs and gold standards that consist of several files, packed into a zip with one uncompressed entry per file.
 
 The same files always produce the same bytes, and therefore the same SHA-256.
 """
@@ -29,13 +29,13 @@ _UNWANTED = re.compile(r"(.*/)?(__MACOSX(/.*)?|\.[^/]*|Thumbs\.db|desktop\.ini)|
 
 
 def packed_name(prefix: str, path: PurePosixPath | Path) -> str:
-    """Return the name of a packed file, which is made from the prefix of its ids."""
+    """Name a packed file after the prefix of its ids."""
     return f"{prefix.rstrip('/')}{path.suffix}"
 
 
 def packed(contents: Mapping[str, bytes]) -> bytes:
-    """Pack files, given by name, into one."""
-    zipfile = import_module("zipfile")  # not needed for starting the engine
+    """Pack files into one zip. `contents` is keyed by name."""
+    zipfile = import_module("zipfile")  # imported here so that the engine starts faster
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w") as archive:
         for name in sorted(contents):
@@ -46,7 +46,7 @@ def packed(contents: Mapping[str, bytes]) -> bytes:
 
 
 def packed_folder(folder: Path) -> bytes:
-    """Pack the files in a folder and its subfolders into one.
+    """Pack all files in a folder and its subfolders into one zip.
 
     Raises:
         OSError: a file cannot be read.
@@ -56,45 +56,62 @@ def packed_folder(folder: Path) -> bytes:
 
 
 def value_of(files: Files, name: str) -> str | None:
-    """Return the value of the file with this path.
+    """Return the field value of the file with this path, such as its language, or None.
 
-    It is the name without its extension or, failing that, the longest value that occurs as a word in the path.
+    The value is the name without its extension or, if that is not one of the values, the longest value that occurs as a
+    word in the path. Values can be spelled as in the upload. If none is found, case is ignored.
     """
-    stem = PurePosixPath(name).stem
-    if stem in files.of:
-        return stem
-    found = [value for value in files.of if re.search(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", name)]
-    return max(found, key=len) if found else None
+    return _value_in(files, name, str) or _value_in(files, name, str.casefold)
+
+
+def _value_in(files: Files, name: str, fold: Callable[[str], str]) -> str | None:
+    path = fold(name)
+    stem = PurePosixPath(path).stem
+    texts = {fold(text): value for value in files.of for text in (value, files.spelled(value))}
+    if stem in texts:
+        return texts[stem]
+    found = [text for text in texts if re.search(rf"(?<![A-Za-z0-9]){re.escape(text)}(?![A-Za-z0-9])", path)]
+    return texts[max(found, key=len)] if found else None
 
 
 def unpacked(data: bytes, files: Files, report: Report) -> dict[str, tuple[str, bytes]]:
-    """Return the name and content of each file by value, and report problems."""
+    """Map the field value of each file to its name and content, and report problems."""
+    expected = ", ".join(files.spelled_values)
     try:
-        entries = _entries(data, report)
+        entries = entries_to_read(data, limits.ARCHIVE_ENTRIES, limits.ARCHIVE_BYTES, report)
         found: dict[str, tuple[str, bytes]] = {}
         for entry in entries:
             value = value_of(files, entry.name)
             if value is None:
-                report.error("files-unknown", file=entry.name, found=entry.name, expected=", ".join(files.of))
+                report.error("files-unknown", file=entry.name, found=entry.name, expected=expected)
             elif value in found:
                 report.error("files-twice", file=entry.name, found=found[value][0], expected=value)
             else:
                 found[value] = entry.name, read_entry(io.BytesIO(data), entry)
     except (BrokenZipError, TooManyEntriesError) as error:
-        report.error("files-no-zip", found=str(error), expected=", ".join(files.of))
+        report.error("files-no-zip", found=str(error), expected=expected)
         return {}
     return {value: found[value] for value in files.of if value in found}
 
 
-def _entries(data: bytes, report: Report) -> list[ZipEntry]:
-    """Return the entries that are files, if they may be unpacked."""
-    found = read_entries(io.BytesIO(data), limits.ARCHIVE_ENTRIES)
-    entries = [entry for entry in found if not _UNWANTED.fullmatch(entry.name)]
+def entries_to_read(
+    data: bytes, most_entries: int, most_bytes: int, report: Report, ending: str = ""
+) -> list[ZipEntry]:
+    """Return the entries for files whose names end in `ending`.
+
+    If they unpack to more than `most_bytes`, report an error and return an empty list.
+
+    Raises:
+        BrokenZipError: it is not a zip, or one of these entries cannot be unpacked.
+        TooManyEntriesError: there are more than `most_entries` entries, including folders and other files.
+    """
+    found = read_entries(io.BytesIO(data), most_entries)
+    entries = [entry for entry in found if entry.name.endswith(ending) and not _UNWANTED.fullmatch(entry.name)]
     if any(entry.is_encrypted or entry.method not in (STORED, DEFLATED) for entry in entries):
-        raise BrokenZipError("it is encrypted, or uses an unsupported compression method")
+        raise BrokenZipError("it is encrypted or uses an unsupported compression method")
     total = sum(entry.size for entry in entries)
-    if total > limits.ARCHIVE_BYTES:
-        report.error("archive-too-large", found=f"{total:,} bytes", expected=f"{limits.ARCHIVE_BYTES:,} bytes")
+    if total > most_bytes:
+        report.error("archive-too-large", found=f"{total:,} bytes", expected=f"{most_bytes:,} bytes")
         return []
     return entries
 
@@ -107,10 +124,10 @@ def read_several(
     *,
     needs_all: bool,
 ) -> Answers | None:
-    """Read all files and join their answers with the track's ids.
+    """Read all files and join their answers under the track's ids.
 
     Args:
-        read: reads the file for a value.
+        read: a function that reads one file, given its field value, its content and a report.
         needs_all: whether a missing file is an error.
 
     Returns:
@@ -118,7 +135,7 @@ def read_several(
     """
     errors = len(report.errors)
     contents = unpacked(data, files, report)
-    missing = [value for value in files.of if value not in contents]
+    missing = [files.spelled(value) for value in files.of if value not in contents]
     if missing and len(report.errors) == errors:
         tell = report.error if needs_all or not contents else report.warning
         tell("files-missing", expected=files.name, places=tuple(missing), count=len(missing))

@@ -1,4 +1,4 @@
-"""Shares or probabilities of classes from any format, checked as numbers and by their sum."""
+"""Soft labels (a probability for each class) from any format: check the numbers and their sum."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,9 +12,9 @@ from scoring.definition.kinds import NUMBER, WORDS
 from scoring.formats.reading import Reading, shown
 
 SHARE_OPTIONS = (
-    Key("classes", WORDS, "Names of the classes."),
-    Key("sum", NUMBER, "Sum of an item's shares. Without it, any sum is allowed.", None),
-    Key("tolerance", NUMBER, "Allowed deviation from the sum.", 1e-3),
+    Key("classes", WORDS, "Class names."),
+    Key("sum", NUMBER, "Required sum of an item's probabilities. If omitted, any sum is allowed.", None),
+    Key("tolerance", NUMBER, "Maximum deviation from `sum`.", 1e-3),
 )
 
 
@@ -31,8 +31,8 @@ def judge_shares(
 
     Args:
         values: the shares, with shape (items, columns).
-        path: returns the path of a row and column, or of a row, in a JSON file.
-        others: the sums of further shares of each item.
+        path: a function that returns the path of a row, or of a row and column, in a JSON file.
+        others: for each item, the sum of its shares that are not in `values`.
     """
     outside = np.argwhere((values < 0) | (values > 1))
     if len(outside):

@@ -1,4 +1,4 @@
-"""Lists of offsets or of start–end pairs, checked individually and converted to `Spans`."""
+"""Lists of offsets or of start–end pairs: check them one by one and convert them to `Spans`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,8 @@ from scoring.reports.nearest import nearest
 from scoring.reports.problems import Severity
 
 FURTHEST = 2**31 - 1  # no text is longer
-BEYOND = FURTHEST + 2  # all larger numbers are treated as this one
-WIDTH = 2 * BEYOND + 2  # positions per item, so that positions of two items are never neighbors
+BEYOND = FURTHEST + 2  # all larger numbers are replaced with this one
+WIDTH = 2 * BEYOND + 2  # positions per item, so that positions in different items are never adjacent
 PART = 2**20  # number of characters decoded in one step
 NO_LIST = "span-not-offsets"
 WHOLE = re.compile(r"[0-9]{1,10}")
@@ -29,7 +29,8 @@ WHOLE = re.compile(r"[0-9]{1,10}")
 class Offsets:
     """How a cell or JSON value lists marked text: as single offsets, or as pairs of start and end.
 
-    With `types`, each pair also has a type: `[3, 5, "PER"]`, or an object with the `keys` of start, end and type.
+    If there are `types`, each pair also has a type: `[3, 5, "PER"]`, or an object with the `keys` for start, end and
+    type.
     """
 
     as_pairs: bool
@@ -56,7 +57,11 @@ class Offsets:
         return "whole numbers in brackets, such as [10, 11, 12], or []"
 
     def _converted(self, value: Any) -> list[Any]:
-        """Convert a JSON value to the list. Raise MsgspecError if it is not such a list."""
+        """Convert a JSON value to the list.
+
+        Raises:
+            msgspec.MsgspecError: the value is not such a list.
+        """
         if self.keys and isinstance(value, list):
             value = [[one[key] for key in self.keys if key in one] if isinstance(one, dict) else one for one in value]
         found: list[Any] = msgspec.convert(value, self.type)
@@ -65,7 +70,10 @@ class Offsets:
     def of_value(
         self, value: object, place: str, row: int, path: Callable[[int], str], problems: Problems
     ) -> list[Any]:
-        """Return the list in a JSON value. If there is no valid list, add the problem and return an empty list."""
+        """Return the list in a JSON value.
+
+        If the value is not a valid list, report the problem and return an empty list.
+        """
         try:
             found = self._converted(value)
         except msgspec.MsgspecError:
@@ -75,7 +83,7 @@ class Offsets:
         return found
 
     def of_cell(self, cell: str, item: str, line: int, problems: Problems) -> list[Any]:
-        """Return the list in the text of a cell."""
+        """Return the list in a cell. If it is not a valid list, report the problem and return an empty list."""
         try:
             found: list[Any] = msgspec.json.decode(cell, type=self.type)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -102,7 +110,7 @@ def _without_quotes(cell: str) -> str | None:
 
 
 def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
-    """Return the pair in two cells, an empty list for empty cells, or None for anything else."""
+    """Return the pair of offsets in two cells, an empty list if both cells are empty, or None for anything else."""
     if not start and not stop:
         return []
     if not WHOLE.fullmatch(start) or not WHOLE.fullmatch(stop):
@@ -114,8 +122,8 @@ def pairs_of_rows(start: str, stop: str) -> list[tuple[int, int]] | None:
 class SpanMarks:
     """Spans in the order of the file, and the number of spans per item. `ends` are exclusive.
 
-    `kinds` are indexes of types, -1 for unknown ones. `unknown` has the first unknown type of each row. `repeated` are
-    rows with a repeated offset. `lines` or `path` locate the items in the file, if the format has them.
+    `kinds` are indexes of types (-1: unknown). `unknown` maps rows to their first unknown type, and `repeated` maps
+    rows to their first repeated offset. `lines` or `path` locate the items in the file, depending on the format.
     """
 
     ids: list[str]
@@ -138,7 +146,10 @@ class SpanMarks:
         lines: Sequence[int] | None = None,
         path: Callable[[int], str] | None = None,
     ) -> "SpanMarks":
-        """Create marks from one list per item, as in `Offsets.of_cell`. Positions beyond any text become BEYOND."""
+        """Create marks from one list per item, in the form that `Offsets.of_cell` returns.
+
+        Replace positions beyond any text with BEYOND.
+        """
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         count = int(lengths.sum())
         if offsets.types:
@@ -182,11 +193,14 @@ class SpanMarks:
         return cls.of_lists(ids, lists, offsets, lines)
 
     def place(self, row: int) -> str:
-        """Return the name of a row in messages."""
+        """Return a row's name for messages."""
         return f"line {self.lines[row]}" if self.lines else shown(self.ids[row])
 
     def as_spans(self, reading: Reading, problems: Problems) -> Spans | None:
-        """Report all invalid spans. Return the sorted, unique spans, or None if a span is impossible in any text."""
+        """Report all invalid spans. Return the sorted, unique spans.
+
+        Return None if a span is impossible (such as empty or negative) or too many characters are marked.
+        """
         owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
         if not self._judge(owners, problems):
             return None
@@ -196,7 +210,7 @@ class SpanMarks:
             return None
         begins, ends, repeated = self.begins, self.ends, self.repeated
         if not _is_ordered(begins, ends, owners):
-            order = np.lexsort((ends, begins, owners))  # keeps the order of `owners`, which are sorted
+            order = np.lexsort((ends, begins, owners))  # preserves the order of `owners`, which are sorted
             begins, ends = begins[order], ends[order]
             repeated = _firsts(begins, _overlaps(begins, ends, owners), owners)
             first = np.append(True, (np.diff(begins) != 0) | (np.diff(ends) != 0) | (np.diff(owners) != 0))
@@ -207,7 +221,10 @@ class SpanMarks:
         return Spans(self.ids, begins, ends, np.searchsorted(owners, np.arange(len(self.lengths) + 1)))
 
     def as_entities(self, types: tuple[str, ...], reading: Reading, problems: Problems) -> Entities | None:
-        """Report all invalid spans. Return the sorted, unique entities, or None if a span is impossible in any text."""
+        """Report all invalid spans. Return the sorted, unique entities.
+
+        Return None if a span is impossible (such as empty or negative) or the spans have no types.
+        """
         owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
         self._report_types(types, reading, problems)
         if self.kinds is None or not self._judge(owners, problems):
@@ -240,7 +257,7 @@ class SpanMarks:
                 )
 
     def _judge(self, owners: NDArray[np.int64], problems: Problems) -> bool:
-        """Whether every span can exist in some text."""
+        """Return whether every span could exist in some text, and report those that could not."""
         begins, ends = self.begins, self.ends
         empty = begins >= ends
         beyond = (ends > FURTHEST + 1) | (begins < -FURTHEST) | (ends - begins > SPAN_CHARACTERS)
@@ -258,16 +275,16 @@ class SpanMarks:
     def _judge_ends(
         self, ends: NDArray[np.int64], owners: NDArray[np.int64], text_lengths: Mapping[str, int], problems: Problems
     ) -> None:
-        """Compare spans, sorted by item, with the lengths of known texts.
+        """Report spans that end beyond a known text. The spans must be sorted by item.
 
-        Official evaluators score offsets beyond a text, so these are accepted with a warning.
+        Official evaluators score single offsets beyond a text, so they are accepted with a warning.
         """
         bounds = np.array([text_lengths.get(item, FURTHEST + 1) for item in self.ids], np.int64)
         severity: Severity = "error" if self.as_pairs else "warning"
         self._report("offset-outside-text", severity, _firsts(ends - 1, ends > bounds[owners], owners), problems)
 
     def _report(self, code: str, severity: Severity, found: Mapping[int, object], problems: Problems) -> None:
-        """Add one problem per row, with what was found there."""
+        """Add one problem per row. `found` maps rows to what was found there."""
         for row, text in found.items():
             if problems.has_counted(code):
                 continue
@@ -285,13 +302,12 @@ class SpanMarks:
 def _spans_of_offsets(
     offsets: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], bool, dict[int, int]]:
-    """Compute the fields of `SpanMarks` from the offsets of all items. Neighboring offsets form one span.
+    """Compute the fields of `SpanMarks` from the offsets of all items. Consecutive offsets form one span.
 
     Args:
         offsets: the offsets of all items. The array is overwritten, because copying millions of offsets would take
-    longer
-                than everything else.
-        lengths: the number of offsets of each item.
+            longer than everything else.
+        lengths: the number of offsets in each item.
     """
     keys = offsets
     keys += np.repeat(np.arange(len(lengths)) * WIDTH + BEYOND, lengths)
@@ -309,7 +325,7 @@ def _spans_of_offsets(
 
 
 def _firsts(values: NDArray[Any], which: NDArray[np.bool_], owners: NDArray[np.int64]) -> dict[int, Any]:
-    """Return the first selected value of each row that has one. `owners` are the rows of the values, sorted."""
+    """Map each row to its first selected value, if any. `owners` gives the row of each value, in ascending order."""
     chosen = owners[which]
     first = np.append(True, chosen[1:] != chosen[:-1])[: len(chosen)]
     return dict(zip(chosen[first].tolist(), values[which][first].tolist(), strict=True))
@@ -320,7 +336,7 @@ def _beyond(offset: int) -> str:
 
 
 def _numbers(flat: Iterable[int], rows: Iterable[Sequence[int]], count: int) -> NDArray[np.int64]:
-    """Convert all numbers. Numbers beyond any text become BEYOND."""
+    """Convert all numbers to an array, replacing numbers beyond any text with BEYOND."""
     try:
         found = np.fromiter(flat, np.int64, count)
         return np.clip(found, -BEYOND, BEYOND, out=found)
@@ -329,9 +345,9 @@ def _numbers(flat: Iterable[int], rows: Iterable[Sequence[int]], count: int) -> 
 
 
 def _decode_at_once(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return all offsets and their number per cell, or None if a cell is not exactly one flat list.
+    """Return all offsets and the number of offsets per cell, or None if any cell is not exactly one flat list.
 
-    Each cell has brackets only at its ends, so all contents can be decoded as one list.
+    If each cell has brackets only at its ends, all contents can be decoded as one list.
     """
     if not all(cell[:1] == "[" and cell[-1:] == "]" for cell in cells):
         return None
@@ -348,7 +364,7 @@ def _decode_at_once(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _parts(document: str) -> Iterator[list[int]]:
-    """Yield the whole numbers between commas in parts. Python integers need ten times the memory of their text."""
+    """Yield comma-separated whole numbers in chunks, because Python integers use ten times the memory of text."""
     start = 0
     while start < len(document):
         end = document.find(",", start + PART)
@@ -358,12 +374,12 @@ def _parts(document: str) -> Iterator[list[int]]:
 
 
 def _is_ordered(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> bool:
-    """Whether the spans of each item are sorted and separate, so that no character is marked twice."""
+    """Return whether each item's spans are sorted and do not overlap."""
     return bool(np.all((begins[1:] >= ends[:-1]) | (owners[1:] != owners[:-1])))
 
 
 def _overlaps(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which of the sorted spans begin before an earlier span of the same item has ended."""
+    """Return which of the sorted spans begin before the end of an earlier span in the same item."""
     width = int(ends.max()) - int(begins.min()) + 1
     reach = np.maximum.accumulate(ends + owners * width)
     return np.append(False, (begins + owners * width)[1:] < reach[:-1])

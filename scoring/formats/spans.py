@@ -1,8 +1,8 @@
 """Character spans as plain lines `id<TAB>[offset, …]`, as a table with a header, or as JSON.
 
 Spans are lists of offsets (`[10, 11, 12]`), lists of start–end pairs (`[[10, 13]]`) or, in a table, one row per span
-with start and end, which are both empty for an item without spans. Ends are exclusive unless `end` is `inclusive`.
-Plain lines have no quotes: the official scorer of Toxic Spans 2021 reads a quoted list differently.
+with its start and end. If an item has no spans, both cells are empty. Ends are exclusive unless `end` is `inclusive`.
+Quotes are not allowed in plain lines, because the official scorer of Toxic Spans 2021 reads quoted lists differently.
 
 Typed spans have similar forms: triples (`[[10, 13, "PER"]]`), JSON objects, or one row per span. They may overlap.
 """
@@ -30,33 +30,40 @@ LINE = "id<TAB>[offsets]"
 
 
 def _where(keys: Iterable[Key], *files: str) -> list[Key]:
-    """Restrict options to these values of `file`."""
+    """Return the keys, limited to these values of `file`."""
     return [replace(one, when=("file", *files)) for one in keys]
 
 
-MARKS = "How marked characters are written: as single offsets, `[3, 4]`, or as pairs of start and end, `[[3, 5]]`"
+MARKS = "How spans are written: as single offsets, `[3, 4]`, or as pairs of start and end, `[[3, 5]]`"
+ROWS = "With `rows`, each span has its own row."
 TEXT_MARKS = one_of("offsets", "pairs", expected="offsets, pairs or, with file: table, rows")
 OPTIONS = (
     Key(
         "file",
         one_of("plain", "table", "json"),
-        "Kind of file: lines `id<TAB>[…]`, a table with a header, or JSON.",
+        "Kind of file: lines of the form `id<TAB>[…]`, a table with a header, or JSON.",
         "plain",
     ),
-    *_where([Key("spans", one_of("offsets", "pairs", "rows"), f"{MARKS}, or one row per span.", "offsets")], "table"),
+    *_where([Key("spans", one_of("offsets", "pairs", "rows"), f"{MARKS}. {ROWS}", "offsets")], "table"),
     *_where([Key("spans", TEXT_MARKS, f"{MARKS}.", "offsets")], "plain", "json"),
-    Key("end", one_of("exclusive", "inclusive"), "Whether the end of a pair or row is part of the span.", "exclusive"),
+    Key(
+        "end",
+        one_of("exclusive", "inclusive"),
+        "Whether the character at the end offset of a pair or row is part "
+        "of the span (`inclusive`) or not (`exclusive`).",
+        "exclusive",
+    ),
     *_where(RECORD_OPTIONS, "json"),
     *_where(
         [
             Key(
                 "start",
                 WORD,
-                "With `spans: rows`, the column of the first character. It is empty if the item has no span.",
+                "With `spans: rows`, the column with the start offset. The cell is empty if the item has no span.",
                 "start",
             ),
-            Key("stop", WORD, "With `spans: rows`, the column of the end.", "stop"),
-            Key("value", WORD, "With `spans: offsets` or `pairs`, the column of the spans.", "spans"),
+            Key("stop", WORD, "With `spans: rows`, the column with the end offset.", "stop"),
+            Key("value", WORD, "With `spans: offsets` or `pairs`, the column with the spans.", "spans"),
             *LAYOUT_OPTIONS,
         ],
         "table",
@@ -65,33 +72,40 @@ OPTIONS = (
 
 
 TRIPLES = 'How spans are written: as lists of start, end and type, `[[3, 5, "PER"]]`'
-FIELDS = "or with `spans: objects`, the"
+FIELDS = "With `spans: objects`, the"
 TYPED_OPTIONS = (
-    Key("classes", WORDS, "The types of spans."),
+    Key("classes", WORDS, "Span types."),
     OPTIONS[0],
     *_where([Key("spans", one_of("triples"), f"{TRIPLES}.", "triples")], "plain"),
-    *_where([Key("spans", one_of("triples", "rows"), f"{TRIPLES}, or one row per span.", "triples")], "table"),
+    *_where([Key("spans", one_of("triples", "rows"), f"{TRIPLES}, or with one row per span.", "triples")], "table"),
     *_where(
-        [Key("spans", one_of("triples", "objects"), f"{TRIPLES}, or as objects with a key for each.", "triples")],
+        [Key("spans", one_of("triples", "objects"), f"{TRIPLES}, or as objects with these three keys.", "triples")],
         "json",
     ),
-    Key("end", one_of("exclusive", "inclusive"), "Whether the end is part of the span.", "exclusive"),
+    Key(
+        "end",
+        one_of("exclusive", "inclusive"),
+        "Whether the character at the end offset is part of the span (`inclusive`) or not (`exclusive`).",
+        "exclusive",
+    ),
     *_where(RECORD_OPTIONS, "json"),
     *_where(
         [
-            Key("start", WORD, f"With `spans: rows`, the column of the first character, {FIELDS} key.", "start"),
-            Key("stop", WORD, f"With `spans: rows`, the column of the end, {FIELDS} key.", "stop"),
-            Key("type", WORD, f"With `spans: rows`, the column of the type, {FIELDS} key.", "type"),
+            Key("start", WORD, f"With `spans: rows`, the column with the start offset. {FIELDS} key.", "start"),
+            Key("stop", WORD, f"With `spans: rows`, the column with the end offset. {FIELDS} key.", "stop"),
+            Key("type", WORD, f"With `spans: rows`, the column with the type. {FIELDS} key.", "type"),
         ],
         "table",
         "json",
     ),
-    *_where([Key("value", WORD, "With `spans: triples`, their column.", "spans"), *LAYOUT_OPTIONS], "table"),
+    *_where(
+        [Key("value", WORD, "With `spans: triples`, the column with the spans.", "spans"), *LAYOUT_OPTIONS], "table"
+    ),
 )
 
 
 def size_of_typed(spec: FormatSpec) -> Size:
-    """Return the maximum size of a run of typed spans per item."""
+    """Return the maximum size per item of a run with typed spans."""
     spans = limits.SPANS_AN_ITEM
     return Size(entries=spans, cells=4 * spans, bytes=limits.SPANS_BYTES_AN_ITEM)
 
@@ -105,7 +119,7 @@ def size(spec: FormatSpec) -> Size:
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
     """Read spans, sorted and unique per item.
 
-    Negative offsets are kept with a warning and always count as incorrect.
+    Negative offsets cause a warning, but are kept and always count as incorrect.
     """
     errors_before, problems = len(reading.report.errors), Problems(reading.report)
     marks = _read_marks(data, spec, reading, problems)
@@ -122,7 +136,7 @@ def read_typed(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | No
 
 
 def _is_sound(marks: SpanMarks | None, reading: Reading, problems: Problems, errors_before: int) -> bool:
-    """Report all problems. Return True if there is no error."""
+    """Report all problems. Return whether there are no errors."""
     problems.report()
     if marks is not None:
         check_ids(marks.ids, reading)
@@ -147,7 +161,7 @@ def _offsets(spec: FormatSpec) -> Offsets:
 
 
 def _columns(spec: FormatSpec) -> tuple[str, str, str]:
-    """Return the columns or keys of start, end and type."""
+    """Return the columns or keys for start, end and type."""
     return spec.options["start"], spec.options["stop"], spec.options["type"]
 
 
@@ -182,7 +196,10 @@ def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
 
 
 def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
-    """Read one row per span. Rows of the same item belong together. A row with empty cells is an item without spans."""
+    """Read one row per span.
+
+    An item can have several rows. A row with empty cells means that the item has no spans.
+    """
     names = _columns(spec) if "classes" in spec.options else (spec.options["start"], spec.options["stop"])
     table = read_table(data, spec.options, names, reading)
     if table is None:
@@ -194,9 +211,9 @@ def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
 def _pairs_by_item(
     table: TableRows, names: Sequence[str], problems: Problems
 ) -> tuple[dict[str, list[tuple[Any, ...]]], dict[str, int]]:
-    """Return each item's spans, and the first line of each item.
+    """Return the spans and the first line of each item.
 
-    A span has start, end and, if `names` has a third column, type.
+    A span has a start, an end and, if `names` has a third column, a type.
     """
     pairs: dict[str, list[tuple[Any, ...]]] = {}
     lines: dict[str, int] = {}
@@ -227,12 +244,12 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
             for row, (place, value) in enumerate(zip(records.places, records.values, strict=True))
         ]
     if len(records.ids) < len(found):
-        return None  # an entry without an id, which was already reported
+        return None  # an entry without an id, which has already been reported
     path = replace(records, values=[]).path  # without the lists, which may contain millions of pairs
     return SpanMarks.of_lists(records.ids, found, offsets, path=path)
 
 
-def write(answers: Spans, spec: FormatSpec) -> str:
+def write(answers: Spans, spec: FormatSpec) -> str | bytes:
     """Write spans in the track's format: as single offsets, or as pairs of start and end."""
     options = spec.options
     lists: list[list[Any]] = [
@@ -244,7 +261,7 @@ def write(answers: Spans, spec: FormatSpec) -> str:
     return _written(answers.ids, lists, (options.get("start"), options.get("stop")), spec)
 
 
-def write_typed(answers: Entities, spec: FormatSpec) -> str:
+def write_typed(answers: Entities, spec: FormatSpec) -> str | bytes:
     """Write typed spans in the track's format."""
     inclusive, keys = spec.options["end"] == "inclusive", _offsets(spec).keys
     rows = (answers.of_item(row) for row in range(len(answers.ids)))
@@ -255,7 +272,7 @@ def write_typed(answers: Entities, spec: FormatSpec) -> str:
     return _written(answers.ids, lists, names, spec)
 
 
-def _written(ids: list[str], lists: list[list[Any]], columns: Sequence[Any], spec: FormatSpec) -> str:
+def _written(ids: list[str], lists: list[list[Any]], columns: Sequence[Any], spec: FormatSpec) -> str | bytes:
     options = spec.options
     if options["file"] == "json":
         return write_records(ids, lists, spec)
@@ -283,8 +300,8 @@ def suffix(options: Mapping[str, Any]) -> str:
 SPANS = Format(
     "spans",
     "spans",
-    "Characters marked in a text. Touching pairs and rows stay separate spans. Neighboring offsets form one span. A "
-    "span has at most 1,048,576 characters, and a file marks at most 20,000,000.",
+    "Spans of characters in a text. Adjacent pairs or rows are separate spans, but adjacent single offsets form "
+    "one span. A span can contain up to 1,048,576 characters, and all spans in a file together up to 20,000,000.",
     "file: table, spans: rows, id: id, start: begin, stop: end",
     OPTIONS,
     read,
@@ -297,7 +314,8 @@ SPANS = Format(
 TYPED_SPANS = Format(
     "typed-spans",
     "entities",
-    "Characters marked in a text, each span with a type. Spans may overlap. A span has at most 1,048,576 characters.",
+    "Spans of characters in a text, each with a type. Spans can overlap. A span can contain up to 1,048,576 "
+    "characters.",
     "classes: [PER, LOC], file: table, spans: rows, id: id, stop: end",
     TYPED_OPTIONS,
     read_typed,

@@ -8,27 +8,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring import limits
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key, Kind, Values, mapping, schema_of
 from scoring.definition.kinds import LARGEST, NUMBER, WORD, WORDS, by_name, either, many, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.decimals import decimals, is_decimal
+from scoring.formats.delimited import Rows
 from scoring.formats.format import Format
 from scoring.formats.labels import WITH_POINT, report_decimal_point
 from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_table, table_suffix, write_table
-from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
+from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown, shown_cell
 from scoring.reports.problems import Severity
 
 SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 ABSENT = ""
+LISTED_NAMES = 12  # maximum number of value names that a problem lists
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
     """The values allowed in a column: the whole numbers in `values` or, if it is empty, any finite number.
 
-    Finite numbers must be between `low` and `high`.
+    Such a number must be between `low` and `high`.
     """
 
     values: tuple[str, ...] = ("0", "1")
@@ -40,12 +43,17 @@ class Domain:
         return -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
 
 
+PROBABILITY = Domain(values=(), low=0, high=1)
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
-    """A table's dimensions. `columns` are their names, `headers` the names in the file (empty: the same names).
+    """A table's dimensions.
 
-    Columns without their own domain in `domains` use `values`, `low` and `high`. With `numbers`, at least one column
-    allows any number.
+    `columns` are their names, and `headers` are the names in the file (empty if they are the same).
+
+    Columns that are not in `domains` use `values`, `low` and `high`. If `numbers` is True, at least one column allows
+    any number.
     """
 
     columns: tuple[str, ...]
@@ -59,7 +67,9 @@ class Options:
     attributes: tuple[str, ...] = ()
     whole: str | None = None  # the column that must be 1 if one of the parts is 1
     parts: tuple[str, ...] = ()
-    level: Severity = "error"  # severity of a part without the whole; a whole without any part is one level lower
+    # Severity if a part is 1 but the whole is not. If the whole is 1 but no part is, the severity is one level lower.
+    level: Severity = "error"
+    probabilities: Mapping[str, str] = field(default_factory=dict)  # dimension → header of its probabilities
 
     @classmethod
     def of(cls, spec: FormatSpec) -> "Options":
@@ -80,20 +90,20 @@ class Options:
 
 
 def values_of(spec: FormatSpec) -> dict[str, tuple[int, ...]]:
-    """Return the values allowed in each column of a table, without the columns that allow any number."""
+    """Return the values allowed in each column of a table. For columns that allow any number, the tuple is empty."""
     options = Options.of(spec)
     return {column: tuple(map(int, options.domain(column).values)) for column in options.columns}
 
 
 IMPLIES = mapping(
     [
-        Key("whole", WORD, "Dimension that the parts imply."),
+        Key("whole", WORD, "Dimension that must be 1 where any of the `parts` is 1."),
         Key("parts", WORDS, "Dimensions that can be 1 only where `whole` is 1."),
         Key(
             "level",
             one_of("error", "warning"),
-            "How to treat a part without the whole. A whole without any part is treated one level lower: as a "
-            "warning, or not at all.",
+            "How to handle a part without the whole. A whole without any of its parts is handled one level lower: "
+            "as a warning if this option is `error`, and not at all if it is `warning`.",
             "error",
         ),
     ],
@@ -108,12 +118,12 @@ COLUMN_KEYS = (
     Key(
         "kind",
         one_of("number", "ordinal"),
-        "Whether the column has any finite number, or one of several ordered values.",
+        "Whether the column contains any finite number (`number`) or one of several ordered values (`ordinal`).",
     ),
-    Key("name", WORD, "Name of the dimension, if it differs from the column.", None),
+    Key("name", WORD, "Name of the dimension. Defaults to the name of the column.", None),
     Key("values", many(WHOLE_NUMBER, least=1, each_once=True), "Allowed values.", when=("kind", "ordinal")),
-    Key("low", NUMBER, "The smallest number.", None, when=("kind", "number")),
-    Key("high", NUMBER, "The largest number.", None, when=("kind", "number")),
+    Key("low", NUMBER, "Smallest allowed number.", None, when=("kind", "number")),
+    Key("high", NUMBER, "Largest allowed number.", None, when=("kind", "number")),
 )
 COLUMN = replace(
     mapping(COLUMN_KEYS, Values),
@@ -128,31 +138,47 @@ COLUMN = replace(
         ]
     },
 )
+LIST_OPTION = Key(
+    "list",
+    WORD,
+    "Column with an item's values as a list in square brackets, such as `[0.2, 0.8]`, in the order of the columns "
+    "or classes. If omitted, each value has its own column.",
+    None,
+)
 OPTIONS = (
     *LAYOUT_OPTIONS,
+    LIST_OPTION,
     Key(
         "columns",
         either(WORDS, by_name(either(WORD, COLUMN)), lambda value: not value.is_mapping),
-        "Columns of numbers, or a mapping from columns to dimension names, `{HS: hate}`, or to the kind of column: "
-        "`{stars: {kind: ordinal, values: [1, 2, 3]}, price: {kind: number, low: 0}}`.",
+        "List of the numeric columns, or a mapping. A mapping can rename columns to dimensions, `{HS: hate}`, or "
+        "set the kind of each column: `{stars: {kind: ordinal, values: [1, 2, 3]}, price: {kind: number, low: 0}}`.",
     ),
     Key(
         "values",
-        either(one_of("number", expected="a list of whole numbers, or number"), many(WHOLE_NUMBER, least=1)),
-        "Allowed numbers, or `number` for any finite number from `low` to `high`. By default, 0 and 1. A column with a "
-        "`kind` has its own values.",
+        either(one_of("number", expected='a list of whole numbers, or the word "number"'), many(WHOLE_NUMBER, least=1)),
+        "Allowed numbers, or `number` for any finite number from `low` to `high`. Defaults to 0 and 1. Does not "
+        "apply to columns with a `kind`, which have their own values.",
         None,
     ),
-    Key("low", NUMBER, "With `values: number`, the smallest number.", None),
-    Key("high", NUMBER, "With `values: number`, the largest number.", None),
-    Key("group", WORD, "In gold files, the column with the group of each item.", None),
-    Key("attributes", WORDS, "In gold files, further text columns that split the items into `slices`.", ()),
-    Key("implies", IMPLIES, "Dimension that must be 1 where other dimensions are 1.", None),
+    Key("low", NUMBER, "Only for `values: number`. Smallest allowed number.", None),
+    Key("high", NUMBER, "Only for `values: number`. Largest allowed number.", None),
+    Key("group", WORD, "In gold files, the column that assigns each item to a group.", None),
+    Key("attributes", WORDS, "In gold files, additional text columns that can be used as `slices`.", ()),
+    Key(
+        "probabilities",
+        by_name(WORD),
+        "Optional columns with the probability, from 0 to 1, that a value is 1: `{hate: hate_probability}`. A run "
+        "must have all of these columns or none. They do not affect scores. For runs that have them, the results "
+        "analysis shows ROC curves.",
+        {},
+    ),
+    Key("implies", IMPLIES, "Requires one dimension to be 1 wherever certain other dimensions are 1.", None),
 )
 
 
 def finish_options(value: Value, options: Values) -> None:
-    """Convert the options to `Options`, without options that are not set."""
+    """Convert the options to the fields of `Options`, leaving out options that are not set."""
     columns, values, implies = options["columns"], options.pop("values"), options.pop("implies")
     domains: dict[str, Domain] = {}
     if isinstance(columns, dict):
@@ -162,6 +188,7 @@ def finish_options(value: Value, options: Values) -> None:
         options |= {"columns": tuple(names), "headers": tuple(columns)}
         own = zip(names, columns.values(), strict=True)
         domains = {name: _own_domain(column) for name, column in own if isinstance(column, dict)}
+    _check_probabilities(value, options)
     if values is not None:
         options["values"] = () if values == "number" else values
     if domains:
@@ -169,6 +196,21 @@ def finish_options(value: Value, options: Values) -> None:
     if values == "number" or not all(domain.values for domain in domains.values()):
         options["numbers"] = True
     options |= implies or {}
+
+
+def _check_probabilities(value: Value, options: Values) -> None:
+    """Report probabilities of unknown dimensions, and probabilities in files whose columns have no names."""
+    given: dict[str, str] = options["probabilities"]
+    headers = {*(options.get("headers") or options["columns"]), *options["id"]}
+    for name, header in given.items():
+        if name not in options["columns"]:
+            value.at("probabilities", name).invalid(f"one of the columns {', '.join(options['columns'])}")
+        elif header in headers or list(given.values()).count(header) > 1:
+            value.at("probabilities", name).invalid("a separate column")
+    if given and (options["header"] != "required" or options["list"]):
+        value.at("probabilities").invalid(
+            "no probabilities, because they require header: required and do not work with list"
+        )
 
 
 def _own_name(header: str, column: str | Values) -> str:
@@ -180,33 +222,130 @@ def _own_domain(column: Values) -> Domain:
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
-    """Read the columns. `absent` marks empty cells of a gold standard and of optional items.
+    """Read the columns into a `Matrix`.
 
-    `extra` has the columns of the options `group` and `attributes` as text. For runs, it has only the group. A gold
-    standard of groups may lack the other columns.
+    Its `absent` marks empty cells, which gold standards and optional items may have. Its `extra` holds the columns
+    named by `group` and `attributes` as text (in runs, only `group`). If a gold standard has a group column, all other
+    columns may be missing.
     """
     options = Options.of(spec)
     errors_before = len(reading.report.errors)
     further = options.further(reading.role)
     dispensable = options.names if options.group and reading.role == "gold" else ()
-    table = read_table(data, spec.options, tuple(dict.fromkeys(options.names + further)), reading, dispensable)
+    lists: str | None = spec.options.get("list")
+    own = (lists,) if lists else options.names
+    likely = tuple(options.probabilities.values()) if reading.role == "run" else ()
+    wanted = tuple(dict.fromkeys(own + further + likely))
+    table = read_table(data, spec.options, wanted, reading, (*dispensable, *likely))
+    if table is not None and lists:
+        table = _unfolded(table, lists, options.names, further, reading)
     if table is None:
         return None
     values, absent = _values(table, options, reading)
+    probabilities = _probabilities(table, options, reading) if likely else None
     if options.whole and reading.role == "run" and len(reading.report.errors) == errors_before:
         _check_parts(values, absent, table, options, reading)
     check_ids(table.ids, reading)
     if len(reading.report.errors) > errors_before:
         return None
     extra = {name: table.column(name) for name in further}
-    return Matrix(table.ids, options.columns, values, absent if absent.any() else None, extra)
+    return Matrix(table.ids, options.columns, values, absent if absent.any() else None, extra, probabilities)
+
+
+def _probabilities(table: TableRows, options: Options, reading: Reading) -> NDArray[np.float64] | None:
+    """Return the probabilities with shape (items, columns), or None if the file has no columns for them."""
+    headers = tuple(options.probabilities.values())
+    lacking = tuple(header for header in headers if header not in table.places)
+    if len(lacking) == len(headers):
+        return None
+    if lacking:
+        expected = ", ".join(headers)
+        reading.report.error(
+            "header-column-missing", line=1, expected=expected, places=tuple(map(shown, lacking)), count=len(lacking)
+        )
+        return None
+    found = np.full((len(table.ids), len(options.columns)), np.nan)
+    problems, strict = Problems(reading.report), replace(reading, optional=())
+    for name, header in options.probabilities.items():
+        cells = table.column(header)
+        column = None if ABSENT in cells else _decimals(cells, PROBABILITY)
+        if column is None:
+            column = _judged(header, cells, table, PROBABILITY, strict, problems)
+        found[:, options.columns.index(name)] = column
+    problems.report()
+    return found
+
+
+def _unfolded(
+    table: TableRows, lists: str, names: Sequence[str], further: Sequence[str], reading: Reading
+) -> TableRows | None:
+    """Return a table with a column for each value in the lists, or for each annotator.
+
+    If a cell does not contain a list of the right length, report an error and return None.
+    """
+    cells, own, kept = table.column(lists), [*names, *further], [table.column(name) for name in further]
+    if are_too_many(len(cells) * len(own), limits.CELLS, reading.report):
+        return None
+    problems, flat = Problems(reading.report), list[str]()
+    for row, cell in enumerate(cells):
+        places = range(len(names)) if reading.annotators is None else reading.annotators.get(table.ids[row])
+        if places is None:  # an unknown id, which is reported with the other ids
+            values: list[str] | None = [ABSENT] * len(names)
+        elif reading.annotators is None:
+            values = _values_of_list(cell, len(names))
+        else:
+            values = _values_of_annotators(cell, places, len(names))
+        if values is not None:
+            flat += values
+            flat += [column[row] for column in kept]
+        elif not problems.has_counted("values-not-a-list"):
+            line, found = table.rows.lines[row], shown_cell(cell)
+            problems.add(
+                "values-not-a-list",
+                f"line {line}: {found}",
+                line=line,
+                column=table.places[lists] + 1,
+                item=shown(table.ids[row]),
+                found=found,
+                expected=_listed([names[place] for place in places or ()]),
+            )
+    if problems.report():
+        return None
+    rows = Rows(flat, len(own), table.rows.lines)
+    return TableRows(rows, table.ids, {name: place for place, name in enumerate(own)}, table.places[lists])
+
+
+def _values_of_list(cell: str, count: int) -> list[str] | None:
+    """Return the values in a list such as `[0.2, 0.8]`, or None if the cell is not a list of `count` values."""
+    bare = cell.strip()
+    if not (bare.startswith("[") and bare.endswith("]")) or bare.count(",") != count - 1:
+        return None
+    return [value.strip() for value in bare[1:-1].split(",")]
+
+
+def _values_of_annotators(cell: str, places: Sequence[int], columns: int) -> list[str] | None:
+    """Return the values of a list with one value per annotator, each in its annotator's column of `columns`.
+
+    Return None if the cell is not a list of this length, or if a value is empty.
+    """
+    values = [] if not places and "".join(cell.split()) == "[]" else _values_of_list(cell, len(places))
+    if values is None or ABSENT in values:
+        return None
+    row = [ABSENT] * columns
+    for place, value in zip(places, values, strict=True):
+        row[place] = value
+    return row
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(shown, names[:LISTED_NAMES])) + ", …" * (len(names) > LISTED_NAMES)
 
 
 Numbers = NDArray[np.int64] | NDArray[np.float64]
 
 
 def _values(table: TableRows, options: Options, reading: Reading) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Return numbers by item and column (0 for empty or invalid cells), and which cells are empty."""
+    """Return the numbers (0 for empty or invalid cells) and which cells are empty, both with shape (items, columns)."""
     shape = (len(table.ids), len(options.columns))
     values: Numbers = np.zeros(shape, np.float64) if options.numbers else np.zeros(shape, np.int64)
     absent = np.zeros(shape, np.bool_)
@@ -216,7 +355,7 @@ def _values(table: TableRows, options: Options, reading: Reading) -> tuple[Numbe
         convert = _whole_numbers if domain.values else _decimals
         cells = table.column(name) if name in table.places else [ABSENT] * len(table.ids)
         lacking = ABSENT in cells
-        column = None if lacking and reading.role == "run" else convert(cells, domain)
+        column = None if lacking and not _may_lack(reading) else convert(cells, domain)
         if column is None:
             column = _judged(name, cells, table, domain, reading, problems)
         values[:, place] = column
@@ -226,8 +365,13 @@ def _values(table: TableRows, options: Options, reading: Reading) -> tuple[Numbe
     return values, absent
 
 
+def _may_lack(reading: Reading) -> bool:
+    """Return whether cells may be empty: in gold standards, or for annotators who did not rate the item."""
+    return reading.role == "gold" or reading.annotators is not None
+
+
 def _whole_numbers(cells: Sequence[str], domain: Domain) -> NDArray[np.int64] | None:
-    """Return the numbers of valid or empty cells, or None if there are other cells."""
+    """Return the numbers in valid or empty cells, or None if there are any other cells."""
     number = {text: int(text) for text in domain.values} | {ABSENT: 0}
     if not set(cells) <= number.keys():
         return None
@@ -235,7 +379,7 @@ def _whole_numbers(cells: Sequence[str], domain: Domain) -> NDArray[np.int64] | 
 
 
 def _decimals(cells: Sequence[str], domain: Domain) -> NDArray[np.float64] | None:
-    """Return the numbers of valid or empty cells, or None if there are other cells."""
+    """Return the numbers in valid or empty cells, or None if there are any other cells."""
     filled = cells if ABSENT not in cells else [cell or "0" for cell in cells]
     numbers = decimals(filled)
     if numbers is None:
@@ -250,12 +394,12 @@ def _decimals(cells: Sequence[str], domain: Domain) -> NDArray[np.float64] | Non
 def _judged(
     name: str, cells: list[str], table: TableRows, domain: Domain, reading: Reading, problems: Problems
 ) -> NDArray[np.float64]:
-    """Report the invalid cells of a column individually, and return the numbers of the others."""
+    """Report each invalid cell in a column, and return the column's numbers (0 for empty or invalid cells)."""
     numbers = np.zeros(len(cells), np.float64)
     judge = _problem_of_whole_number if domain.values else _problem_of_number
     for place, (cell, item, line) in enumerate(zip(cells, table.ids, table.rows.lines, strict=True)):
         if cell == ABSENT:
-            code = None if reading.role == "gold" or item in reading.optional else "value-missing"
+            code = None if _may_lack(reading) or item in reading.optional else "value-missing"
         else:
             code = judge(cell, domain)
             numbers[place] = 0 if code else float(cell)
@@ -268,7 +412,7 @@ def _judged(
             code,
             f"line {line} ({name})" if cell == ABSENT else f"line {line} ({name}): {shown_cell(cell)}",
             line=line,
-            column=table.places[name] + 1,
+            column=table.column_number(name),
             item=shown(item),
             found=shown_cell(cell) if cell else "",
             expected=_expected(domain),
@@ -298,7 +442,7 @@ def _expected(domain: Domain) -> str:
 
 
 def _meant(cell: str, domain: Domain) -> str | None:
-    """Return the value meant by a cell such as ` 1`, `1.0` or `True` or, in a column of numbers, `0,5` or ` 0.5`."""
+    """Return the value that a cell stands for, such as ` 1`, `1.0` or `True`, or `0,5` in a column of numbers."""
     if not domain.values:
         bare = cell.strip().replace(",", ".")
         return bare if bare != cell and _problem_of_number(bare, domain) is None else None
@@ -310,7 +454,7 @@ def _meant(cell: str, domain: Domain) -> str | None:
 def _check_parts(
     values: Numbers, absent: NDArray[np.bool_], table: TableRows, options: Options, reading: Reading
 ) -> None:
-    """Report parts without the whole at the declared level, and wholes without any part one level lower."""
+    """Report parts without the whole with the declared severity, and a whole without any part one level lower."""
     if options.whole is None or not set(options.parts) | {options.whole} <= set(options.columns):
         return
     whole = values[:, options.columns.index(options.whole)] != 0
@@ -326,22 +470,28 @@ def _check_parts(
     problems.report()
 
 
-def write(answers: Matrix, spec: FormatSpec) -> str:
-    """Write the table with empty cells where there is no answer.
+def write(answers: Matrix, spec: FormatSpec) -> str | bytes:
+    """Write the table, with empty cells for missing answers.
 
-    The group column is last, and empty if there are no groups.
+    If the format has a group column, it comes last, and its cells are empty if the groups are not known.
     """
     headers: Sequence[str] = spec.options.get("headers") or answers.columns
     whole = [bool(values) for values in values_of(spec).values()] if spec.kind == "table" else []
     cells = [[_cell(*pair) for pair in zip_longest(row, whole)] for row in answers.cells()]
-    columns: dict[str, Sequence[Any]] = dict(zip(headers, zip(*cells, strict=True), strict=True))
+    if lists := spec.options.get("list"):
+        columns: dict[str, Sequence[Any]] = {lists: [f"[{', '.join(map(str, row))}]" for row in cells]}
+    else:
+        columns = dict(zip(headers, zip(*cells, strict=True), strict=True))
+    if answers.probabilities is not None:
+        for name, header in spec.options.get("probabilities", {}).items():
+            columns[header] = answers.probabilities[:, answers.columns.index(name)].tolist()
     if group := spec.options.get("group"):
         columns[group] = answers.extra.get(group, [""] * len(answers.ids))
     return write_table(answers.ids, columns, spec.options)
 
 
 def _cell(value: Any, whole: bool | None) -> Any:
-    """Format a value. Values of an ordinal column have no decimal point."""
+    """Format a value. Whole numbers have no decimal point."""
     if value is None:
         return ""
     return int(value) if whole else value
@@ -350,7 +500,9 @@ def _cell(value: Any, whole: bool | None) -> Any:
 TABLE = Format(
     "table",
     "table",
-    "Numbers in columns, as CSV or TSV, with one row per item.",
+    "CSV or TSV file with numeric columns and one row per item. In gold files, a cell is empty if the item has no "
+    "answer in this column, for example because one of its annotators skipped it. Such cells are not scored. In a "
+    "`list`, leave its place empty: `[1, , 0]`.",
     "separator: tab, id: id, columns: {HS: hate, AG: aggression}, implies: {whole: hate, parts: [aggression]}",
     OPTIONS,
     read,

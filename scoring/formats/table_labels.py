@@ -12,7 +12,7 @@ from scoring.formats.reading import Reading, check_ids
 
 
 def _read_between(value: Value) -> str:
-    """Read any text, including only spaces."""
+    """Read any text, even if it consists only of spaces."""
     if not value.is_scalar or not value.node.value:
         value.invalid("text")
         return " "
@@ -23,8 +23,8 @@ BETWEEN = Kind(_read_between, {"type": "string", "minLength": 1}, "text")
 OPTIONS = (
     *LAYOUT_OPTIONS,
     *LABEL_OPTIONS,
-    Key("label", WORD, "Column that contains the labels.", "label"),
-    Key("between", BETWEEN, "With `multi: true`, the text between two labels of an item.", " "),
+    Key("label", WORD, "Column with the labels.", "label"),
+    Key("between", BETWEEN, "With `multi: true`, the text that separates an item's labels.", " "),
 )
 
 
@@ -44,8 +44,8 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     return None if len(reading.report.errors) > errors_before else labels.as_matrix()
 
 
-def write(answers: Matrix, spec: FormatSpec) -> str:
-    """Write the label of each item, or its labels in one cell."""
+def write(answers: Matrix, spec: FormatSpec) -> str | bytes:
+    """Write each item's labels in one cell."""
     labels = list(map(spec.options["between"].join, answers.labels()))
     return write_table(answers.ids, {spec.options["label"]: labels}, spec.options)
 
@@ -53,7 +53,7 @@ def write(answers: Matrix, spec: FormatSpec) -> str:
 TABLE_LABELS = Format(
     "table-labels",
     "labels",
-    "Labels in a single column, with one row per item.",
+    "Table with the labels in a single column and one row per item.",
     'id: id, classes: [red, blue], multi: true, between: ","',
     OPTIONS,
     read,

@@ -1,4 +1,4 @@
-"""Soft labels as a table: one row per item and one column of shares or probabilities per class."""
+"""Soft labels as a table: one row per item and one column per class, with its probability."""
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from scoring.formats.shares import SHARE_OPTIONS, judge_shares
 
 OPTIONS = (
     *LAYOUT_OPTIONS,
+    table.LIST_OPTION,
     *SHARE_OPTIONS,
-    Key("headers", WORDS, "Column names in the order of `classes`, if they differ from the class names.", ()),
+    Key("headers", WORDS, "Column names, in the same order as `classes`. Defaults to the class names.", ()),
 )
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
-    """Read shares into a float matrix with one column per class."""
+    """Read probabilities into a float matrix with one column per class."""
     errors_before = len(reading.report.errors)
     numbers = FormatSpec(spec.kind, {**spec.options, "columns": spec.options["classes"], "values": (), "numbers": True})
     matrix = table.read(data, numbers, reading)
@@ -33,7 +34,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 TABLE_SOFT = Format(
     "table-soft",
     "soft",
-    "Shares of classes, with one column per class and one row per item.",
+    "Table of soft labels: one row per item and one column per class, with the class's probability.",
     "id: [document, sentence], classes: [red, blue], headers: [p_red, p_blue]",
     OPTIONS,
     read,

@@ -19,12 +19,12 @@ from scoring.formats.json_records import (
 from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, shown
 
-LONGEST = Key("longest", WHOLE, "Maximum number of characters in a text.", 5000)
+LONGEST = Key("longest", WHOLE, "Maximum number of characters per text.", 5000)
 LINE_OPTIONS = (
     Key(
         "ids",
         one_of("numbers", "first"),
-        "Item ids: line numbers from 1, or the text before the first tab of each line.",
+        "Where item ids come from: line numbers, starting at 1, or the text before the first tab in each line.",
         "numbers",
     ),
     LONGEST,
@@ -92,7 +92,7 @@ def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
 
 
 def _judged(records: Records, is_gold: bool, problems: Problems) -> list[tuple[str, ...]]:
-    """Return the texts of plain JSON values, and report values that are not text."""
+    """Return the texts in JSON values, and report values that are not text."""
     texts: list[tuple[str, ...]] = []
     for row, (value, place) in enumerate(zip(records.values, records.places, strict=True)):
         several: list[Any] = value if is_gold and isinstance(value, list) and value else [value]
@@ -144,7 +144,7 @@ def lines_suffix(_: object) -> str:
 TEXT_LINES = Format(
     "text-lines",
     "texts",
-    "One text per line. In gold files, tabs separate several references in a line.",
+    "One text per line. In gold files, a line can contain several references, separated by tabs.",
     "ids: first",
     LINE_OPTIONS,
     read_lines,
@@ -155,7 +155,7 @@ TEXT_LINES = Format(
 JSON_TEXTS = Format(
     "json-texts",
     "texts",
-    """One text per item: `[{"id": "a1", "value": "Ann lives in Rome."}]`. In gold files, a value may be a list of """
+    """One text per item: `[{"id": "a1", "value": "Ann lives in Rome."}]`. In gold files, a value can be a list of """
     "references.",
     "lines: true, value: output",
     JSON_OPTIONS,

@@ -27,7 +27,7 @@ TAG = "agon"  # system name in the last field of runs written by this module
 INTEGER = re.compile(r"-?[0-9]{1,9}")
 
 
-OPTIONS = (Key("depth", WHOLE, "Maximum number of documents per query.", 1000),)  # as in TREC
+OPTIONS = (Key("depth", WHOLE, "Maximum number of documents per query.", 1000),)  # the same as in TREC
 
 
 def size(spec: FormatSpec) -> Size:
@@ -37,7 +37,7 @@ def size(spec: FormatSpec) -> Size:
 
 
 def read_run(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
-    """Read a run's documents and scores. The track's gold is a file of judgments."""
+    """Read a run's documents and scores. For gold, read a file of judgments."""
     if reading.role == "gold":
         return read_judgements(data, spec, reading)
     return _read(data, RUN, "score", reading, spec.options["depth"])
@@ -87,7 +87,7 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
 def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
     """Return the fields of all lines that are not blank.
 
-    If a line has too many or too few fields, report it and return None.
+    If any line has too many or too few fields, report it and return None.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     widths = np.fromiter(map(len, map(str.split, lines)), np.int64, len(lines))
@@ -138,7 +138,7 @@ def _check_twice(rows: _Lines, problems: Problems) -> None:
 def _check_ranks(
     rows: _Lines, owners: NDArray[np.int64], scores: NDArray[np.float64] | None, reading: Reading, problems: Problems
 ) -> None:
-    """Check that ranks are whole numbers, and warn about queries whose scores increase along the ranks."""
+    """Check that ranks are whole numbers, and warn about queries whose ranks contradict the scores."""
     ranks = _numbers(rows, "rank", reading)
     if ranks is None or scores is None:
         return
@@ -164,7 +164,7 @@ def _report_depth(queries: list[str], counts: NDArray[np.int64], depth: int, rea
 
 
 def write_run(answers: Ranking, spec: FormatSpec) -> str:
-    """Write the best documents first, up to the allowed number. Equal scores have trec_eval's order."""
+    """Write the best documents first, up to the allowed number. Break ties between scores as trec_eval does."""
     lines = []
     for item, documents in zip(answers.ids, _documents(answers), strict=True):
         best = sorted(documents, key=lambda document: (document[1], document[0]), reverse=True)[: spec.options["depth"]]
@@ -191,8 +191,8 @@ def suffix(_: object) -> str:
 TREC_RUN = Format(
     "trec-run",
     "rankings",
-    "Ranked documents, as in TREC: `query Q0 document rank score tag`. Items are queries. The gold standard is "
-    "`trec-qrels`.",
+    "Ranked documents in TREC format: `query Q0 document rank score tag`. The items are queries, and the gold "
+    "standard has the `trec-qrels` format.",
     "depth: 100",
     OPTIONS,
     read_run,
@@ -203,7 +203,7 @@ TREC_RUN = Format(
 TREC_QRELS = Format(
     "trec-qrels",
     "judgements",
-    "Judgments, as in TREC: `query 0 document relevance`.",
+    "Relevance judgments in TREC format: `query 0 document relevance`.",
     "",
     (),
     read_judgements,

@@ -1,1 +1,1 @@
-"""Gold standards: creation from annotators' votes, annotator agreement, and checks of gold files."""
+"""Gold standards: create them from annotators' votes, measure annotator agreement, and check gold files."""

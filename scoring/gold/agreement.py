@@ -1,7 +1,7 @@
 """Annotator agreement: pairwise agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, and all of these by class.
 
-Ratings are whole numbers of shape (items, annotators): one number per label, and `MISSING` for no rating. A coefficient
-is None if it is undefined, which is the case if no one rated the same item or if everyone always used the same label.
+Ratings are whole numbers with shape (items, annotators): one number per label, or `MISSING` if there is no rating. A
+coefficient is None if it is undefined because no item was rated twice or everyone always used the same label.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorAgreement:
-    """The four coefficients of one class, as in the DETESTS overview.
+    """The four coefficients for one class, as in the DETESTS overview.
 
     `items` is the number of items with two or more ratings.
     """
@@ -36,7 +36,7 @@ class AnnotatorAgreement:
 
 
 def pairwise_agreement(ratings: Ratings) -> float | None:
-    """Return the mean over all pairs of annotators of the share of common items that the pair rated equally."""
+    """Return the mean, over all pairs of annotators, of the share of their common items that both rated alike."""
     pairs = _pairs(ratings)
     return _mean(pairs.same / pairs.both)
 
@@ -53,9 +53,9 @@ def mean_cohen_kappa(ratings: Ratings) -> float | None:
 
 
 def fleiss_kappa(ratings: Ratings) -> float | None:
-    """Return the agreement beyond chance of any number of annotators.
+    """Return Fleiss' kappa: agreement beyond chance, for any number of annotators.
 
-    Items may have different numbers of ratings. Items with one rating are left out.
+    Items may have different numbers of ratings. Items with a single rating are left out.
 
     Source: Fleiss (1971), Measuring nominal scale agreement among many raters, eq. 3, 6 and 7.
     """
@@ -73,7 +73,8 @@ def krippendorff_alpha(ratings: Ratings, level: Level = "nominal") -> float | No
     """Return 1 − observed disagreement / expected disagreement. Ratings may be missing.
 
     Args:
-        level: the distance between two labels: nominal (different or not), ordinal, or interval (squared difference).
+        level: how to measure the distance between labels: nominal (different or not), ordinal, or interval (squared
+            difference).
 
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C and the metrics of section D.
     """
@@ -102,9 +103,10 @@ def agreement(name: str, ratings: Ratings) -> AnnotatorAgreement:
 
 
 def agreement_by_class(votes: Votes, rules: VoteRules) -> list[AnnotatorAgreement]:
-    """Return one row per class (has it or not) and one row for whole answers, where each set of labels is one label.
+    """Return one row per class (assigned or not), and one row for whole answers.
 
-    Annotators are identified by their index in the items' lists of votes. A vote without any class is missing.
+    In whole answers, each set of labels counts as one label. An annotator is identified by the position in each item's
+    list of votes. A vote without any class counts as missing.
     """
     ballots = collect(votes, rules)
     cast = ballots.cast
@@ -120,7 +122,7 @@ def agreement_by_class(votes: Votes, rules: VoteRules) -> list[AnnotatorAgreemen
 
 
 def agreement_table(rows: list[AnnotatorAgreement]) -> TextTable:
-    """Return the rows as a table in the layout of DETESTS 2022 (Ariza-Casabona et al., 2022)."""
+    """Return the rows as a table, laid out as in DETESTS 2022 (Ariza-Casabona et al., 2022)."""
     head = ("class", "items", "pairwise agreement", "Fleiss' kappa", "mean Cohen's kappa", "Krippendorff's alpha")
     cells = tuple((row.name, row.items, row.pairwise, row.fleiss, row.cohen, row.alpha) for row in rows)
     return TextTable("Annotator agreement", head, cells)
@@ -150,9 +152,9 @@ def _pairs(ratings: Ratings) -> _Pairs:
 
 
 def _counts(ratings: Ratings) -> tuple[Numbers, Numbers]:
-    """Return the number of times that each item with two or more ratings got each label, and the labels.
+    """Return how often each item got each label (items, labels), and the labels.
 
-    The counts have shape (items, labels).
+    Only items with two or more ratings are included.
     """
     labels = np.unique(ratings[ratings != MISSING])
     counts = np.stack([(ratings == label).sum(axis=1) for label in labels], axis=1) if len(labels) else np.zeros((0, 0))
@@ -165,7 +167,8 @@ def _distances(labels: Numbers, totals: Numbers, level: Level) -> Numbers:
         return 1 - np.eye(len(labels))
     if level == "interval":
         return np.subtract.outer(labels, labels) ** 2
-    middles = np.cumsum(totals) - totals / 2  # sum of the totals between two labels, with half of the total of each end
+    # The distance is the sum of the totals between two labels, including half of each label's own total.
+    middles = np.cumsum(totals) - totals / 2
     return np.subtract.outer(middles, middles) ** 2
 
 

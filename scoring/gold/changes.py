@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts, Tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class GoldChanges:
 
 
 def gold_changes(before: Answers, after: Answers) -> GoldChanges:
-    """Compare two gold standards of a track item by item."""
+    """Compare two gold standards for the same track, item by item."""
     old, new = dict(_items(before)), dict(_items(after))
     return GoldChanges(
         added=[item for item in new if item not in old],
@@ -46,3 +46,5 @@ def _items(answers: Answers) -> Iterator[tuple[str, Any]]:
                 yield item, dict(scored[answers.starts[row] : answers.starts[row + 1]])
         case Texts():
             yield from zip(answers.ids, answers.texts, strict=True)
+        case Tuples():
+            yield from ((item, answers.of_item(row)) for row, item in enumerate(answers.ids))

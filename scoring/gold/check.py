@@ -1,4 +1,4 @@
-"""Checks of a gold standard for people who may not see it: they list problems without revealing content."""
+"""Check a gold standard for people who are not allowed to see it: list problems without revealing its content."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,22 +14,22 @@ HIDDEN = "…"
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """The problems of a gold standard, and how many of the split's items it contains (None: unknown)."""
+    """The problems in a gold standard, and how many of the split's items it contains (None: unknown)."""
 
     report: Report
     covered: Coverage | None = None
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """The number of items in the gold standard, and the number of items that runs must have."""
+        """How many of the split's items the gold standard contains, and the number of items that runs must have."""
         return None if self.covered is None else (self.covered.listed, self.covered.items)
 
 
 def check_gold(definition: Definition, track: str, gold: bytes | Path, split: str = "test") -> GoldCheck:
-    """Check that the gold has the format in the definition and contains the track's items.
+    """Check that the gold has the format that the definition declares, and contains the track's items.
 
-    It must contain all items, unless it is declared with `covers: listed` or contains spans. The report has lines,
-    positions, counts and expected values, but no ids or found values.
+    It must contain all items, unless it is declared with `covers: listed` or contains spans or tuples. The report has
+    lines, positions, counts and expected values, but not the ids or values that were found.
 
     Raises:
         KeyError: the track does not exist.
@@ -55,14 +55,14 @@ def check_gold(definition: Definition, track: str, gold: bytes | Path, split: st
 
 
 def _discreet(report: Report, *, names_files: bool = False) -> Report:
-    """Remove content from the problems. With `names_files`, each problem gets the name of its file."""
+    """Remove the gold's content from the problems. Keep file names only if `names_files` is True."""
     return Report(
         [replace(_without_content(problem), file=problem.file if names_files else None) for problem in report]
     )
 
 
 def _without_content(problem: Problem) -> Problem:
-    """Return the same problem with dots in place of what was found."""
+    """Return the same problem, with dots in place of the gold's content."""
     found = HIDDEN if problem.found is not None else None
     shown = Report()
     shown.add(
@@ -78,6 +78,6 @@ def _without_content(problem: Problem) -> Problem:
 
 
 def _position(problem: Problem) -> str | None:
-    """Return the position of a JSON entry in its file, such as #3, without its content."""
+    """Return the position of a JSON entry in its file, such as `#3`, or None."""
     place = (problem.path or problem.item or "").split(".")[0]
     return place if place[:1] == "#" and place[1:].isdecimal() else None

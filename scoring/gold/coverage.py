@@ -1,4 +1,4 @@
-"""Coverage: the number of a split's items that a gold standard contains."""
+"""Coverage: how many of a split's items a gold standard contains."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from scoring.limits import LISTED
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The items missing from the gold standard. `items` is the number of ids that a run must have."""
+    """The items missing from a gold standard. `items` is the number of ids that a run must have."""
 
     items: int
     missing: list[str]
 
     @property
     def listed(self) -> int:
-        """The number of items in the gold standard."""
+        """The number of the split's items that the gold standard contains."""
         return self.items - len(self.missing)
 
 
 def coverage(gold: Collection[str], items: Sequence[str]) -> Coverage:
-    """Compare the gold standard's ids with the split's ids. Further ids in the gold standard are ignored."""
+    """Compare the gold standard's ids with the split's ids, ignoring additional ids in the gold standard."""
     listed = set(gold)
     return Coverage(len(items), [item for item in items if item not in listed])
 
@@ -40,9 +40,10 @@ def incomplete(covered: Coverage) -> dict[str, Any]:
 
 
 def may_leave_out(definition: Definition, track: str, split: str) -> bool:
-    """Whether a gold file may leave items out.
+    """Return whether a gold file may leave items out.
 
-    This is the case if it is declared with `covers: listed`, and for span tracks, where missing items have no spans.
+    It may if it is declared with `covers: listed`, or if it contains spans or tuples, because a missing item then has
+    none.
     """
     is_declared = any(gold.covers == "listed" for gold in definition.gold if (gold.track, gold.split) == (track, split))
     return is_declared or FORMATS[definition.track(track).format.kind].leaves_out_empty

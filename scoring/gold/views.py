@@ -1,4 +1,4 @@
-"""Views, which adapt a gold file to a track: numbers become labels by a threshold, labels are renamed or merged."""
+"""Adapt a gold file to a track: turn numbers into labels, using a threshold, and rename or merge labels."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +15,13 @@ class ViewError(Exception):
 
 
 def viewed(gold: Answers, view: GoldView, kind: AnswerKind, columns: Sequence[str]) -> Matrix:
-    """Return the gold as answers of a kind, with the track's `columns`, which are its classes or dimensions.
+    """Return the gold as answers of `kind`. `columns` are the track's classes or dimensions.
 
     Raises:
-        ViewError: the gold has other labels, or answers that cannot be converted.
+        ViewError: the gold has labels that the track lacks, or answers that cannot be converted.
     """
     if not isinstance(gold, Matrix):
-        raise ViewError("only labels, weights and tables can have a view")
+        raise ViewError("a view can only be used with labels, weights and tables")
     if view.at_least is not None:
         gold = _from(gold, view.at_least)
     is_column_of_labels = kind == "labels" and gold.values.dtype != np.bool_ and view.map and len(gold.columns) == 1
@@ -33,14 +33,14 @@ def viewed(gold: Answers, view: GoldView, kind: AnswerKind, columns: Sequence[st
 
 
 def _from(gold: Matrix, bound: float) -> Matrix:
-    """Return 1 for values of at least the bound and 0 for others. Weights become labels."""
+    """Replace values that are at least `bound` with 1, and all others with 0."""
     if gold.values.dtype == np.bool_:
-        raise ViewError("labels have no threshold: at_least needs numbers or weights")
+        raise ViewError("at_least requires numbers or weights, but the file contains labels")
     return replace(gold, values=(gold.values >= bound).astype(np.int64))
 
 
 def _labels_of_column(gold: Matrix, view: GoldView) -> Matrix:
-    """Return one label for each item, according to the value in the only column."""
+    """Return one label per item: the one that `map` assigns to the item's value in the only column."""
     if gold.absent is not None and gold.absent.any():
         raise ViewError(f"item {gold.ids[int(np.argmax(gold.absent[:, 0]))]} has no value")
     cells = [f"{cell:g}" for cell in gold.values[:, 0].tolist()]
@@ -53,7 +53,7 @@ def _labels_of_column(gold: Matrix, view: GoldView) -> Matrix:
 
 
 def _renamed(gold: Matrix, view: GoldView) -> Matrix:
-    """Rename labels. An item has a merged label if it has one of the original labels. Weights are added up."""
+    """Rename labels. An item has a merged label if it has any of the original labels. Their weights are added up."""
     unused = [name for name in view.map if name not in gold.columns]
     if unused:
         raise ViewError(f"map contains {', '.join(unused)}, but the gold has only {', '.join(gold.columns)}")
@@ -73,7 +73,7 @@ def _merged(values: Values, groups: Sequence[Sequence[int]]) -> Values:
 
 
 def _under(gold: Matrix, columns: tuple[str, ...]) -> Matrix:
-    """Reorder the columns to match the track. Classes that the gold lacks have no items."""
+    """Reorder the columns to match the track. Classes missing from the gold get empty columns."""
     present = np.ones(gold.values.shape, bool) if gold.absent is None else ~gold.absent
     absent = ~spread(present, gold.columns, columns)
     values = spread(gold.values, gold.columns, columns)
@@ -89,5 +89,6 @@ def _as_kind(gold: Matrix, kind: AnswerKind, view: GoldView) -> Matrix:
     if kind == "table" and dtype != np.bool_:
         return gold
     raise ViewError(
-        f"the view does not produce {kind}; at_least turns weights into labels, and map turns one column into labels"
+        f"the view does not produce {kind}. Use at_least to turn weights into labels, or map to turn a single "
+        "column into labels"
     )

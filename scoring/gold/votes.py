@@ -1,4 +1,4 @@
-"""Annotators' votes, the rules for counting them, and all votes as one array.
+"""Annotators' votes, the rules for counting them, and all votes as arrays.
 
 A vote is the list of labels that one annotator gave to one item. The list is empty if the annotator did not see the
 item.
@@ -19,11 +19,12 @@ MEANINGLESS = -1
 
 @dataclass(frozen=True, slots=True)
 class VoteRules:
-    """The rules by which votes become gold.
+    """The rules for turning votes into gold.
 
-    A label needs more than `threshold` votes. If `threshold` is None, it needs more votes than any other label. With
-    `multi`, every such label is kept. Without it, only the label with the most votes is kept, and none in a tie. Labels
-    outside `classes` raise an error.
+    A label needs more than `threshold` votes. If `threshold` is None, it needs more votes than any other label. If
+    `multi` is True, every such label is kept. Otherwise, only the one with the most votes is kept, and none if there is
+    a tie. Labels outside `classes` raise an error. Shares are relative to the votes with a class or, with `of_all`, to
+    all annotators.
     """
 
     classes: tuple[str, ...]
@@ -31,17 +32,18 @@ class VoteRules:
     multi: bool = False
     counts_as: Mapping[str, str] = field(default_factory=dict)
     no_vote: frozenset[str] = frozenset({"UNKNOWN"})
+    of_all: bool = False
 
     def __post_init__(self) -> None:
         if self.multi and self.threshold is None:
-            raise ValueError("several labels per item need a threshold")
+            raise ValueError("a threshold is required if items can have several labels")
 
 
 @dataclass(frozen=True, slots=True)
 class Ballots:
     """All votes, one row each. `holds` has shape (votes, classes).
 
-    `items` holds the row of each vote's item, and `places` its index among that item's votes.
+    `items` holds the row of each vote's item, and `places` the vote's index among that item's votes.
     """
 
     holds: NDArray[np.bool_]
@@ -50,7 +52,7 @@ class Ballots:
 
     @property
     def cast(self) -> NDArray[np.bool_]:
-        """Return which votes contain a class. Votes with only meaningless labels do not."""
+        """Which votes contain a class. Votes with only meaningless labels do not."""
         cast: NDArray[np.bool_] = np.any(self.holds, axis=1)
         return cast
 
@@ -59,8 +61,8 @@ def collect(votes: Votes, rules: VoteRules) -> Ballots:
     """Collect the votes in arrays.
 
     Raises:
-        ValueError: a label is not a class, or a vote has two labels where one is allowed. The message contains the
-    item.
+        ValueError: a label is not a class, or a vote has two labels where only one is allowed. The message names the
+            item.
     """
     listed = list(chain.from_iterable(votes.values()))
     sizes = np.fromiter(map(len, votes.values()), np.intp, len(votes))
@@ -81,7 +83,7 @@ def collect(votes: Votes, rules: VoteRules) -> Ballots:
 
 
 def _codes(rules: VoteRules) -> tuple[dict[str, int], frozenset[str]]:
-    """Return the column of every allowed label, and the set of allowed labels."""
+    """Return the column of each allowed label, and the set of allowed labels."""
     own = {name: column for column, name in enumerate(rules.classes)} | dict.fromkeys(rules.no_vote, MEANINGLESS)
     meant = {label: rules.counts_as.get(label, label) for label in own.keys() | rules.counts_as.keys()}
     codes = {label: own[other] for label, other in meant.items() if other in own}
@@ -89,7 +91,11 @@ def _codes(rules: VoteRules) -> tuple[dict[str, int], frozenset[str]]:
 
 
 def _check(votes: Votes, rules: VoteRules) -> None:
-    """Raise ValueError for the first vote that breaks a rule."""
+    """Check that all votes follow the rules.
+
+    Raises:
+        ValueError: a vote breaks a rule. The message describes the first such vote.
+    """
     for item, item_votes in votes.items():
         for vote in item_votes:
             labels = {rules.counts_as.get(label, label) for label in vote} - rules.no_vote

@@ -1,1 +1,1 @@
-"""The items of a split: ids with their rows, and columns of item tables, such as texts."""
+"""The items in a split: ids with their rows, and columns of item tables, such as texts."""

@@ -1,4 +1,4 @@
-"""Item lookup: ids with their rows, built once for checking a run and for comparing it with the gold standard."""
+"""An index of item ids, built once for checking a run and for comparing it with the gold standard."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 Rows = NDArray[np.intp]
 Words = NDArray[np.uint64]
 
-HEAD = 1000  # number of ids compared first, to find out whether both lists have the same order
-# from this many ids, a dictionary is slowed by memory access, and sorted numbers are several times faster
+HEAD = 1000  # this many ids are compared first, which usually shows whether the order is as expected
+# For this many ids or more, sorted numbers are several times faster than a dictionary, whose memory access is slow.
 MANY = 50_000
-LONGEST = 64  # characters of the longest id that is compared as a few numbers
+LONGEST = 64  # maximum number of characters in ids that are compared as a few machine words
 _FACTORS = np.array([0x9E3779B97F4A7C15**power % 2**64 for power in range(LONGEST // 8)], np.uint64)
 
 
@@ -33,7 +33,7 @@ class ItemIndex:
 
     @cached_property
     def by_file(self) -> dict[str, "ItemIndex"]:
-        """In a track whose runs have several files: the ids in each file, by its value."""
+        """For a track whose runs have several files: the ids in each file, keyed by the value in the file's name."""
         found: dict[str, list[str]] = {}
         for item in self.ids:
             value, _, own = item.partition("/")
@@ -42,17 +42,17 @@ class ItemIndex:
 
     @cached_property
     def unique(self) -> bool:
-        """Whether no id is repeated."""
+        """Whether each id occurs only once."""
         return are_surely_unique(self.ids) or len({*self.ids}) == len(self.ids)
 
     def rows_of(self, ids: list[str]) -> Rows:
-        """Return the row of each id, or -1 for unknown ids. The result for the last list is cached."""
+        """Return the row of each id, or -1 for unknown ids. The result for the most recent list is cached."""
         if self._last is None or self._last[0] is not ids:
             self._last = ids, self._find(ids)
         return self._last[1]
 
     def is_same(self, ids: list[str]) -> bool:
-        """Whether `ids` are the same ids, each once, in any order."""
+        """Return whether `ids` contains the same ids in any order, each exactly once."""
         if len(ids) != len(self.ids) or not self.unique:
             return False
         rows = self.rows_of(ids)
@@ -69,7 +69,7 @@ class ItemIndex:
         return dict(zip(self.ids, range(len(self.ids)), strict=True))
 
     def _find_many(self, ids: list[str]) -> Rows | None:
-        """Find ids as machine words, with both sides sorted by key.
+        """Look up ids as machine words, sorting both the ids and the index by key.
 
         Return None if the ids cannot be stored as words.
         """
@@ -97,7 +97,7 @@ class ItemIndex:
 
 
 class _ByKey:
-    """Ids as machine words, and their sorted keys with rows. All keys are different."""
+    """Ids as machine words, with their sorted keys and the row of each key. All keys are different."""
 
     def __init__(self, words: Words, keys: Words, order: Rows) -> None:
         self.words, self.keys, self.order = words, keys, order
@@ -113,19 +113,22 @@ def _words(ids: list[str]) -> Words | None:
         cells = np.fromiter(ids, f"S{size}", len(ids))
     except UnicodeEncodeError:
         return None
-    # A zero byte in an id, which files cannot contain, would look like the end of the id.
+    # A zero byte in an id would look like the end of the id, but ids from files cannot contain one.
     is_whole = np.count_nonzero(cells.view(np.uint8)) == lengths.sum()
     return cells.view(np.uint64).reshape(len(ids), -1) if is_whole else None
 
 
 def _keys(words: Words) -> Words:
-    """Return one number per id: the word itself, or a hash if the id has several words."""
+    """Return one number per id: the word itself, or a hash if ids have several words."""
     mixed: Words = (words * _FACTORS[: words.shape[1]]).sum(axis=1, dtype=np.uint64)
     return mixed
 
 
 def are_surely_unique(ids: Sequence[str]) -> bool:
-    """Whether the ids are sorted by length and value, as in most files. This check is faster than a set."""
+    """Return whether the ids are sorted by length and value, which proves that they are unique.
+
+    Most files are sorted like this, and the check is faster than building a set.
+    """
     if len(ids) > HEAD and not are_surely_unique(ids[:HEAD]):
         return False
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))

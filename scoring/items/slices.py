@@ -14,14 +14,14 @@ from scoring.definition.files import Files
 from scoring.definition.slices import Slicing
 from scoring.items.texts import TextsError, id_columns, read_texts
 
-MANY = 50  # values of a column: more would identify single items
+MANY = 50  # maximum number of values in a column; if there were more, slices could identify individual items
 
-Words = NDArray[np.object_]  # one text per item
+Words = NDArray[np.object_]  # one string per item
 
 
 @dataclass(frozen=True, slots=True)
 class SliceColumn:
-    """The source of a split's slices: a column of a file or, without a file, of the gold standard."""
+    """The source of a split's slices: a column of a file or, if `file` is None, of the gold standard."""
 
     rules: Slicing
     file: Path | None
@@ -29,7 +29,7 @@ class SliceColumn:
     files: Files | None = None  # files of the track's runs
 
     def values(self, answers: Answers) -> Words:
-        """Return the slice of each gold item, or an empty text for items without a slice.
+        """Return the slice of each gold item, or an empty string for items without a slice.
 
         Raises:
             TextsError: the column cannot be read.
@@ -46,9 +46,10 @@ class SliceColumn:
 
 
 def slice_columns(track: Track, split: str) -> dict[str, SliceColumn]:
-    """Return the slice columns by name, without those whose tables are for other splits."""
+    """Return the slice columns by name, leaving out those that have tables only for other splits."""
+    files = track.files_in(split)
     return {
-        name: SliceColumn(one, one.items.get(split), id_columns(track), track.files)
+        name: SliceColumn(one, one.items.get(split), id_columns(track), files)
         for name, one in track.slices.items()
         if not one.items or split in one.items
     }
@@ -95,4 +96,6 @@ def _half(cell: str, bound: float, column: str) -> str:
     try:
         return f">={bound:g}" if float(cell) >= bound else f"<{bound:g}"
     except ValueError:
-        raise TextsError(f"{column} has the value {cell}, which is not a number: at_least needs numbers") from None
+        raise TextsError(
+            f"{column} has the value {cell}, which is not a number, but at_least requires numbers"
+        ) from None

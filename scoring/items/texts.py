@@ -1,15 +1,19 @@
-"""Columns of an item table: the id columns and one other column, such as `text` or a slice column."""
+"""Read an item table: its id columns and one other column, such as `text` or a slice column."""
 
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, TextIO
 
 from scoring.definition import Track
 from scoring.definition.files import Files, each_file
 
+SEPARATORS = ",;\t"
+TABS: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+
 
 def id_columns(track: Track) -> tuple[str, ...]:
-    """Return the columns or key of the id in a track's run files. The track's texts use the same names."""
+    """Return the names of the id columns or id key in a track's run files. The track's texts use the same names."""
     names = track.format.options.get("id", "id")
     return (names,) if isinstance(names, str) else tuple(names)
 
@@ -21,15 +25,16 @@ class TextsError(Exception):
 def read_texts(
     path: Path, id_columns: Sequence[str], column: str = "text", files: Files | None = None
 ) -> dict[str, str]:
-    """Read texts, or the values of another column, by item id. Ids of several columns are joined by `_`, as in runs.
+    """Map item ids to texts, or to the values of a different column.
 
-    If there is a path for each of a run's `files`, all of them are read. `.csv` files have commas and quotes. Other
-    files have tabs and no quotes. Further columns are ignored.
+    Ids from several columns are joined by `_`, as in runs.
+
+    If there is a path for each of a run's `files`, all of them are read. `.csv` files use quotes and commas, or
+    semicolons or tabs if the header does. Other files use tabs and no quotes. Additional columns are ignored.
 
     Raises:
         TextsError: a column is missing, a row has too few or too many cells, an id is repeated, or the file is missing
-    or
-                not UTF-8.
+            or not UTF-8.
     """
     return {
         prefix + item: text
@@ -38,12 +43,18 @@ def read_texts(
     }
 
 
+def _dialect(file: TextIO) -> dict[str, Any]:
+    """Return the options for reading a file with quotes. Its header determines the separator."""
+    header = file.readline()
+    file.seek(0)
+    return {"delimiter": max(SEPARATORS, key=header.count)}
+
+
 def _read_texts(path: Path, id_columns: Sequence[str], column: str) -> dict[str, str]:
-    dialect = {"delimiter": ","} if path.suffix == ".csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     texts: dict[str, str] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.reader(file, **dialect)
+            rows = csv.reader(file, **_dialect(file) if path.suffix == ".csv" else TABS)
             header = next(rows, [])
             if missing := [name for name in (*id_columns, column) if name not in header]:
                 raise TextsError(

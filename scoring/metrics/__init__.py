@@ -3,7 +3,19 @@
 from scoring.metrics.comparison import Comparison, compare
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Contributions, Metric, MetricInfo
-from scoring.metrics.registry import METRICS, compute, contributions, describe, find, get, needs_texts, plain, validate
+from scoring.metrics.registry import (
+    METRICS,
+    compute,
+    contributions,
+    describe,
+    find,
+    get,
+    is_count,
+    needs_texts,
+    plain,
+    slices_used,
+    validate,
+)
 
 __all__ = [
     "METRICS",
@@ -18,7 +30,9 @@ __all__ = [
     "describe",
     "find",
     "get",
+    "is_count",
     "needs_texts",
     "plain",
+    "slices_used",
     "validate",
 ]

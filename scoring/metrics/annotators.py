@@ -1,6 +1,7 @@
-"""Predictions for each annotator: a table with a column per annotator, empty in the gold where one did not annotate.
+"""Predictions for each annotator: a table with a column per annotator. Gold cells are empty for missing annotations.
 
-The mean over items of what the mean over an item's annotators is. An answer that a run lacks is as wrong as can be.
+The error of an item is the mean over its annotators, and the metric is the mean over the items. An answer missing from
+the run counts as the largest possible error.
 """
 
 import numpy as np
@@ -9,11 +10,11 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.metric import TABLE, AnyNumber, Example, Metric, Numbers, Share, number, ratios
 
-Shares = tuple[Numbers, Numbers]  # of each item, and 1 if an annotator has judged it
+Shares = tuple[Numbers, Numbers]  # each item's value, and 1 if any annotator has judged the item
 
 
 def _mean_over_annotators(comparison: MatrixComparison, wrong: Numbers) -> Shares:
-    """The mean of `wrong` (items, annotators) over the cells that the gold has."""
+    """Return the mean of `wrong` (items, annotators) over the cells of each item that have a gold value."""
     judged = ~comparison.gold.absent
     counts = np.count_nonzero(judged, axis=1)
     return ratios((wrong * judged).sum(axis=1), counts, 0.0), (counts > 0).astype(np.float64)
@@ -39,10 +40,10 @@ _RUN = {"1": "ann 1, bob 3", "2": "ann 4, bob 1", "3": "ann 3, bob 4"}
 METRICS = (
     Metric(
         name="annotator_error",
-        title="Error rate of annotators",
+        title="Error rate on annotators' labels",
         short="Ann. error",
-        formula="mean over items of the share of annotators whose label is predicted wrong",
-        source="Leonardelli et al. (2025), LeWiDi 2025, task B",
+        formula="mean over items of the share of annotators whose label is predicted incorrectly",
+        source="Leonardelli et al. (2025), LeWiDi 2025, task B, whose scorer has error_rate for labels 0 and 1",
         compute=_errors.compute,
         contributions=_errors.contributions,
         example=Example(
@@ -50,7 +51,7 @@ METRICS = (
             _GOLD,
             _RUN,
             0.5,
-            "of item 1 one of two is wrong, of item 2 none of one, of item 3 both: (1/2 + 0 + 1) / 3",
+            "one of two labels is incorrect in item 1, none in item 2, and both in item 3: (1/2 + 0 + 1) / 3",
         ),
         kinds=TABLE,
         numbers=True,
@@ -58,11 +59,11 @@ METRICS = (
     ),
     Metric(
         name="annotator_distance",
-        title="Distance from annotators",
+        title="Distance from annotators' labels",
         short="Ann. distance",
-        formula="mean over items of the mean over annotators of |g − a| / range; the option `range` is the greatest "
-        "distance of two values, by default 1",
-        source="Leonardelli et al. (2025), LeWiDi 2025, task B, normalized absolute distance",
+        formula="mean over items of the mean over annotators of |g − a| / range; the `range` option is the "
+        "greatest distance between two values and defaults to 1",
+        source="Leonardelli et al. (2025), LeWiDi 2025, task B, whose scorer has mean_absolute_distance",
         compute=_distances.compute,
         contributions=_distances.contributions,
         example=Example(
@@ -70,7 +71,8 @@ METRICS = (
             _GOLD,
             _RUN,
             1 / 6,
-            "differences 0 and 2, 0, 1 and 1, range 4: ((0 + 1/2) / 2 + 0 + (1/4 + 1/4) / 2) / 3",
+            "the differences are 0 and 2 in item 1, 0 in item 2, and 1 and 1 in item 3, and the range is 4: ((0 + "
+            "1/2) / 2 + 0 + (1/4 + 1/4) / 2) / 3",
             options={"range": "4"},
         ),
         kinds=TABLE,

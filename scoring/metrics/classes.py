@@ -1,4 +1,4 @@
-"""Gold and run as class sets that include all ancestors, for ICM and the hierarchical F-measures."""
+"""Class sets of gold and run that include all ancestors, for ICM and the hierarchical F-measures."""
 
 from dataclasses import dataclass
 
@@ -16,8 +16,8 @@ Members = NDArray[np.bool_]
 class ClassSets:
     """Class sets with shape (items, classes): True where an item has the class or one of its descendants.
 
-    The first classes are those of the gold's tree. In a table, the class `none` follows, for items without any other
-    class. The classes that only the run has are last.
+    The classes of the gold's tree come first. In a table, they are followed by the class `none`, for items without any
+    other class. Classes that only the run has come last.
     """
 
     gold: Members
@@ -25,7 +25,7 @@ class ClassSets:
 
 
 def class_sets(comparison: MatrixComparison) -> ClassSets:
-    """Return the class sets of both sides with all ancestors. An item that is missing in the run has no class."""
+    """Return the class sets of both sides with all ancestors. Items missing from the run have no classes."""
     gold = comparison.gold.once(gold_classes)
     known = len(comparison.gold.tree.classes)
     run = _close(comparison.gold, comparison.run[:, :known] > 0)
@@ -37,7 +37,8 @@ def class_sets(comparison: MatrixComparison) -> ClassSets:
 
 def weigh(sets: Members, weights: Numbers) -> Numbers:
     """Sum the weights of each item's classes."""
-    sums: Numbers = np.einsum("ic,c->i", sets, weights)  # not @, because its last bits depend on the number of threads
+    # np.einsum is used instead of @ because the last bits of @ depend on the number of threads.
+    sums: Numbers = np.einsum("ic,c->i", sets, weights)
     return sums
 
 
@@ -47,12 +48,12 @@ def gold_classes(gold: LoadedGold) -> Members:
 
 
 def parents(gold: LoadedGold) -> NDArray[np.intp]:
-    """Return the parent of each class that the gold knows, or -1 at the top level."""
+    """Return the index of each gold class's parent, or -1 at the top level."""
     return np.pad(gold.tree.parents, (0, int(_is_table(gold))), constant_values=-1)
 
 
 def _close(gold: LoadedGold, members: Members) -> Members:
-    """Add all ancestors to the sets. In a table, items without any class get the common class `none`."""
+    """Add all ancestors to the sets. In a table, give items without any class the class `none`."""
     closed = gold.tree.close(members)
     if not _is_table(gold):
         return closed

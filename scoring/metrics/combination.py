@@ -1,7 +1,6 @@
-"""Scores built from several metrics: mean, weighted mean, harmonic mean, product, minimum, maximum and gap.
+"""Scores that combine several metrics: mean, weighted mean, harmonic mean, product, minimum, maximum and gap.
 
-A metric without a value counts as 0 or is skipped, depending on the definition. Only the weights of counted metrics are
-used.
+An undefined metric counts as 0 or is skipped, depending on the definition. Weights of skipped metrics are ignored.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,20 +25,20 @@ Range = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """How several values become one score. `weights` (parts,) are 1 by default."""
+    """A way to combine several values into one score. `weights` (parts,) are 1 by default."""
 
     by: str
     weights: Numbers
-    skips: bool  # whether parts without a value are skipped
+    skips: bool  # whether undefined parts are skipped
 
     @classmethod
     def of(cls, spec: MetricSpec, parts: int) -> "Combination":
-        """Return the combination for this number of parts."""
+        """Return the combination that a metric's options declare, for this number of parts."""
         weights = spec.options["weights"] or [1.0] * parts
         return cls(spec.options["by"], np.array(weights, np.float64), spec.options["missing"] == "skip")
 
     def __call__(self, values: Numbers) -> Numbers:
-        """Return the scores (…) of the parts' values (…, parts), NaN where undefined."""
+        """Return the scores (…) for the parts' values (…, parts), NaN where undefined."""
         missing = np.isnan(values)
         if not self.skips:
             values, missing = np.where(missing, 0.0, values), np.zeros_like(missing)
@@ -71,9 +70,9 @@ class Combination:
         return self._end(lows, min), self._end(highs, max)
 
     def _end(self, ends: Sequence[float | None], extreme: Callable[[Iterable[float]], float]) -> float | None:
-        """Return the score if every part is at the given end of its range; None if an end is unbounded.
+        """Return the score if every part is at the given end of its range, or None if any end is unbounded.
 
-        If undefined parts are skipped, any of the parts may remain, so this is the most extreme of their scores.
+        If undefined parts are skipped, any subset of the parts may remain, so return the most extreme end.
         """
         known = [end for end in ends if end is not None]
         if len(known) < len(ends):
@@ -81,7 +80,7 @@ class Combination:
         return extreme(known) if self.skips or self.by == "gap" else float(self(np.array(known)))
 
     def words(self, named: str) -> str:
-        """Return the formula as a column description. `named` lists the parts."""
+        """Describe the formula for a column heading. `named` lists the parts."""
         if (self.weights != 1).any():
             named += f", weighted {' : '.join(f'{weight:g}' for weight in self.weights)}"
         missing = "is skipped" if self.skips else "counts as 0"
@@ -89,7 +88,7 @@ class Combination:
 
 
 def joined(parts: Sequence[Contributions], combination: Combination) -> Contributions:
-    """Return each item's contribution to a combined score, which consists of its contributions to all parts."""
+    """Return each item's contributions to a combined score: its contributions to all parts, side by side."""
     ends = np.cumsum([part.values.shape[1] for part in parts])[:-1]
 
     def combine(sums: Numbers) -> Numbers:

@@ -8,15 +8,27 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Rows, Spans, Texts, as_trec_eval, gathered
+from scoring.answers import (
+    AnswerKind,
+    Answers,
+    Entities,
+    Matrix,
+    Ranking,
+    Rows,
+    Spans,
+    Texts,
+    Tuples,
+    as_trec_eval,
+    gathered,
+)
 from scoring.metrics.loaded_gold import LoadedGold, Remembering, Values, spread
 
 
 @dataclass(frozen=True, repr=False)
 class Compared(Remembering, ABC):
-    """A run compared with a gold standard. This is the base class for all kinds of answers.
+    """A run compared with a gold standard, for all kinds of answers.
 
-    `lacks` are the missing files of a run with several files, each as the name and value of a slice.
+    If runs have several files, `lacks` lists the missing ones, each as the name and value of a slice.
     """
 
     gold: LoadedGold
@@ -27,37 +39,38 @@ class Compared(Remembering, ABC):
 
     @abstractmethod
     def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
-        """Return the kinds of answers in the comparison.
+        """Return the kinds of answers that a metric can treat this comparison as.
 
         Args:
-            numbers: whether the metric can judge tables with any numbers.
+            numbers: whether the metric supports tables of arbitrary numbers.
         """
 
     @abstractmethod
     def by_chance(self, order: NDArray[np.intp]) -> Self:
-        """Give each item the run's answers to another item, selected by `order`.
+        """Give each item the run's answers to a different item, chosen by `order`.
 
-        Answers that cannot belong to another item, such as spans, become empty.
+        Answers that make no sense for a different item, such as spans, become empty.
         """
 
     @abstractmethod
     def select(self, rows: Rows, gold: LoadedGold) -> Self:
-        """Return the run compared with `gold`, which consists of the gold's items in `rows`."""
+        """Restrict the comparison to the gold items in `rows`. `gold` must consist of these items."""
 
 
 @dataclass(frozen=True, repr=False)
 class MatrixComparison(Compared):
-    """Labels, weights or table cells. Row i of every array is item i of the gold.
+    """Labels, weights or table cells. Row i of every array belongs to item i of the gold.
 
-    The first columns are the gold's classes. The classes that only the run has follow.
+    The first columns are the gold's classes. Classes that only the run has follow.
     """
 
     gold: LoadedGold
     columns: tuple[str, ...]
     run: Values
-    absent: NDArray[np.bool_]  # cells that the run lacks
+    absent: NDArray[np.bool_]  # cells missing from the run
     answered: NDArray[np.bool_]  # items that the run contains
     outside: Values  # answers to items without gold; empty unless the track counts them
+    probabilities: NDArray[np.float64] | None = None  # NaN in columns without them, −∞ for missing items
 
     @property
     def extra(self) -> int:
@@ -66,7 +79,7 @@ class MatrixComparison(Compared):
 
     @cached_property
     def has_several_labels(self) -> bool:
-        """Whether an item has more than one label, in the gold or in the run."""
+        """Whether any item has more than one label, in the gold or in the run."""
         return self.gold.once(_gold_has_several) or _has_several(self.run)
 
     def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
@@ -76,21 +89,38 @@ class MatrixComparison(Compared):
         return frozenset({"labels"} if dtype == np.bool_ else {"table"})
 
     def by_chance(self, order: NDArray[np.intp]) -> "MatrixComparison":
-        return replace(self, run=self.run[order], absent=self.absent[order], answered=self.answered[order])
+        return replace(
+            self,
+            run=self.run[order],
+            absent=self.absent[order],
+            answered=self.answered[order],
+            probabilities=None if self.probabilities is None else self.probabilities[order],
+        )
 
     def position(self, column: str) -> int:
-        """Return the index of a column. Raise ValueError if the column does not exist."""
+        """Return the index of a column.
+
+        Raises:
+            ValueError: the column does not exist.
+        """
         return self.columns.index(column)
 
     def select(self, rows: Rows, gold: LoadedGold) -> "MatrixComparison":
-        return replace(self, gold=gold, run=self.run[rows], absent=self.absent[rows], answered=self.answered[rows])
+        return replace(
+            self,
+            gold=gold,
+            run=self.run[rows],
+            absent=self.absent[rows],
+            answered=self.answered[rows],
+            probabilities=None if self.probabilities is None else self.probabilities[rows],
+        )
 
 
 @dataclass(frozen=True, repr=False)
 class SpanComparison(Compared):
-    """The spans of gold and run, from `begins` to `ends` (exclusive), in any order.
+    """The gold's spans and the run's, which are in no particular order.
 
-    `owners[i]` is the gold row of the run's span i.
+    The run's span i extends from `begins[i]` to `ends[i]` (exclusive), and `owners[i]` is the gold row of its item.
     """
 
     gold: LoadedGold
@@ -111,10 +141,10 @@ class SpanComparison(Compared):
 
 @dataclass(frozen=True, repr=False)
 class EntityComparison(Compared):
-    """The entities of gold and run, ordered by gold sentence and token.
+    """The entities of gold and run, ordered by gold item and position.
 
-    `owners[i]` is the gold row of the sentence with the run's entity i. `kinds_of_run` are indexes in `types`, which
-    lists the gold's types followed by types that only the run has.
+    `owners[i]` is the gold row of the item that contains the run's entity i. `kinds_of_run` are indexes into `types`,
+    which lists the gold's types followed by types that only the run has.
     """
 
     gold: LoadedGold
@@ -141,8 +171,8 @@ class RankingComparison(Compared):
     """The documents retrieved for the gold's queries, by query, best first.
 
     Documents with equal scores (in single precision) are in descending order of their names, as in trec_eval.
-    `owners[i]` is the gold row of the query. `ranks[i]` counts from 1 within the query. `relevance[i]` is 0 without a
-    judgment. `judged[i]` says whether there is one.
+    `owners[i]` is the gold row of the query. `ranks[i]` counts from 1 within the query. `judged[i]` is whether the
+    document has a judgment. If it has none, `relevance[i]` is 0.
     """
 
     gold: LoadedGold
@@ -165,7 +195,7 @@ class RankingComparison(Compared):
 
 @dataclass(frozen=True, repr=False)
 class TextComparison(Compared):
-    """The run's text for each gold item, which is empty if the run lacks the item."""
+    """The run's text for each gold item, which is empty if the item is missing from the run."""
 
     gold: LoadedGold
     outputs: list[str]
@@ -180,21 +210,42 @@ class TextComparison(Compared):
         return TextComparison(gold, [self.outputs[row] for row in rows.tolist()])
 
 
-Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingComparison | TextComparison
+@dataclass(frozen=True, repr=False)
+class TupleComparison(Compared):
+    """The run's tuples and the gold's, sorted within each item. `owners[i]` is the gold row of the run's tuple i."""
+
+    gold: LoadedGold
+    rows: list[tuple[str, ...]]
+    owners: NDArray[np.intp]
+
+    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
+        return frozenset({"tuples"})
+
+    def by_chance(self, order: NDArray[np.intp]) -> "TupleComparison":
+        return replace(self, rows=[], owners=self.owners[:0])
+
+    def select(self, rows: Rows, gold: LoadedGold) -> "TupleComparison":
+        at, owners = _entries_of(self, rows)
+        return TupleComparison(gold, [self.rows[place] for place in at.tolist()], owners)
 
 
-def _entries_of(run: SpanComparison | EntityComparison | RankingComparison, rows: Rows) -> tuple[Rows, Rows]:
-    """Return the indexes of the entries of the items in `rows` and, for each entry, the item's index in `rows`."""
+Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingComparison | TextComparison | TupleComparison
+
+
+def _entries_of(
+    run: SpanComparison | EntityComparison | RankingComparison | TupleComparison, rows: Rows
+) -> tuple[Rows, Rows]:
+    """Return the indexes of the run's entries for the items in `rows`, and where in `rows` each entry's item is."""
     order = np.argsort(run.owners, kind="stable")
     at, starts = gathered(np.searchsorted(run.owners[order], np.arange(len(run.gold) + 1)), rows)
     return order[at], np.repeat(np.arange(len(rows)), np.diff(starts))
 
 
 def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comparison:
-    """Compare `run` with `gold`. Items are in the gold's order, and missing items are empty.
+    """Compare `run` with `gold`. Items are in the gold's order, and items missing from the run are empty.
 
     Metrics divide by the number of gold items. Answers to other items are left out or, with `count_outside`, kept
-    separately, as in PyEvALL, where they count in precision.
+    separately, because they then count in precision, as in PyEvALL.
     """
     found = _compared(gold, run, count_outside)
     lacks = _missing_files(gold, run)
@@ -219,6 +270,8 @@ def _compared(gold: LoadedGold, run: Answers, count_outside: bool) -> Comparison
         return _compare_rankings(gold, run, rows)
     if isinstance(run, Texts):
         return _compare_texts(gold, run, rows)
+    if isinstance(run, Tuples):
+        return _compare_tuples(gold, run, rows)
     return _compare_matrix(gold, run, rows, count_outside)
 
 
@@ -232,7 +285,7 @@ def _compare_entities(gold: LoadedGold, run: Entities, rows: NDArray[np.intp]) -
     types = tuple(dict.fromkeys([*gold.entities.types, *run.types]))
     places = np.array([types.index(name) for name in run.types], np.intp)
     owners = np.repeat(rows, np.diff(run.starts))
-    order = np.argsort(owners, kind="stable")  # tokens are already sorted
+    order = np.argsort(owners, kind="stable")  # an item's entities are already sorted
     order = order[owners[order] >= 0]
     return EntityComparison(gold, types, owners[order], run.begins[order], run.ends[order], places[run.kinds[order]])
 
@@ -244,7 +297,7 @@ def _compare_rankings(gold: LoadedGold, run: Ranking, rows: NDArray[np.intp]) ->
     order = np.lexsort((-places, -as_trec_eval(run.scores), owners))
     order = order[owners[order] >= 0]
     owners = owners[order]
-    firsts = np.searchsorted(owners, owners)  # index at which each document's query begins
+    firsts = np.searchsorted(owners, owners)  # index where each document's query begins
     relevant = gold.once(_relevance)
     documents = [run.documents[place] for place in order.tolist()]
     known = [relevant.get(pair) for pair in zip(owners.tolist(), documents, strict=True)]
@@ -261,8 +314,15 @@ def _compare_texts(gold: LoadedGold, run: Texts, rows: NDArray[np.intp]) -> Text
     return TextComparison(gold, outputs)
 
 
+def _compare_tuples(gold: LoadedGold, run: Tuples, rows: NDArray[np.intp]) -> TupleComparison:
+    owners = np.repeat(rows, np.diff(run.starts))
+    order = np.argsort(owners, kind="stable")  # an item's tuples are already sorted
+    order = order[owners[order] >= 0]
+    return TupleComparison(gold, [run.rows[place] for place in order.tolist()], owners[order])
+
+
 def _relevance(gold: LoadedGold) -> dict[tuple[int, str], float]:
-    """Map the row of a query and a document to its relevance grade, for documents judged in the gold."""
+    """Map each pair of query row and document to its relevance grade in the gold."""
     ranking = gold.ranking
     owners = np.repeat(np.arange(len(ranking.ids)), np.diff(ranking.starts)).tolist()
     return dict(zip(zip(owners, ranking.documents, strict=True), ranking.scores.tolist(), strict=True))
@@ -283,7 +343,22 @@ def _compare_matrix(gold: LoadedGold, run: Matrix, rows: NDArray[np.intp], count
         absent=~_place(present[inside], rows[inside], len(gold)),
         answered=answered,
         outside=values[~inside] if count_outside else values[:0],
+        probabilities=_probabilities(run, columns, rows, len(gold)),
     )
+
+
+def _probabilities(
+    run: Matrix, columns: tuple[str, ...], rows: NDArray[np.intp], count: int
+) -> NDArray[np.float64] | None:
+    if run.probabilities is None:
+        return None
+    result = np.full((count, len(columns)), np.nan)
+    for name, given in zip(run.columns, run.probabilities.T, strict=True):
+        if not np.isnan(given).all():
+            at = columns.index(name)
+            result[:, at] = -np.inf
+            result[rows[rows >= 0], at] = given[rows >= 0]
+    return result
 
 
 def _gold_has_several(gold: LoadedGold) -> bool:
@@ -291,7 +366,7 @@ def _gold_has_several(gold: LoadedGold) -> bool:
 
 
 def _has_several(values: Values) -> bool:
-    """Whether an item has more than one label."""
+    """Return whether any item has more than one label."""
     if values.dtype != np.bool_:
         return False
     seen = np.zeros(len(values), bool)

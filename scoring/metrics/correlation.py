@@ -1,6 +1,6 @@
-"""Correlation of a column's numbers with the gold's numbers: Pearson, Spearman and Kendall.
+"""Correlation of a column's numbers in run and gold: Pearson, Spearman and Kendall.
 
-Only items for which the gold has a number are used. An item without an answer counts as 0.
+Only items with a gold number are used. An item without an answer counts as 0.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Numbers, Part
 
-_LEAST_SPREAD = 1e-13  # smaller sums of squares are only rounding errors
+_LEAST_SPREAD = 1e-13  # smaller sums of squares are treated as rounding error
 
 
 def judged_items(comparison: MatrixComparison, column: str | None) -> NDArray[np.bool_]:
@@ -35,7 +35,7 @@ def _correlation(gold: Numbers, run: Numbers) -> float | None:
     if len(gold) < 2 or np.ptp(gold) == 0 or np.ptp(run) == 0:
         return None
     left, right = gold - gold.mean(), run - run.mean()
-    left, right = left / np.abs(left).max(), right / np.abs(right).max()  # so that squares do not overflow or underflow
+    left, right = left / np.abs(left).max(), right / np.abs(right).max()  # prevents overflow and underflow of squares
     value = (left * right).sum() / np.sqrt((left**2).sum() * (right**2).sum())
     return float(np.clip(value, -1.0, 1.0))
 
@@ -50,7 +50,7 @@ def _spearman(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
 
 
 def midranks(values: Numbers) -> Numbers:
-    """Return ranks from 1. Equal values share their mean rank."""
+    """Return the ranks, starting at 1. Equal values share their mean rank."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     ranks: Numbers = (last - (counts - 1) / 2)[places]
@@ -77,11 +77,11 @@ def _ties(ranks: NDArray[np.intp]) -> int:
 
 
 def _inversions(ranks: NDArray[np.intp]) -> int:
-    """Count the pairs whose larger rank comes first, bit by bit from the highest bit, in n log n steps."""
+    """Count the pairs in which the larger rank comes first, in n log n steps: bit by bit, from the highest bit."""
     found = 0
     for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
         ones = (ranks >> bit) & 1
-        alike = ranks >> (bit + 1)  # sorted, because higher bits come first
+        alike = ranks >> (bit + 1)  # already sorted, because higher bits are processed first
         before = np.cumsum(ones) - ones
         found += int((before - before[np.searchsorted(alike, alike)])[ones == 0].sum())
         ranks = ranks[np.argsort(ranks >> bit, kind="stable")]
@@ -89,7 +89,7 @@ def _inversions(ranks: NDArray[np.intp]) -> int:
 
 
 def _pearson_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
-    """Return n, Σ g, Σ a, Σ g², Σ a² and Σ g a by item.
+    """Return each item's contribution to n, Σ g, Σ a, Σ g², Σ a² and Σ g a.
 
     The gold's mean is subtracted from both sides to reduce rounding errors.
     """
@@ -116,7 +116,7 @@ METRICS = (
         name="pearson",
         title="Pearson's correlation",
         short="Pearson",
-        formula="cov(g, a) / (σ_g σ_a); undefined if either is constant",
+        formula="cov(g, a) / (σ_g σ_a); undefined if either side is constant",
         source="Pearson (1895); scipy.stats.pearsonr",
         compute=_pearson,
         contributions=_pearson_contributions,
@@ -125,7 +125,7 @@ METRICS = (
             gold={"1": "score 1", "2": "score 2", "3": "score 3"},
             run={"1": "score 1", "2": "score 3", "3": "score 2"},
             value=0.5,
-            why="deviations −1, 0, 1 and −1, 1, 0: (1 + 0 + 0) / √(2 · 2)",
+            why="the deviations from the mean are −1, 0, 1 and −1, 1, 0: (1 + 0 + 0) / √(2 · 2)",
         ),
         kinds=TABLE,
         numbers=True,
@@ -136,8 +136,8 @@ METRICS = (
         name="spearman",
         title="Spearman's rank correlation",
         short="Spearman",
-        formula="Pearson's correlation of the ranks, where equal numbers share their mean rank; undefined if either "
-        "is constant",
+        formula="Pearson's correlation of the ranks, where equal values get their mean rank; undefined if either "
+        "side is constant",
         source="Spearman (1904); scipy.stats.spearmanr",
         compute=_spearman,
         example=Example(
@@ -145,7 +145,8 @@ METRICS = (
             gold={"1": "score 10", "2": "score 20", "3": "score 70"},
             run={"1": "score 1", "2": "score 9", "3": "score 8"},
             value=0.5,
-            why="ranks 1, 2, 3 and 1, 3, 2: deviations −1, 0, 1 and −1, 1, 0: 1 / √(2 · 2)",
+            why="the ranks are 1, 2, 3 and 1, 3, 2, so their deviations from the mean are −1, 0, 1 and −1, 1, 0: 1 "
+            "/ √(2 · 2)",
         ),
         kinds=TABLE,
         numbers=True,
@@ -156,8 +157,9 @@ METRICS = (
         name="kendall",
         title="Kendall's rank correlation",
         short="Kendall",
-        formula="τ-b = (C − D) / √((P − G) (P − A)) , where P is the number of item pairs: C in the same order on "
-        "both sides, D in opposite order, G equal in the gold, A equal in the run; undefined if either is constant",
+        formula="τ-b = (C − D) / √((P − G) (P − A)), where P is the number of all item pairs, C the number of "
+        "pairs in the same order on both sides, D in opposite order, G with equal gold values and A with "
+        "equal run values; undefined if either side is constant",
         source="Kendall (1945), The treatment of ties in ranking problems; scipy.stats.kendalltau",
         compute=_kendall,
         example=Example(
@@ -165,8 +167,8 @@ METRICS = (
             gold={"1": "score 10", "2": "score 20", "3": "score 70", "4": "score 70"},
             run={"1": "score 1", "2": "score 9", "3": "score 8", "4": "score 9"},
             value=2 / 5,
-            why="of six pairs, items 1 and 2, 1 and 3, 1 and 4 are in the same order, 2 and 3 in opposite order, one "
-            "is equal in the gold, 3 and 4, and one in the run, 2 and 4: (3 − 1) / √(5 · 5)",
+            why="of the six item pairs, 1–2, 1–3 and 1–4 are in the same order, 2–3 is in opposite order, 3–4 is "
+            "tied in the gold, and 2–4 is tied in the run: (3 − 1) / √(5 · 5)",
         ),
         kinds=TABLE,
         numbers=True,

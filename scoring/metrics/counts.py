@@ -1,5 +1,6 @@
 """Counts per class, for precision, recall, F1, accuracy, kappa and Matthews correlation."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,7 +16,8 @@ Cells = NDArray[Any]  # Boolean or integer
 class ClassCounts(NamedTuple):
     """Counts per class, each with shape (…, classes).
 
-    They count agreements of gold and run on the class, its occurrences in the run, and its occurrences in the gold.
+    `hits` counts where gold and run agree, `predicted` how often the run has the class, and `actual` how often the gold
+    has it.
     """
 
     hits: Cells
@@ -25,11 +27,11 @@ class ClassCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClassMarks:
-    """Counts by item and class: cells in which gold and run agree, the run has the class, the gold has the class.
+    """Marks by item and class: where gold and run agree, where the run has the class, and where the gold has it.
 
     `hits`, `says` and `has` have shape (items, classes), for classes or values that the gold or its format knows.
-    `others` (items, further classes) marks classes that only the run has. `judged` (items,) counts the answers judged
-    by the gold, and `given` (items,) counts those that the run contains. `outside` (classes,), `other_outside` and
+    `others` (items, other classes) marks classes that only the run has. `judged` (items,) counts the answers that the
+    gold judges, and `given` (items,) counts those that the run contains. `outside` (classes,), `other_outside` and
     `given_outside` count the run's answers to items without gold, if the track counts them.
     """
 
@@ -45,18 +47,18 @@ class ClassMarks:
     given_outside: int
 
     def totals(self) -> ClassCounts:
-        """The totals over all items. Answers to items without gold are included in the predictions."""
+        """Return the totals over all items. Answers to items without gold are included in the predictions."""
         return ClassCounts(total(self.hits), total(self.says) + self.outside, total(self.has))
 
     def per_item(self) -> ClassCounts:
-        """Each item's contribution to the totals.
+        """Return each item's contribution to the totals.
 
-        Answers to items without gold are distributed evenly over the items.
+        Answers to items without gold are spread evenly over the items.
         """
         return ClassCounts(self.hits, self.says + self.outside / max(1, len(self.says)), self.has)
 
     def only(self, chosen: NDArray[np.bool_]) -> "ClassMarks":
-        """Return the marks of the selected classes."""
+        """Return the marks for the selected classes."""
         return replace(
             self,
             classes=tuple(name for name, keep in zip(self.classes, chosen, strict=True) if keep),
@@ -67,7 +69,7 @@ class ClassMarks:
         )
 
     def of(self, name: str | None) -> "ClassMarks":
-        """Return the marks of one class, which are empty if the gold does not know the class."""
+        """Return the marks for one class. They are empty if the gold does not know the class."""
         return self.only(np.array([own == name for own in self.classes], bool))
 
     def pooled(self) -> "ClassMarks":
@@ -91,35 +93,50 @@ def total(cells: Cells) -> Cells:
 
 
 def marks(comparison: MatrixComparison, column: str | None) -> ClassMarks:
-    """Return the marks of the label classes, or of the values in a table column (by default the only column)."""
+    """Return the marks for the label classes, or for the values in a table column (by default the only column)."""
     if comparison.run.dtype == np.bool_:
         return comparison.once(_label_marks)
     return comparison.once(_value_marks, column or comparison.gold.matrix.columns[0])
 
 
 def positive_marks(comparison: MatrixComparison, column: str | None) -> ClassMarks | None:
-    """Return the marks of the value 1 in a column (None: in all columns together), over the cells judged by the gold.
+    """Return the marks for the value 1 in a column (None: in all columns together), for cells with a gold value.
 
-    Return None if the run answers no judged item, which means that it lacks an optional part.
+    Return None if the run answers no items with gold, which means that it left out an optional part.
     """
-    chosen = [column] if column else comparison.gold.matrix.columns
-    at = [comparison.position(name) for name in chosen]
+    return _marks_of_values(comparison, [column] if column else comparison.gold.matrix.columns, [1])
+
+
+def marks_of_all_columns(comparison: MatrixComparison) -> ClassMarks | None:
+    """Return the marks for each value in the gold, in all columns together, for cells with a gold value.
+
+    Return None if the run answers no items with gold, which means that it left out an optional part.
+    """
+    gold = comparison.gold
+    at = [comparison.position(name) for name in gold.matrix.columns]
+    values = distinct(gold.values[:, at][~gold.absent[:, at]])
+    return _marks_of_values(comparison, gold.matrix.columns, values.tolist())
+
+
+def _marks_of_values(comparison: MatrixComparison, columns: Sequence[str], values: Sequence[int]) -> ClassMarks | None:
+    at = [comparison.position(name) for name in columns]
     judged = ~comparison.gold.absent[:, at]
     if not comparison.answered[judged.any(axis=1)].any():
         return None
-    gold = (comparison.gold.values[:, at] == 1) & judged
-    run = (comparison.run[:, at] == 1) & judged
+    gold = [(comparison.gold.values[:, at] == value) & judged for value in values]
+    run = [(comparison.run[:, at] == value) & judged & ~comparison.absent[:, at] for value in values]
+    outside = comparison.outside[:, at]
     return ClassMarks(
-        classes=("1",),
-        hits=_across(gold & run)[:, None],
-        says=_across(run)[:, None],
-        has=_across(gold)[:, None],
-        others=np.zeros((len(gold), 0), bool),
+        classes=tuple(map(str, values)),
+        hits=np.stack([_across(one & other) for one, other in zip(gold, run, strict=True)], axis=1),
+        says=np.stack([_across(one) for one in run], axis=1),
+        has=np.stack([_across(one) for one in gold], axis=1),
+        others=np.zeros((len(judged), 0), bool),
         judged=_across(judged),
         given=_across(judged & ~comparison.absent[:, at]),
-        outside=np.array([np.count_nonzero(comparison.outside[:, at] == 1)]),
+        outside=np.array([np.count_nonzero(outside == value) for value in values]),
         other_outside=0,
-        given_outside=comparison.outside[:, at].size,
+        given_outside=outside.size,
     )
 
 
@@ -166,6 +183,6 @@ def _value_marks(comparison: MatrixComparison, column: str) -> ClassMarks:
 
 
 def _across(cells: NDArray[np.bool_]) -> Cells:
-    """Count the cells of each item that are True."""
+    """Count the True cells of each item."""
     result: Cells = np.count_nonzero(cells, axis=1)
     return result

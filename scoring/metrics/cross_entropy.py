@@ -11,11 +11,11 @@ from scoring.metrics.divergence import EPSILON, LOG_BASES, log_unit
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import SOFT, AnyNumber, Example, Mean, Metric, Numbers, number
 
-_SMOOTHED = 0.001  # replaces weights of 0 before an item's weights are normalized
+_SMOOTHED = 0.001  # replaces weights of 0 before each item's weights are normalized
 
 
 def _distribution(weights: Numbers, present: NDArray[np.bool_]) -> Numbers:
-    """Smooth each row and normalize it over its present cells. Other cells are 0."""
+    """Smooth each row and normalize it over the cells that are present. All other cells are 0."""
     smoothed = np.where(present, np.where(weights <= 0, _SMOOTHED, weights), 0.0)
     sums = smoothed.sum(axis=1, keepdims=True)
     np.divide(smoothed, sums, out=smoothed, where=sums > 0)
@@ -38,7 +38,7 @@ def _entropies(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
 
 @Mean
 def _soft_entropies(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """Return the cross entropy of each item with unchanged weights."""
+    """Return the cross entropy of each item, without normalizing the weights."""
     gold, epsilon = comparison.gold.values, number(spec, "epsilon", EPSILON)
     run = np.clip(comparison.run[:, : gold.shape[1]], epsilon, 1 - epsilon) + number(spec, "added", 0.0)
     entropies: Numbers = -(gold * np.log(run)).sum(axis=1) / log_unit(spec, "e")
@@ -51,7 +51,7 @@ METRICS = (
         title="Cross entropy",
         short="CE",
         formula="mean over items of −Σ_c g_c log2 a_c; weights of 0 count as 0.001, and each item is then "
-        "normalized; labels that a run lacks count as 0, so runs must contain all labels",
+        "normalized; labels that are missing from a run add nothing, so runs must contain all labels",
         source="PyEvALL 0.2.11, CrossEntropy",
         compute=_entropies.compute,
         contributions=_entropies.contributions,
@@ -60,7 +60,7 @@ METRICS = (
             gold={"1": "a 0.5, b 0.5", "2": "a 0.25, b 0.75"},
             run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
             value=1.0,
-            why="log2 of 1/2 is −1 in all cases: (0.5 + 0.5 + 0.25 + 0.75) / 2",
+            why="all run weights are 1/2, and log2 of 1/2 is −1: (0.5 + 0.5 + 0.25 + 0.75) / 2",
         ),
         kinds=SOFT,
         higher_is_better=False,
@@ -70,9 +70,9 @@ METRICS = (
         name="soft_cross_entropy",
         title="Soft cross entropy",
         short="Soft CE",
-        formula="mean over items of max(0, −Σ_c g_c log(min(max(a_c, ε), 1 − ε) + d)), where d is the option `added`; "
-        "logarithms to base e, ε = 1e-12 and d = 0 by default; weights are not normalized, and weights that a run "
-        "lacks count as 0",
+        formula="mean over items of max(0, −Σ_c g_c log(min(max(a_c, ε), 1 − ε) + d)), where d is the `added` "
+        "option; by default, logarithms have base e, ε = 1e-12 and d = 0; weights are not normalized, and "
+        "weights that are missing from a run count as 0",
         source="Uma et al. (2021), Learning with disagreements (LeWiDi), whose scorer adds d = 1e-9; scipy, "
         "stats.entropy(g) + stats.entropy(g, a)",
         options={"base": LOG_BASES, "epsilon": AnyNumber(1e-30), "added": AnyNumber(0.0)},
@@ -83,7 +83,8 @@ METRICS = (
             gold={"1": "a 0.5, b 0.5", "2": "a 1, b 0"},
             run={"1": "a 0.25, b 0.75", "2": "a 0.5, b 0.5"},
             value=(0.5 * 2 + 0.5 * log2(4 / 3) + 1) / 2,
-            why="to base 2, item 1 has 0.5 · 2 + 0.5 · 0.415 = 1.208, item 2 has 1: (1.208 + 1) / 2",
+            why="with base 2, item 1 contributes 0.5 · 2 + 0.5 · 0.415 = 1.208, and item 2 contributes 1: (1.208 + "
+            "1) / 2",
             options={"base": "2"},
         ),
         kinds=SOFT,

@@ -1,7 +1,7 @@
 """ROC and precision–recall curves of a class or column, and the areas under them.
 
-An item is positive if the gold gives the class or column more than one half. Items are ordered by the run's weights.
-Equal weights are one step of the curve, and items without an answer are last.
+An item is positive if its gold weight for the class or column is more than one half. Items are ordered by the run's
+weights. Items with equal weights form one step of the curve, and items without an answer come last.
 """
 
 from collections.abc import Callable
@@ -14,53 +14,80 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.metric import SOFT, TABLE, Example, Metric, Numbers, Part, ratios
 
+Steps = tuple[NDArray[np.int64], NDArray[np.int64], Numbers, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points by decreasing threshold. `x[i]` and `y[i]` belong to weights ≥ `thresholds[i]` counting as positive."""
+    """Points of a curve, in order of decreasing threshold. At point i, weights ≥ `thresholds[i]` count as positive.
+
+    `said[i]` is the number of judged items, or cells, that count as positive there. At the last point, all do.
+    """
 
     x: Numbers
     y: Numbers
     thresholds: Numbers
+    said: NDArray[np.int64]
 
 
 def roc(comparison: MatrixComparison, name: str) -> Curve | None:
-    """Return false positives / negatives as x and true positives / positives as y.
+    """Return the curve with x = false positives / negatives and y = true positives / positives.
 
-    Return None if the gold lacks positives or negatives.
+    Return None if the gold has no positives or no negatives.
     """
-    hits, said, thresholds, judged = comparison.once(_steps, name)
+    return _roc(comparison.once(_steps_of, name))
+
+
+def _roc(steps: Steps) -> Curve | None:
+    hits, said, thresholds, judged = steps
     positives = hits[-1]
     if positives in (0, judged):
         return None
-    return Curve((said - hits) / (judged - positives), hits / positives, thresholds)
+    return Curve((said - hits) / (judged - positives), hits / positives, thresholds, said)
 
 
 def precision_recall(comparison: MatrixComparison, name: str) -> Curve | None:
-    """Return recall as x and precision as y (1 if nothing counts as positive).
+    """Return the curve with x = recall and y = precision (1 where nothing counts as positive).
 
     Return None if the gold has no positives.
     """
-    hits, said, thresholds, _ = comparison.once(_steps, name)
+    hits, said, thresholds, _ = comparison.once(_steps_of, name)
     if not hits[-1]:
         return None
-    return Curve(hits / hits[-1], ratios(hits, said, 1.0), thresholds)
+    return Curve(hits / hits[-1], ratios(hits, said, 1.0), thresholds, said)
 
 
-Steps = tuple[NDArray[np.int64], NDArray[np.int64], Numbers, int]
+def roc_of_probabilities(comparison: MatrixComparison) -> Curve | None:
+    """Return the ROC curve of the probabilities that a run gives in addition to its values.
 
-
-def _steps(comparison: MatrixComparison, name: str) -> Steps:
-    """Return true positives, predicted positives and threshold at each step, and the number of items.
-
-    The first step predicts no positives.
+    The judged cells of all columns with probabilities form one curve (micro-average). Cells of missing items come last.
+    Return None if there are no probabilities for judged cells, or if the gold has no positives or no negatives.
     """
+    if comparison.probabilities is None:
+        return None
+    known = len(comparison.gold.tree.classes)
+    weights = comparison.probabilities[:, :known]
+    judged = ~comparison.gold.absent & ~np.isnan(weights)
+    if not np.isfinite(weights[judged]).any():
+        return None
+    return _roc(_steps(comparison.gold.values[judged] > 0.5, weights[judged]))
+
+
+def _steps_of(comparison: MatrixComparison, name: str) -> Steps:
     at = comparison.position(name)
     if at >= len(comparison.gold.tree.classes):  # the gold does not know the class
         return np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([np.inf]), 0
     judged = ~comparison.gold.absent[:, at]
     truth = comparison.gold.values[judged, at] > 0.5
     weights = np.where(comparison.absent[judged, at], -np.inf, comparison.run[judged, at].astype(np.float64))
+    return _steps(truth, weights)
+
+
+def _steps(truth: NDArray[np.bool_], weights: Numbers) -> Steps:
+    """Return the true positives, predicted positives and threshold at each step, and the number of items.
+
+    The first step predicts no positives.
+    """
     order = np.argsort(-weights, kind="stable")
     weights = weights[order]
     lasts = np.flatnonzero(np.append(weights[1:] != weights[:-1], True)[: len(weights)])
@@ -71,7 +98,11 @@ def _steps(comparison: MatrixComparison, name: str) -> Steps:
 def area_under_roc(comparison: MatrixComparison, name: str) -> float | None:
     """Return the area for a class or column, or None if the gold lacks positives or negatives."""
     curve = roc(comparison, name)
-    return None if curve is None else float(np.trapezoid(curve.y, curve.x))
+    return None if curve is None else area_under(curve)
+
+
+def area_under(curve: Curve) -> float:
+    return float(np.trapezoid(curve.y, curve.x))
 
 
 def _average_precision(comparison: MatrixComparison, name: str) -> float | None:
@@ -101,7 +132,7 @@ METRICS = (
         title="Area under the ROC curve",
         short="AUC",
         formula="P(weight of a positive item > weight of a negative item) + P(equal) / 2; mean over all classes if "
-        "none is given; undefined if the gold has no positive or no negative items",
+        "no class is given; undefined if the gold lacks positive or negative items",
         source="Fawcett (2006), An introduction to ROC analysis; scikit-learn, roc_auc_score",
         compute=_mean_of(area_under_roc),
         example=Example(
@@ -109,7 +140,7 @@ METRICS = (
             gold=_GOLD,
             run=_RUN,
             value=0.75,
-            why="of four pairs of a positive and a negative item, three are in the correct order",
+            why="three of the four pairs of a positive and a negative item are in the correct order",
             part="yes",
         ),
         kinds=SOFT | TABLE,
@@ -120,8 +151,8 @@ METRICS = (
         name="average_precision",
         title="Average precision",
         short="AP",
-        formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; mean over all classes if none "
-        "is given; undefined if the gold has no positive items",
+        formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; mean over all classes if no "
+        "class is given; undefined if the gold has no positive items",
         source="scikit-learn, average_precision_score",
         compute=_mean_of(_average_precision),
         example=Example(

@@ -7,5 +7,5 @@ from numpy.typing import NDArray
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the same as `np.unique`, which would import numpy.ma. That import takes longer than scoring a run."""
+    """Return the same as `np.unique`, but without importing numpy.ma, which takes longer than scoring a run."""
     return np.unique(values, return_counts=True)[0]

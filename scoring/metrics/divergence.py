@@ -14,7 +14,7 @@ EPSILON = 1e-12
 
 
 def log_unit(spec: MetricSpec, otherwise: str) -> float:
-    """Return the natural logarithm of the option `base`."""
+    """Return the natural logarithm of the `base` option."""
     base = spec.options.get("base", otherwise)
     return 1.0 if base == "e" else log(float(base))
 
@@ -31,7 +31,7 @@ def _gold_shares(gold: LoadedGold) -> Numbers:
 
 
 def _gains(part: Numbers, other: Numbers) -> Numbers:
-    """Return Σ_c p log2(2 p / (p + q)) of each row."""
+    """Return Σ_c p log2(2 p / (p + q)) for each row."""
     both = part + other
     ratio = np.divide(2 * part, both, out=np.ones_like(part), where=part > 0)
     gains: Numbers = (part * np.log2(ratio)).sum(axis=1)
@@ -43,12 +43,12 @@ def _run_shares(comparison: MatrixComparison) -> Numbers:
 
 
 def _judged(comparison: MatrixComparison) -> Numbers:
-    """Return 1 for items for which the gold has any weight, otherwise 0."""
+    """Return 1 for items with any gold weight, otherwise 0."""
     return np.asarray((comparison.gold.once(_gold_shares) > 0).any(axis=1), np.float64)
 
 
 def _divergence_by_item(comparison: MatrixComparison) -> Numbers:
-    """Return the Jensen–Shannon divergence in bits. It is 1 for items without weights in the run."""
+    """Return each item's Jensen–Shannon divergence in bits, which is 1 for items without weights in the run."""
     known = comparison.gold.once(_gold_shares)
     gold = np.hstack([known, np.zeros((len(known), comparison.extra))])
     run = comparison.once(_run_shares)
@@ -59,21 +59,21 @@ def _divergence_by_item(comparison: MatrixComparison) -> Numbers:
 
 @Share
 def _divergences(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return two arrays: each item's divergence, and 1 for an item with any gold weight, otherwise 0."""
+    """Return two arrays: each item's divergence, and 1 for items with any gold weight, otherwise 0."""
     scale = log(2) / log_unit(spec, "2")
     return scale * comparison.once(_divergence_by_item), comparison.once(_judged)
 
 
 @Share
 def _distances(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return two arrays: the square root of each item's divergence, and 1 for an item with gold weight, otherwise 0."""
+    """Return two arrays: the square root of each item's divergence, and 1 for items with gold weight, otherwise 0."""
     divergences, judged = _divergences.parts(comparison, spec)
     return np.sqrt(divergences), judged
 
 
 @Share
 def _relative_entropies(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return KL(g ∥ a) of each item, and 1 for items with any gold weight."""
+    """Return two arrays: each item's KL(g ∥ a), and 1 for items with any gold weight, otherwise 0."""
     gold = comparison.gold.once(_gold_shares)
     run = np.maximum(comparison.once(_run_shares)[:, : gold.shape[1]], number(spec, "epsilon", EPSILON))
     logarithms = np.log(np.divide(gold, run, out=np.ones_like(gold), where=gold > 0))
@@ -92,7 +92,7 @@ def _places(classes: tuple[str, ...]) -> Numbers:
 
 @Share
 def _transports(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return how far weights must be moved in each item, and 1 for items with any gold weight."""
+    """Return two arrays: each item's Wasserstein distance, and 1 for items with any gold weight, otherwise 0."""
     gold = comparison.gold.once(_gold_shares)
     run = _shares(comparison.run[:, : gold.shape[1]].astype(np.float64))
     places = _places(comparison.gold.tree.classes)
@@ -104,21 +104,21 @@ def _transports(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers
 
 
 def _off(comparison: MatrixComparison) -> Numbers:
-    """Return g − a of each item and class, including classes that only the run has."""
+    """Return the differences g − a, with shape (items, classes), including classes that only the run has."""
     known = len(comparison.gold.tree.classes)
     return np.hstack([comparison.gold.values - comparison.run[:, :known], -comparison.run[:, known:]])
 
 
 @Mean
 def _manhattan(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """Return Σ_c |g_c − a_c| of each item."""
+    """Return Σ_c |g_c − a_c| for each item."""
     distances: Numbers = np.abs(comparison.once(_off)).sum(axis=1)
     return distances
 
 
 @Mean
 def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """Return Σ_c (g_c − a_c)² of each item."""
+    """Return Σ_c (g_c − a_c)² for each item."""
     squares: Numbers = (comparison.once(_off) ** 2).sum(axis=1)
     return squares
 
@@ -128,9 +128,9 @@ METRICS = (
         name="jensen_shannon",
         title="Jensen–Shannon divergence",
         short="JSD",
-        formula="mean over items of (KL(g ∥ m) + KL(a ∥ m)) / 2, m = (g + a) / 2, with each item's weights normalized; "
-        "logarithms to base 2 by default; an item without weights in the run has the maximum divergence, log 2; items "
-        "without weights in the gold are left out",
+        formula="mean over items of (KL(g ∥ m) + KL(a ∥ m)) / 2, where m = (g + a) / 2 and each item's weights are "
+        "normalized; by default, logarithms have base 2; an item without weights in the run gets the "
+        "maximum divergence, log 2; items without weights in the gold are ignored",
         source="Lin (1991), Divergence measures based on the Shannon entropy; scipy, jensenshannon (its square)",
         options={"base": LOG_BASES},
         compute=_divergences.compute,
@@ -140,7 +140,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0, b 1", "2": "a 0.5, b 0.5"},
             value=0.5,
-            why="item 1 has the maximum divergence, 1 bit; item 2 is correct: (1 + 0) / 2",
+            why="item 1 has the maximum divergence of 1 bit, and item 2 is correct: (1 + 0) / 2",
         ),
         kinds=SOFT,
         higher_is_better=False,
@@ -149,8 +149,8 @@ METRICS = (
         name="jensen_shannon_distance",
         title="Jensen–Shannon distance",
         short="JS dist",
-        formula="mean over items of the square root of their Jensen–Shannon divergence; base and items without "
-        "weights are handled in the same way",
+        formula="mean over items of the square root of the Jensen–Shannon divergence; the `base` option and "
+        "items without weights are handled as in the divergence",
         source="Endres and Schindelin (2003), A new metric for probability distributions; scipy, jensenshannon, whose "
         "base is e by default",
         options={"base": LOG_BASES},
@@ -161,7 +161,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0, b 1", "2": "a 0.5, b 0.5"},
             value=sqrt(log(2)) / 2,
-            why="with base e, item 1 has the divergence log 2 = 0.693, item 2 none: (√0.693 + 0) / 2",
+            why="with base e, item 1 has a divergence of log 2 = 0.693, and item 2 has none: (√0.693 + 0) / 2",
             options={"base": "e"},
         ),
         kinds=SOFT,
@@ -172,7 +172,7 @@ METRICS = (
         title="Kullback–Leibler divergence",
         short="KL",
         formula="mean over items of max(0, Σ_c g_c log(g_c / max(a_c, ε))), with each item's weights normalized; "
-        "logarithms to base e and ε = 1e-12 by default; items without weights in the gold are left out",
+        "by default, logarithms have base e, and ε = 1e-12; items without weights in the gold are ignored",
         source="Kullback and Leibler (1951), On information and sufficiency; scipy, stats.entropy of two distributions",
         options={"base": LOG_BASES, "epsilon": AnyNumber(1e-30)},
         compute=_relative_entropies.compute,
@@ -182,7 +182,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
             value=0.5,
-            why="with base 2, item 1 has 1 · log2(1 / 0.5) = 1, item 2 has 0: (1 + 0) / 2",
+            why="with base 2, item 1 contributes 1 · log2(1 / 0.5) = 1, and item 2 contributes 0: (1 + 0) / 2",
             options={"base": "2"},
         ),
         kinds=SOFT,
@@ -194,9 +194,9 @@ METRICS = (
         title="Wasserstein distance",
         short="WS",
         formula="mean over items of ∫ |G − A|, where G and A are the cumulative weights, with each item's weights "
-        "normalized; a class is positioned at the number in its name or, if not all names are numbers, by its index in "
-        "`classes`; an item without weights in the run counts as the maximum distance between two classes; items "
-        "without weights in the gold are left out",
+        "normalized; a class's position is its name if all class names are numbers, otherwise its index in "
+        "`classes`; an item without weights in the run gets the maximum distance "
+        "between two classes; items without weights in the gold are ignored",
         source="Vallender (1974), Calculation of the Wasserstein distance on the line; scipy, "
         "stats.wasserstein_distance(places, places, g, a)",
         compute=_transports.compute,
@@ -206,7 +206,8 @@ METRICS = (
             gold={"1": "1 1, 2 0, 4 0", "2": "1 0, 2 1, 4 0"},
             run={"1": "1 0.5, 2 0, 4 0.5", "2": "1 0.5, 2 0.5, 4 0"},
             value=1.0,
-            why="half of item 1 moves from 4 to 1, half of item 2 from 1 to 2: (0.5 · 3 + 0.5 · 1) / 2",
+            why="half of item 1's weight moves from 4 to 1, and half of item 2's weight from 1 to 2: "
+            "(0.5 · 3 + 0.5 · 1) / 2",
         ),
         kinds=SOFT,
         higher_is_better=False,
@@ -216,7 +217,7 @@ METRICS = (
         name="manhattan",
         title="Manhattan distance",
         short="Manhattan",
-        formula="mean over items of Σ_c |g_c − a_c|; weights that a run lacks count as 0",
+        formula="mean over items of Σ_c |g_c − a_c|; weights that are missing from a run count as 0",
         source="Leonardelli et al. (2025), LeWiDi 2025; scipy, distance.cityblock",
         compute=_manhattan.compute,
         contributions=_manhattan.contributions,
@@ -225,7 +226,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
             value=0.5,
-            why="item 1 differs by 1/2 twice: (1/2 + 1/2 + 0) / 2",
+            why="item 1 differs by 1/2 in each of two classes: (1/2 + 1/2 + 0) / 2",
         ),
         kinds=SOFT,
         higher_is_better=False,
@@ -235,8 +236,9 @@ METRICS = (
         name="brier",
         title="Brier score",
         short="Brier",
-        formula="mean over items of Σ_c (g_c − a_c)²; weights that a run lacks count as 0",
-        source="Brier (1950), Verification of forecasts expressed in terms of probability",
+        formula="mean over items of Σ_c (g_c − a_c)²; weights that are missing from a run count as 0",
+        source="Brier (1950), Verification of forecasts expressed in terms of probability; scikit-learn, "
+        "brier_score_loss with scale_by_half=False",
         compute=_squares.compute,
         contributions=_squares.contributions,
         example=Example(
@@ -244,7 +246,7 @@ METRICS = (
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
             run={"1": "a 0.5, b 0.5", "2": "a 0.5, b 0.5"},
             value=0.25,
-            why="item 1 differs by 1/2 twice: (1/4 + 1/4 + 0) / 2",
+            why="item 1 differs by 1/2 in each of two classes: (1/4 + 1/4 + 0) / 2",
         ),
         kinds=SOFT,
         higher_is_better=False,

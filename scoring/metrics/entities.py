@@ -1,9 +1,9 @@
 """Precision, recall and F1 of typed entities: strict, by boundaries, by overlap and by type (SemEval-2013, task 9).
 
-If an entity can match several entities of the other side, the run's entities are processed in order and each gold
-entity matches once, as in nervaluate. A partial match prefers the same boundaries, otherwise the first overlap. A match
-by type prefers the same type with the closest boundaries, otherwise the first overlap, whose gold entity then counts as
-used. A match by IoU prefers the largest IoU.
+If an entity can match several entities on the other side, the run's entities are processed in order and each gold
+entity matches only once, as in nervaluate. A partial match prefers a gold entity with the same boundaries, and
+otherwise the first that overlaps. A match by type prefers the one with the same type and the closest boundaries, and
+otherwise the first that overlaps, which then counts as used. A match by IoU prefers the largest IoU.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import EntityComparison
 from scoring.metrics.metric import (
     ENTITIES,
+    OVER,
     AnyNumber,
     Contributions,
     Example,
@@ -31,13 +32,13 @@ from scoring.metrics.metric import (
 )
 
 PARTIAL = 0.5  # score of an overlap
-DENSE = 16  # up to this many positions per entity, a table of all positions is small
-IOU = 0.5  # default of the smallest intersection / union that matches
+DENSE = 16  # up to this many positions per entity, a table of all positions is small enough
+IOU = 0.5  # by default, the smallest intersection / union that counts as a match
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Entities of one side in order. `begins` and `ends` are positions in all items, `owners` are gold rows."""
+    """One side's entities in order. `owners` are gold rows. `begins` and `ends` count positions across all items."""
 
     owners: NDArray[np.intp]
     begins: NDArray[np.int64]
@@ -55,7 +56,7 @@ class Side:
 
 
 def sides(comparison: EntityComparison) -> tuple[Side, Side]:
-    """Return the entities of gold and run."""
+    """Return the entities of the gold and of the run."""
     gold = comparison.gold.entities
     width = max(int(gold.ends.max(initial=0)), int(comparison.ends.max(initial=0))) + 1
     owners = np.repeat(np.arange(len(gold.ids)), np.diff(gold.starts))
@@ -66,7 +67,7 @@ def sides(comparison: EntityComparison) -> tuple[Side, Side]:
     )
 
 
-Credits = Callable[[Side, Side, float], Numbers]  # (gold, run, IOU) → the credit of each of the run's entities
+Credits = Callable[[Side, Side, float], Numbers]  # (gold, run, minimum IoU) → the credit of each run entity
 # (unused gold entities, run entity) → the credit of the run entity, and the gold entity used
 Choice = Callable[[Rows, int], tuple[float, int]]
 
@@ -79,7 +80,7 @@ def _strict(gold: Side, run: Side, least: float) -> Numbers:
 
 
 def matches_strictly(gold: Side, run: Side) -> Numbers:
-    """Return 1 for each of the run's entities that is in the gold with the same boundaries and type, otherwise 0."""
+    """Return 1 for each run entity that is in the gold with the same boundaries and type, otherwise 0."""
     return _strict(gold, run, IOU)
 
 
@@ -90,16 +91,16 @@ def _exact(gold: Side, run: Side, least: float) -> Numbers:
 
 
 def _same(gold: Side, run: Side) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Return which of the run's entities have the boundaries of a gold entity, and the index of that entity.
+    """Return which run entities have the same boundaries as a gold entity, and the index of that gold entity.
 
-    The entities of neither side may overlap.
+    Entities on the same side must not overlap.
     """
     if not len(gold.begins):
         return np.zeros(len(run.begins), np.bool_), np.zeros(len(run.begins), np.intp)
     end = int(gold.begins[-1]) + 1
     if end > DENSE * len(gold.begins):
         places = np.minimum(np.searchsorted(gold.begins, run.begins), len(gold.begins) - 1)
-    else:  # ten times faster
+    else:  # ten times faster than searching
         known = np.zeros(end, np.intp)
         known[gold.begins] = np.arange(len(gold.begins))
         places = known[np.minimum(run.begins, end - 1)]
@@ -107,7 +108,10 @@ def _same(gold: Side, run: Side) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
 
 
 def _equal(gold: NDArray[np.int64], run: NDArray[np.int64]) -> Numbers:
-    """Return 1 for each row of the run that is in the gold, at most as often as the gold has it. Both are sorted."""
+    """Return 1 for each run row that is also in the gold, but at most as often as it occurs there. Otherwise, return 0.
+
+    Both arrays must be sorted.
+    """
     places = np.unique(np.concatenate([gold, run]), axis=0, return_inverse=True)[1].ravel()
     known = np.bincount(places[: len(gold)], minlength=len(places))
     own = places[len(gold) :]
@@ -116,13 +120,13 @@ def _equal(gold: NDArray[np.int64], run: NDArray[np.int64]) -> Numbers:
 
 
 def _overlaps(gold: Side, run: Side) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the range of gold entities that each run entity may overlap. In a flat gold, it overlaps all of them."""
+    """Return the range of gold entities that may overlap each run entity. In a flat gold, all in the range do."""
     first = np.searchsorted(np.maximum.accumulate(gold.ends), run.begins, side="right")
     return first.tolist(), np.searchsorted(gold.begins, run.ends, side="left").tolist()
 
 
 def _in_turn(gold: Side, run: Side, choose: Choice) -> Numbers:
-    """Return credits by choosing one of the unused gold entities that each run entity overlaps."""
+    """Return the credit of each run entity. `choose` picks among the unused gold entities that overlap it."""
     found, free = np.zeros(len(run.begins)), np.ones(len(gold.begins), np.bool_)
     for row, (first, end, begin) in enumerate(zip(*_overlaps(gold, run), run.begins.tolist(), strict=True)):
         own = first + np.flatnonzero(free[first:end] & (gold.ends[first:end] > begin))
@@ -134,7 +138,7 @@ def _in_turn(gold: Side, run: Side, choose: Choice) -> Numbers:
 
 
 def _apart(gold: Side, own: Rows, run: Side, row: int) -> NDArray[np.int64]:
-    """Return the sum of the distances of both boundaries."""
+    """Return how far the gold entities in `own` are from a run entity: start distance + end distance."""
     apart: NDArray[np.int64] = np.abs(gold.begins[own] - run.begins[row]) + np.abs(gold.ends[own] - run.ends[row])
     return apart
 
@@ -182,7 +186,7 @@ MATCHES: dict[str, Credits] = {"strict": _strict, "exact": _exact, "partial": _p
 
 
 def _counts(comparison: EntityComparison, match: str, name: str | None, least: float) -> Numbers:
-    """Return (items, 3): by item, the credit and the number of the run's entities, and the number of gold entities."""
+    """Return counts (items, 3): the run entities' total credit, their number, and the number of gold entities."""
     gold, run = comparison.once(sides)
     if name is not None:
         kind = comparison.types.index(name) if name in comparison.types else -1
@@ -218,20 +222,33 @@ def _micro(match: str, measure: Measure) -> Callable[[EntityComparison, MetricSp
     return lambda comparison, spec: Contributions(comparison.once(_counts, match, spec.part, _least(spec)), measure)
 
 
-def _macro(match: str, measure: Measure) -> Callable[[EntityComparison, MetricSpec], Contributions]:
+def macro_over_types(
+    by_type: Callable[[EntityComparison, MetricSpec], Numbers], measure: Measure, width: int = 3
+) -> Callable[[EntityComparison, MetricSpec], Contributions]:
+    """Return a function that computes the contributions to a measure's mean over the types that `over` selects.
+
+    `by_type` returns `width` counts for each of the gold's types, with shape (items, width · types). The second count
+    is the number of run entities, and the last one is the number of gold entities. An undefined value counts as 0.
+    """
+
     def contributions(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
         over = spec.options.get("over", "gold")
 
         def combine(sums: Numbers) -> Numbers:
-            counts = sums.reshape(*sums.shape[:-1], -1, 3)
-            held = {"gold": counts[..., 2] > 0, "seen": counts[..., 1:].any(axis=-1)}.get(over)
+            counts = sums.reshape(*sums.shape[:-1], -1, width)
+            in_gold, in_run = counts[..., -1] > 0, counts[..., 1] > 0
+            held = {"gold": in_gold, "seen": in_gold | in_run}.get(over)
             held = np.ones(counts.shape[:-1], np.bool_) if held is None else held
             values = np.where(held, np.nan_to_num(measure(counts)), 0.0)
             return ratios(values.sum(axis=-1), held.sum(axis=-1))
 
-        return Contributions(comparison.once(_counts_by_type, match, _least(spec)), combine)
+        return Contributions(by_type(comparison, spec), combine)
 
     return contributions
+
+
+def _macro(match: str, measure: Measure) -> Callable[[EntityComparison, MetricSpec], Contributions]:
+    return macro_over_types(lambda comparison, spec: comparison.once(_counts_by_type, match, _least(spec)), measure)
 
 
 def _least(spec: MetricSpec) -> float:
@@ -241,32 +258,40 @@ def _least(spec: MetricSpec) -> float:
 _GOLD = {"1": "PER 0-2, LOC 3-4", "2": "PER 1-4, ORG 5-6"}
 _RUN = {"1": "PER 0-2, ORG 3-4", "2": "PER 1-3"}
 _WORDS = {
-    "strict": ("", "with the same boundaries and type", "one, PER 0-2"),
-    "exact": (", exact", "with the same boundaries, of any type", "two, PER 0-2 and ORG 3-4"),
-    "partial": (", partial", "with the same boundaries, and half of those that overlap, of any type", "1 + 1 + 1/2"),
-    "type": (", by type", "that overlap an entity of the same type", "two, PER 0-2 and PER 1-3"),
+    "strict": ("", "with the same boundaries and type as a gold entity", "one (PER 0-2)"),
+    "exact": (", exact", "with the same boundaries as a gold entity, regardless of type", "two (PER 0-2 and ORG 3-4)"),
+    "partial": (
+        ", partial",
+        "with the same boundaries as a gold entity, regardless of type, plus half of those that only overlap with one",
+        "1 + 1 + 1/2",
+    ),
+    "type": (", by type", "that overlap with a gold entity of the same type", "two (PER 0-2 and PER 1-3)"),
     "iou": (
         ", by IoU",
-        "whose IoU (intersection / union) with an entity of the same type is `at_least` 0.5",
-        "two, PER 0-2 and PER 1-3, which is 2/3 of 1-4",
+        "whose IoU (intersection / union) with a gold entity of the same type is at least the value of "
+        "`at_least` (0.5 by default)",
+        "two (PER 0-2, and PER 1-3, whose IoU with PER 1-4 is 2/3)",
     ),
 }
 _CREDIT = {"strict": 1.0, "exact": 2.0, "partial": 2.5, "type": 2.0, "iou": 2.0}
-_OF_PER = {"strict": 1.0, "exact": 1.0, "partial": 1.5, "type": 2.0, "iou": 2.0}  # of PER alone; LOC, ORG: 0
+_OF_PER = {"strict": 1.0, "exact": 1.0, "partial": 1.5, "type": 2.0, "iou": 2.0}  # for PER alone; LOC and ORG have 0
 MEASURES: dict[str, tuple[str, Measure, str, str]] = {
-    "precision": ("Entity precision", precision, "P", "matches / entities of the run, 0 if the run has none"),
-    "recall": ("Entity recall", recall, "R", "matches / entities of the gold, undefined if the gold has none"),
+    "precision": ("Entity precision", precision, "P", "matches / run entities; 0 if the run has none"),
+    "recall": ("Entity recall", recall, "R", "matches / gold entities; undefined if the gold has none"),
     "f1": (
         "Entity F1",
         f1,
         "F1",
-        "2 · matches / (entities of the run + entities of the gold), undefined if the gold has none",
+        "2 · matches / (run entities + gold entities); undefined if the gold has none",
     ),
 }
 _SOURCE = "Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task; seqeval 1.2.2; nervaluate 1.2.1"
 _SOURCE_2013 = "Segura-Bedmar et al. (2013), SemEval-2013 task 9; nervaluate 1.2.1"
 _SOURCES = {"strict": _SOURCE, "iou": "DeYoung et al. (2020), ERASER, section 5.2: IOU F1"}
-_OVER: Options = {"over": ("gold", "seen", "declared")}
+MACRO = (
+    "mean of {} over the types in the gold (by default), in the gold or run (`over: seen`, as in seqeval), or in "
+    "`classes` (`over: declared`); an undefined value counts as 0"
+)
 _AT_LEAST: Options = {"at_least": AnyNumber(0)}
 
 
@@ -277,18 +302,23 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
     ending = "" if match == "strict" else f"_{match}"
     source, options = _SOURCES.get(match, _SOURCE_2013), _AT_LEAST if match == "iou" else {}
     micro, macro = _micro(match, function), _macro(match, function)
+    matches_of_per = f"{_OF_PER[match]:g} match" + ("" if _OF_PER[match] == 1 else "es")
     divided = {"precision": "3", "recall": "4", "f1": "((3 + 4) / 2)"}[measure]
     return (
         Metric(
             name=f"entity_{measure}{ending}",
             title=f"{title}{words}",
             short=f"{short}{words}",
-            formula=f"{formula}; matches are entities of the run {matches}; computed over all items",
+            formula=f"{formula}; matches are run entities {matches}; computed over all items together",
             source=source,
             compute=computed(micro),
             contributions=micro,
             example=Example(
-                "entities", _GOLD, _RUN, _CREDIT[match] / whole, f"matches: {credit}; {_CREDIT[match]:g} / {divided}"
+                "entities",
+                _GOLD,
+                _RUN,
+                _CREDIT[match] / whole,
+                f"the number of matches is {credit}: {_CREDIT[match]:g} / {divided}",
             ),
             kinds=ENTITIES,
             part=Part.TYPE,
@@ -298,8 +328,7 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
             name=f"entity_{measure}{ending}_macro",
             title=f"{title}{words}, macro",
             short=f"Macro {short}{words}",
-            formula=f"mean of entity_{measure}{ending} over the types in the gold, in gold or run (`over: seen`, as in "
-            "seqeval), or in `classes` (`over: declared`), where an undefined value counts as 0",
+            formula=MACRO.format(f"entity_{measure}{ending}"),
             source=source,
             compute=computed(macro),
             contributions=macro,
@@ -308,11 +337,11 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
                 _GOLD,
                 _RUN,
                 _OF_PER[match] / 2 / 3,
-                f"PER has 2 entities on both sides and {_OF_PER[match]:g} matches, LOC and ORG have none: "
-                f"({_OF_PER[match]:g} / 2 + 0 + 0) / 3",
+                f"PER has 2 entities on each side and {matches_of_per}, while LOC and ORG have no "
+                f"matches: ({_OF_PER[match]:g} / 2 + 0 + 0) / 3",
             ),
             kinds=ENTITIES,
-            options={**_OVER, **options},
+            options={**OVER, **options},
         ),
     )
 

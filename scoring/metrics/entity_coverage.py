@@ -1,17 +1,27 @@
-"""Precision, recall and F1 of typed entities by the share that the other side covers (SemEval-2020, task 11)."""
-
-from collections.abc import Callable
+"""Precision, recall and F1 of typed entities, based on how much of each entity is covered (SemEval-2020, task 11)."""
 
 import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import EntityComparison
-from scoring.metrics.metric import ENTITIES, Contributions, Example, Metric, Numbers, Part, computed, per_row, ratios
+from scoring.metrics.entities import MACRO, Measure, macro_over_types
+from scoring.metrics.metric import (
+    ENTITIES,
+    OVER,
+    Contributions,
+    Example,
+    Metric,
+    Numbers,
+    Part,
+    computed,
+    per_row,
+    ratios,
+)
 from scoring.metrics.spans import marked
 
 
 def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
-    """Return, by item, the covered shares of the run's entities and their number, and the same for the gold."""
+    """Return counts (items, 4): the run entities' covered shares in total, their number, and the same for the gold."""
     gold, items, types = comparison.gold.entities, len(comparison.gold), len(comparison.types)
     owners = np.repeat(np.arange(items), np.diff(gold.starts))
     run_sides = (comparison.owners, comparison.begins, comparison.ends)
@@ -29,6 +39,11 @@ def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
     return np.column_stack(columns)
 
 
+def _counts_by_type(comparison: EntityComparison) -> Numbers:
+    """Return the counts for each of the gold's types, with shape (items, 4 · types)."""
+    return np.hstack([_counts(comparison, name) for name in comparison.gold.entities.types])
+
+
 def _precision(sums: Numbers) -> Numbers:
     return ratios(sums[..., 0], sums[..., 1], 0.0)
 
@@ -43,50 +58,77 @@ def _f1(sums: Numbers) -> Numbers:
     return np.where(sums[..., 3] > 0, values, np.nan)
 
 
-def _metric(
-    measure: str, short: str, value: float, combine: Callable[[Numbers], Numbers], words: str, why: str
-) -> Metric:
+_GOLD, _RUN = {"1": "PER 0-4, LOC 6-8", "2": "ORG 1-3"}, {"1": "PER 2-4, ORG 6-8", "2": ""}
+_SOURCE = "Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1; Da San Martino et al. (2019)"
+
+
+def _metrics(
+    measure: str, short: str, values: tuple[float, float], combine: Measure, words: str, why: str
+) -> tuple[Metric, Metric]:
+    """Return the metric over all entities, and its mean over types. `values` are their values in the example."""
+
     def contributions(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
         return Contributions(comparison.once(_counts, spec.part), combine)
 
-    return Metric(
-        name=f"entity_{measure}_covered",
-        title=f"Entity {measure if measure != 'f1' else 'F1'}, by coverage",
-        short=f"{short}, by coverage",
-        formula=words,
-        source="Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1; Da San Martino et al. (2019)",
-        compute=computed(contributions),
-        contributions=contributions,
-        example=Example(
-            "entities",
-            {"1": "PER 0-4, LOC 6-8", "2": "ORG 1-3"},
-            {"1": "PER 2-4, ORG 6-8", "2": ""},
-            value,
-            why,
+    macro = macro_over_types(lambda comparison, spec: comparison.once(_counts_by_type), combine, width=4)
+    title = f"Entity {measure if measure != 'f1' else 'F1'}, by coverage"
+    return (
+        Metric(
+            name=f"entity_{measure}_covered",
+            title=title,
+            short=f"{short}, by coverage",
+            formula=words,
+            source=_SOURCE,
+            compute=computed(contributions),
+            contributions=contributions,
+            example=Example("entities", _GOLD, _RUN, values[0], why),
+            kinds=ENTITIES,
+            part=Part.TYPE,
         ),
-        kinds=ENTITIES,
-        part=Part.TYPE,
+        Metric(
+            name=f"entity_{measure}_covered_macro",
+            title=f"{title}, macro",
+            short=f"Macro {short}, by coverage",
+            formula=MACRO.format(f"entity_{measure}_covered"),
+            source=_SOURCE,
+            compute=computed(macro),
+            contributions=macro,
+            example=Example(
+                "entities",
+                _GOLD,
+                _RUN,
+                values[1],
+                f"the value is {3 * values[1]:.4g} for PER and 0 for LOC and ORG: {3 * values[1]:.4g} / 3",
+            ),
+            kinds=ENTITIES,
+            options=OVER,
+        ),
     )
 
 
-_P = "mean over the run's entities of the share that the gold's entities of the same type cover"
-_R = "mean over the gold's entities of the share that the run's entities of the same type cover"
+_P = "mean over the run's entities of the share covered by gold entities of the same type"
+_R = "mean over the gold's entities of the share covered by run entities of the same type"
 METRICS = (
-    _metric(
-        "precision", "P", 0.5, _precision, f"{_P}; 0 if the run has none", "PER 2-4 is covered, ORG 6-8 is not: 1 / 2"
+    *_metrics(
+        "precision",
+        "P",
+        (0.5, 1 / 3),
+        _precision,
+        f"{_P}; 0 if the run has none",
+        "PER 2-4 is covered, but ORG 6-8 is not: 1 / 2",
     ),
-    _metric(
+    *_metrics(
         "recall",
         "R",
-        1 / 6,
+        (1 / 6, 1 / 6),
         _recall,
         f"{_R}; undefined if the gold has none",
-        "half of PER 0-4 is covered, and nothing of LOC and ORG: 0.5 / 3",
+        "half of PER 0-4 is covered, but no part of LOC or ORG: 0.5 / 3",
     ),
-    _metric(
+    *_metrics(
         "f1",
         "F1",
-        0.25,
+        (0.25, 2 / 9),
         _f1,
         f"2 P R / (P + R); P = {_P}, R = {_R}; undefined if the gold has none",
         "P = 1/2, R = 1/6: 2 · 1/12 / (2/3)",

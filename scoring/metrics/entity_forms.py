@@ -1,10 +1,8 @@
 """Precision, recall and F1 of the distinct surface forms of typed entities (WNUT 2017).
 
-A form is the text and type of an entity. Each form counts once, however often it occurs, so that rare names have the
-same weight as frequent names.
+A form consists of the text and type of an entity. Each form counts once, no matter how often it occurs, so that rare
+names have the same weight as frequent ones.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +10,19 @@ from numpy.typing import NDArray
 from scoring.answers import Rows
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import EntityComparison
-from scoring.metrics.entities import Side, f1, matches_strictly, precision, recall, sides
+from scoring.metrics.entities import (
+    MACRO,
+    Measure,
+    Side,
+    f1,
+    macro_over_types,
+    matches_strictly,
+    precision,
+    recall,
+    sides,
+)
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import ENTITIES, Contributions, Example, Metric, Numbers, Part, computed, per_row
+from scoring.metrics.metric import ENTITIES, OVER, Contributions, Example, Metric, Numbers, Part, computed, per_row
 
 
 def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
@@ -25,7 +33,7 @@ def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
     """
     answers = gold.entities
     if answers.texts is None:
-        raise ValueError("surface forms need the items' texts")
+        raise ValueError("surface forms require the item texts")
     texts = [answers.texts.get(item, "") for item in answers.ids]
     return texts if answers.lengths is None else [text.split() for text in texts]
 
@@ -46,9 +54,9 @@ def _gold_forms(gold: LoadedGold) -> list[str]:
 
 
 def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
-    """Return each item's contribution to the number of correct forms, run forms and gold forms, with shape (items, 3).
+    """Return each item's share of the numbers of correct forms, run forms and gold forms, with shape (items, 3).
 
-    A form that occurs in several items contributes an equal part to each item, 1 in total.
+    If a form occurs in several items, each of them gets an equal part of 1.
     """
     (gold, run), items = comparison.once(sides), len(comparison.gold)
     forms = {
@@ -68,65 +76,92 @@ def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
     return np.column_stack(columns)
 
 
+def _counts_by_type(comparison: EntityComparison) -> Numbers:
+    """Return the counts for each of the gold's types, with shape (items, 3 · types)."""
+    return np.hstack([_counts(comparison, name) for name in comparison.gold.entities.types])
+
+
 def _shared(side: Side, forms: Rows, keep: NDArray[np.bool_], items: int) -> Numbers:
-    """Return, by item, the sum over its distinct forms of 1 / the number of items with the form."""
+    """Return the sum of 1 / (number of items with the form) over the distinct forms in each item."""
     pairs = np.unique(np.column_stack([forms[keep], side.owners[keep]]), axis=0)
     spread = np.bincount(pairs[:, 0])
     return per_row(pairs[:, 1], 1 / spread[pairs[:, 0]], items)
 
 
-def _metric(
-    measure: str, short: str, combine: Callable[[Numbers], Numbers], value: float, formula: str, why: str
-) -> Metric:
+_GOLD = {"1": "PER 0-2, LOC 3-4", "2": "PER 0-2", "3": "LOC 5-6"}
+_RUN = {"1": "PER 0-2", "2": "PER 0-2, LOC 6-8", "3": ""}
+_SOURCE = "Derczynski et al. (2017), WNUT 2017 shared task, section 5; its scorer, wnuteval.py"
+
+
+def _metrics(measure: str, short: str, combine: Measure, value: float, formula: str, why: str) -> tuple[Metric, Metric]:
+    """Return the metric over all forms, with its value in the example, and its mean over types."""
+
     def contributions(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
         return Contributions(comparison.once(_counts, spec.part), combine)
 
-    return Metric(
-        name=f"entity_{measure}_surface",
-        title=f"Entity {measure if measure != 'f1' else 'F1'} of surface forms",
-        short=f"{short} of forms",
-        formula=f"{formula}; forms are pairs of text and type, each counted once; a form is correct if the run has one "
-        "of its occurrences, with the same boundaries and type",
-        source="Derczynski et al. (2017), WNUT 2017 shared task, section 5; its scorer, wnuteval.py",
-        compute=computed(contributions),
-        contributions=contributions,
-        example=Example(
-            "entities",
-            {"1": "PER 0-2, LOC 3-4", "2": "PER 0-2", "3": "LOC 5-6"},
-            {"1": "PER 0-2", "2": "PER 0-2, LOC 6-8", "3": ""},
-            value,
-            why,
+    macro = macro_over_types(lambda comparison, spec: comparison.once(_counts_by_type), combine)
+    title = f"Entity {measure if measure != 'f1' else 'F1'} of surface forms"
+    return (
+        Metric(
+            name=f"entity_{measure}_surface",
+            title=title,
+            short=f"{short} of forms",
+            formula=f"{formula}; a form is an entity's text and type, and each form counts once; it is correct if at "
+            "least one entity with this form is in both the gold and the run, with the same boundaries and type",
+            source=_SOURCE,
+            compute=computed(contributions),
+            contributions=contributions,
+            example=Example("entities", _GOLD, _RUN, value, why),
+            kinds=ENTITIES,
+            part=Part.TYPE,
+            needs_texts=True,
         ),
-        kinds=ENTITIES,
-        part=Part.TYPE,
-        needs_texts=True,
+        Metric(
+            name=f"entity_{measure}_surface_macro",
+            title=f"{title}, macro",
+            short=f"Macro {short} of forms",
+            formula=MACRO.format(f"entity_{measure}_surface"),
+            source=_SOURCE,
+            compute=computed(macro),
+            contributions=macro,
+            example=Example(
+                "entities",
+                _GOLD,
+                _RUN,
+                1 / 2,
+                "PER has one form, which is correct, and LOC has no correct form: (1 + 0) / 2",
+            ),
+            kinds=ENTITIES,
+            options=OVER,
+            needs_texts=True,
+        ),
     )
 
 
-_FORMS = "the sentence is `w0 w1 … w9` three times, and PER `w0 w1` is one form"
+_FORMS = "every sentence is `w0 w1 … w9`, so PER `w0 w1` is a single form"
 METRICS = (
-    _metric(
+    *_metrics(
         "precision",
         "P",
         precision,
         1 / 2,
-        "correct forms / forms of the run, 0 if the run has none",
-        f"{_FORMS}; it is correct, and LOC `w6 w7` is not: 1 / 2",
+        "correct forms / forms of the run; 0 if the run has none",
+        f"{_FORMS}, which is correct, while LOC `w6 w7` is not: 1 / 2",
     ),
-    _metric(
+    *_metrics(
         "recall",
         "R",
         recall,
         1 / 3,
-        "correct forms / forms of the gold, undefined if the gold has none",
+        "correct forms / forms in the gold; undefined if the gold has none",
         f"{_FORMS}; LOC `w3` and LOC `w5` are missed: 1 / 3",
     ),
-    _metric(
+    *_metrics(
         "f1",
         "F1",
         f1,
         2 / 5,
-        "2 · correct forms / (forms of the run + forms of the gold), undefined if the gold has none",
-        f"{_FORMS}, the only correct one of 2 and 3: 2 · 1 / (2 + 3)",
+        "2 · correct forms / (forms in the run + forms in the gold); undefined if the gold has none",
+        f"{_FORMS}, the only correct form among 2 in the run and 3 in the gold: 2 · 1 / (2 + 3)",
     ),
 )

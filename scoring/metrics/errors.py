@@ -1,7 +1,7 @@
 """Errors of numbers: mean absolute error and root mean squared error.
 
-For soft labels, errors are averaged over items and over the classes that occur in the gold. Missing weights are 0. For
-a table column, errors are averaged over the items for which the gold has a number. An item without an answer counts as
+For soft labels, errors are averaged over items and over the classes that occur in the gold, and missing weights count
+as 0. For a table column, errors are averaged over the items with a gold number, and an item without an answer counts as
 0.
 """
 
@@ -14,15 +14,16 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.metric import SOFT, TABLE, Contributions, Example, Metric, Numbers, Part, Share
 
-Errors = tuple[Numbers, NDArray[np.int64]]  # by item: the sum over its cells, and the number of judged cells
+# Two arrays with one value per item: the sum of the errors in its cells, and the number of judged cells.
+Errors = tuple[Numbers, NDArray[np.int64]]
 
 
 def _differences(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Return run − gold (0 where the gold does not judge), and which cells are judged, both (items, columns)."""
+    """Return run − gold (0 where the gold does not judge) and which cells are judged, both (items, columns)."""
     gold = comparison.gold
     at = [place for place, name in enumerate(gold.tree.classes) if column in (None, name)]
     judged = ~gold.absent[:, at]
-    if len(at) > 1:  # soft labels: a class is judged if it occurs anywhere in the gold
+    if len(at) > 1:  # soft labels; a class is judged if it occurs anywhere in the gold
         judged = np.tile(judged.any(axis=0), (len(gold), 1))
     return np.where(judged, comparison.run[:, at].astype(np.float64) - gold.values[:, at], 0.0), judged
 
@@ -54,7 +55,7 @@ METRICS = (
         name="mae",
         title="Mean absolute error",
         short="MAE",
-        formula="mean of |g − a|: over the items for a column, or over items and gold classes for soft labels",
+        formula="mean of |g − a| over the items of a column or, for soft labels, over items and gold classes",
         source="PyEvALL 0.2.11, MAE; scikit-learn, mean_absolute_error",
         compute=_absolute.compute,
         contributions=_absolute.contributions,
@@ -75,8 +76,8 @@ METRICS = (
         name="rmse",
         title="Root mean squared error",
         short="RMSE",
-        formula="√ of the mean of (g − a)²: over the items for a column, or over items and gold classes for soft "
-        "labels",
+        formula="square root of the mean of (g − a)² over the items of a column or, for soft labels, over items "
+        "and gold classes",
         source="scikit-learn, root_mean_squared_error",
         compute=_rmse,
         contributions=_rmse_contributions,

@@ -1,4 +1,4 @@
-"""Hierarchical and propensity F-measure: the overlap of two class sets, including ancestors and the root.
+"""Hierarchical and propensity F-measures: the overlap of two class sets, including ancestors and the root.
 
 An item's value is 2 w(A ∩ G) / (w(A) + w(G)). In the hierarchical measure, every class has the weight 1. In the
 propensity measure, the weight is the inverse of the propensity, 1 + C · exp(−a · log2(N_c + b)) with C = (log2 N − 1)(b
@@ -20,9 +20,9 @@ _A, _B = 0.55, 1.5  # Jain et al. (2016), section 3
 
 
 def _inverse_propensity(counts: NDArray[np.int64], items: int) -> NDArray[np.float64]:
-    """Return the weights of classes that `counts` of `items` gold items have.
+    """Return the weight of each class. `counts` of the `items` gold items have the class.
 
-    A weight is at least 1, even with one item.
+    A weight is at least 1, even if there is only one item.
     """
     scale = max(0.0, float(np.log2(items)) - 1) * (_B + 1) ** _A
     weights: NDArray[np.float64] = 1 + scale * np.exp(-_A * np.log2(counts + _B))
@@ -34,10 +34,10 @@ def _propensity_weights(gold: LoadedGold) -> NDArray[np.float64]:
 
 
 def _values(comparison: MatrixComparison, known: Numbers, unknown: float, root: float) -> Numbers:
-    """Return values by item.
+    """Return the value of each item.
 
     Args:
-        known: the weights of the known classes.
+        known: the weights of the classes that the gold knows.
         unknown: the weight of each class that only the run has.
         root: the weight of the root.
     """
@@ -65,7 +65,7 @@ METRICS = (
         name="hierarchical_f",
         title="Hierarchical F-measure",
         short="HF",
-        formula="mean over items of 2 |A ∩ G| / (|A| + |G|), where the sets contain all ancestors and the root",
+        formula="mean over items of 2 |A ∩ G| / (|A| + |G|), where both sets include all ancestors and the root",
         source="Kiritchenko et al. (2004); Ariza-Casabona et al. (2022), DETESTS, section 4",
         compute=_hierarchical.compute,
         contributions=_hierarchical.contributions,
@@ -74,7 +74,7 @@ METRICS = (
             gold={"1": "dog", "2": "tree"},
             run={"1": "cat", "2": "tree"},
             value=5 / 6,
-            why="item 1 shares animal and the root, with three classes on each side: (2 · 2 / (3 + 3) + 1) / 2",
+            why="in item 1, each side has three classes, and both have animal and the root: (2 · 2 / (3 + 3) + 1) / 2",
             hierarchy={"animal": ("dog", "cat"), "tree": ()},
         ),
         kinds=LABELS | TABLE,
@@ -83,8 +83,7 @@ METRICS = (
         name="propensity_f",
         title="Propensity F-measure",
         short="Prop-F",
-        formula="like the hierarchical F-measure, with the class weight 1 + (log2 N − 1) 2.5^0.55 exp(−0.55 log2(N_c + "
-        "1.5))",
+        formula="hierarchical F-measure with classes weighted by 1 + (log2 N − 1) 2.5^0.55 exp(−0.55 log2(N_c + 1.5))",
         source="Jain et al. (2016), KDD; Ariza-Casabona et al. (2022), DETESTS, section 4",
         compute=_propensity.compute,
         contributions=_propensity.contributions,
@@ -93,8 +92,8 @@ METRICS = (
             gold={"1": "a", "2": "b"},
             run={"1": "b", "2": "b"},
             value=0.75,
-            why="with two gold items, each class and the root have the weight 1, as log2 2 = 1: (2 · 1 / (2 + 2) + 1) "
-            "/ 2",
+            why="with two gold items, each class and the root have a weight of 1 because log2 2 = 1: (2 · 1 / (2 + "
+            "2) + 1) / 2",
         ),
         kinds=LABELS | TABLE,
     ),

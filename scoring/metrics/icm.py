@@ -6,8 +6,8 @@ of c, and 1 / N for a class that the gold never has. For a set, I is the sum of 
 set and all ancestors. In a tree, this equals the recursive definition by deepest common ancestors, in any order. For
 sets that contain all ancestors, I(A ∪ G) = I(A) + I(G) − I(A ∩ G), so the mean follows from three counts per class.
 
-The information content of a class is always computed on the whole gold, even if only single items or samples are
-judged.
+The information content of a class is always computed from the whole gold, even if only some items or samples of items
+are judged.
 """
 
 from typing import NamedTuple
@@ -43,7 +43,7 @@ class Contrast(NamedTuple):
 
     @property
     def of_itself(self) -> float:
-        """The factor of the information of an answer that equals the gold."""
+        """The factor that multiplies the information of an answer identical to the gold."""
         return self.run + self.gold - self.union
 
 
@@ -61,7 +61,7 @@ def normalize(value: float | None, best: float) -> float | None:
 
 
 def normalized(values: Numbers, best: Numbers) -> Contributions:
-    """Return the contributions to a normalized metric: each item's value, and its value if the run equaled the gold."""
+    """Return the contributions to a normalized metric. `best` has the values of a run identical to the gold."""
     return Contributions(np.column_stack([values, best]), _normalize_sums)
 
 
@@ -72,7 +72,7 @@ def _normalize_sums(sums: Numbers) -> Numbers:
 
 
 def _gold_weights(gold: LoadedGold) -> Numbers:
-    """Return the information that each class adds to its parent's information, in bits."""
+    """Return how much information, in bits, each class adds to that of its parent."""
     items = len(gold)
     counts = total(gold.once(gold_classes))
     information: Numbers = np.log2(items) - np.log2(np.maximum(counts, 1))
@@ -81,7 +81,7 @@ def _gold_weights(gold: LoadedGold) -> Numbers:
 
 
 def _weights(comparison: MatrixComparison) -> Numbers:
-    """Return the same weights with the weights of classes that only the run has."""
+    """Return the weights of `_gold_weights`, followed by the weights of classes that only the run has."""
     unknown = np.full(comparison.extra, np.log2(len(comparison.gold)))
     return np.concatenate([comparison.gold.once(_gold_weights), unknown])
 
@@ -115,7 +115,7 @@ def _icm_norm(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
 
 
 def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
-    """Return ICM of each item."""
+    """Return the ICM of each item."""
     own, golds, union = contrast
     sets, weights = comparison.once(class_sets), _weights(comparison)
     shared, run = weigh(sets.gold & sets.run, weights), weigh(sets.run, weights)
@@ -124,7 +124,7 @@ def _values(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
 
 
 def _information_changes(comparison: MatrixComparison, contrast: Contrast) -> Numbers:
-    """Return the change of the value by each item's effect on the information of its classes, to first order.
+    """Return how much each item changes the value through the information content of its classes, to first order.
 
     The mean of the changes is 0. A class becomes less informative if one more item has it: dI(c) = −dP(c) / (P(c) ln
     2), for all items that have c.
@@ -136,7 +136,7 @@ def _information_changes(comparison: MatrixComparison, contrast: Contrast) -> Nu
     gold, run, shared = (total(side[:, :classes]) for side in (sets.gold, sets.run, sets.gold & sets.run))
     counts = union * shared + (golds - union) * gold + (own - union) * run
     held = counts.copy()
-    np.subtract.at(held, above[above >= 0], counts[above >= 0])  # subtract the class's information from its children's
+    np.subtract.at(held, above[above >= 0], counts[above >= 0])  # a child's weight is relative to its parent
     slopes = -held / (np.maximum(gold, 1) * np.log(2))
     return weigh(sets.gold[:, :classes], slopes) - float((slopes * gold).sum() / items)
 
@@ -159,8 +159,8 @@ METRICS = (
         name="icm",
         title="Information contrast model",
         short="ICM",
-        formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), with 2, 2 and 3 by default; I(c) = −log2 P(c), "
-        "where P = 1/N for classes not in the gold",
+        formula="mean over items of α1 I(A) + α2 I(G) − β I(A ∪ G), by default with α1 = α2 = 2 and β = 3; I(c) = "
+        "−log2 P(c), where P = 1/N for classes not in the gold",
         source="Amigó and Delgado (2022), Evaluating extreme hierarchical multi-label classification, ACL; PyEvALL "
         "0.2.11",
         compute=_icm,
@@ -169,8 +169,8 @@ METRICS = (
             gold=_GOLD,
             run={"1": "a", "2": "b", "3": "b", "4": "b"},
             value=0.25,
-            why="a and b have P = 1/2, which is 1 bit; items 1, 3 and 4 give 2 + 2 − 3 · 1 = 1, item 2 gives 2 "
-            "+ 2 − 3 · 2 = −2",
+            why="a and b have P = 1/2, that is, 1 bit; items 1, 3 and 4 contribute 2 + 2 − 3 · 1 = 1 each, and "
+            "item 2 contributes 2 + 2 − 3 · 2 = −2",
         ),
         contributions=_contributions,
         kinds=LABELS | TABLE,
@@ -190,7 +190,7 @@ METRICS = (
             gold=_GOLD,
             run={"1": "a", "2": "b", "3": "b", "4": "b"},
             value=0.625,
-            why="ICM is 1/4, and 1 for the gold compared with itself: (1/4 + 1) / 2",
+            why="ICM is 1/4 for the run, and 1 for the gold compared with itself: (1/4 + 1) / 2",
         ),
         contributions=_norm_contributions,
         kinds=LABELS | TABLE,

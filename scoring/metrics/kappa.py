@@ -1,4 +1,4 @@
-"""Agreement beyond what class frequencies alone would produce: Cohen's kappa and Matthews correlation."""
+"""Agreement beyond what class frequencies alone would give: Cohen's kappa and Matthews correlation."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,8 @@ from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import ClassMarks, marks, total
 from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Numbers, Part, ratios
 
-# Functions of hits (…), judged answers (…), class frequencies in the run (…, its classes) and in the gold (…, classes).
-# They return (…), NaN where undefined.
+# Functions that take hits (…), the number of judged answers (…), class frequencies in the run (…, classes of the run),
+# and class frequencies in the gold (…, classes). They return values (…), NaN where undefined.
 Agreement = Callable[[Numbers, Numbers, Numbers, Numbers], Numbers]
 
 
@@ -29,7 +29,7 @@ def _matthews(hits: Numbers, items: Numbers, run: Numbers, gold: Numbers) -> Num
 
 
 def _by_chance(run: Numbers, gold: Numbers) -> Numbers:
-    """Return Σ_c run_c · gold_c. The gold's classes are the first classes of the run."""
+    """Return Σ_c run_c · gold_c. The run's first classes are those of the gold."""
     total: Numbers = (run[..., : gold.shape[-1]] * gold).sum(axis=-1)
     return total
 
@@ -58,7 +58,7 @@ def _contributions(agreement: Agreement) -> Callable[[MatrixComparison, MetricSp
 
 
 def _matthews_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
-    """Return None if the run has classes that the gold does not know: the sums over gold classes lack their squares."""
+    """Return the contributions, or None if the run has classes unknown to the gold, whose squares the sums lack."""
     if marks(comparison, spec.part).others.any():
         return None
     return _contributions(_matthews)(comparison, spec)
@@ -87,7 +87,7 @@ METRICS = (
         title="Matthews correlation coefficient",
         short="MCC",
         formula="(n · hits − Σ_c run_c gold_c) / √((n² − Σ_c run_c²) (n² − Σ_c gold_c²)); 0 if the run has only one "
-        "class, undefined if the gold has only one class; a missing answer is a separate class",
+        "class, undefined if the gold has only one class; a missing answer counts as a separate class",
         source="Gorodkin (2004), Comparing two K-category assignments; scikit-learn, matthews_corrcoef",
         compute=_of(_matthews),
         example=Example(

@@ -1,4 +1,4 @@
-"""The gold standard for metrics, with everything that is derived from it alone."""
+"""The gold standard as metrics see it, with everything that depends only on it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Rows, Spans, Texts
+from scoring.answers import Answers, Entities, Matrix, Ranking, Rows, Spans, Texts, Tuples
 from scoring.items.index import ItemIndex
 from scoring.items.slices import SliceColumn, Words
 from scoring.metrics.tree import Tree, grow
@@ -19,7 +19,7 @@ Values = NDArray[Any]  # has the type of `Matrix.values`: bool for labels, float
 
 
 class Remembering:
-    """A base class that caches values which several metrics derive from an object."""
+    """A base class that caches values derived from an object, so that several metrics can share them."""
 
     @cached_property
     def _derived(self) -> dict[Any, Any]:
@@ -28,7 +28,7 @@ class Remembering:
     def once(
         self, derive: Callable[Concatenate[Self, Arguments], Derived], *given: Arguments.args, **named: Arguments.kwargs
     ) -> Derived:
-        """Return `derive(self, …)`, computed at the first call with these arguments and then cached."""
+        """Return `derive(self, …)`, which is computed on the first call with these arguments and then cached."""
         key = (derive, given, *named.items())
         if key not in self._derived:
             self._derived[key] = derive(self, *given, **named)
@@ -37,7 +37,7 @@ class Remembering:
 
 
 class LoadedGold(Remembering):
-    """The correct answers and values derived from them alone, which are computed once and kept for every run."""
+    """The correct answers, and values that depend only on them. The values are computed once and kept for all runs."""
 
     def __init__(
         self,
@@ -47,11 +47,11 @@ class LoadedGold(Remembering):
         slice_columns: Mapping[str, SliceColumn] | None = None,
     ) -> None:
         self.answers = answers
-        # column → the values that its cells may have, whether they occur in the gold or not
+        # Column → the values that its cells may have, even if they do not occur in the gold.
         self.declared = declared or {}
-        self.slice_columns = slice_columns or {}  # name of the slices → column
+        self.slice_columns = slice_columns or {}  # name of the slicing → column
         self._hierarchy = hierarchy
-        # for a part of a gold standard: the whole, and the rows of the part in it
+        # If this is a selection from a gold standard: the whole gold, and the selected rows.
         self._origin: tuple[LoadedGold, Rows] | None = None
 
     def __len__(self) -> int:
@@ -66,8 +66,17 @@ class LoadedGold(Remembering):
         return ItemIndex(self.answers.ids)
 
     @property
+    def parents(self) -> frozenset[str]:
+        """The classes that have child classes in the track's hierarchy."""
+        return frozenset(name for name, below in (self._hierarchy or {}).items() if below)
+
+    @property
     def matrix(self) -> Matrix:
-        """The answers as labels, weights or columns. Spans, entities and rankings have none."""
+        """The answers as labels, weights or columns.
+
+        Raises:
+            TypeError: the answers are of a different kind. The same applies to the properties below.
+        """
         if not isinstance(self.answers, Matrix):
             raise TypeError("only labels, weights and columns have classes")
         return self.answers
@@ -81,7 +90,7 @@ class LoadedGold(Remembering):
 
     @property
     def entities(self) -> Entities:
-        """The answers as typed spans of tokens."""
+        """The answers as typed spans of tokens or characters."""
         if not isinstance(self.answers, Entities):
             raise TypeError("these answers are not entities")
         return self.answers
@@ -100,34 +109,49 @@ class LoadedGold(Remembering):
             raise TypeError("these answers are not texts")
         return self.answers
 
+    @property
+    def tuples(self) -> Tuples:
+        """The answers as sets of tuples."""
+        if not isinstance(self.answers, Tuples):
+            raise TypeError("these answers are not tuples")
+        return self.answers
+
     def covering(self, items: Sequence[str]) -> "LoadedGold":
-        """Return the gold with all of `items`. Items missing in span gold get no spans. Other gold stays unchanged."""
-        spans = self.answers
-        if not isinstance(spans, Spans | Entities) or (isinstance(spans, Entities) and spans.lengths is not None):
+        """Return the gold with missing `items` added if it has spans, tuples, or entities given by character offsets.
+
+        The added items are empty. Any other gold standard is returned unchanged.
+        """
+        known = self.answers
+        if not isinstance(known, Spans | Entities | Tuples) or (
+            isinstance(known, Entities) and known.lengths is not None
+        ):
             return self
         further = [item for item in items if item not in self.index]
         if not further:
             return self
-        starts = np.append(spans.starts, np.full(len(further), len(spans.begins)))
-        answers = replace(spans, ids=[*spans.ids, *further], starts=starts)
+        starts = np.append(known.starts, np.full(len(further), known.starts[-1]))
+        answers = replace(known, ids=[*known.ids, *further], starts=starts)
         return LoadedGold(answers, self._hierarchy, self.declared, self.slice_columns)
 
     @property
     def files(self) -> str | None:
-        """The name of the slices that are the files of a run."""
+        """The name of the slicing by a run's files, or None if runs have a single file."""
         return next((name for name, column in self.slice_columns.items() if column.rules.files), None)
 
     @cached_property
     def strata(self) -> list[Rows]:
-        """The rows of each file. Samples draw as many items from each file as the gold has.
+        """The rows of each file of a run. Samples draw as many items from each file as the gold has.
 
-        If runs have a single file, it is the only stratum.
+        If runs have a single file, all rows form one stratum.
         """
         return [np.arange(len(self))] if self.files is None else list(self.slices(self.files).values())
 
     @cached_property
     def tree(self) -> Tree:
-        """The classes of the gold's columns (for soft labels, those with any weight), followed by the hierarchy's."""
+        """The classes of the gold's columns, followed by those that only the hierarchy has.
+
+        Columns of soft labels without any weights are left out.
+        """
         matrix = self.matrix
         columns = matrix.columns
         if matrix.values.dtype.kind == "f" and matrix.absent is not None:
@@ -152,7 +176,7 @@ class LoadedGold(Remembering):
 
         Raises:
             TextsError: the column cannot be read.
-            KeyError: the track has no slices with that name.
+            KeyError: the track has no slicing with this name.
         """
         return self.once(_rows_by_value, name)
 
@@ -161,7 +185,7 @@ class LoadedGold(Remembering):
         return self.once(_slice_values, name)
 
     def select(self, rows: Rows) -> "LoadedGold":
-        """Return the items in `rows`, where rows may repeat. The classes stay those of the whole gold."""
+        """Return the items in `rows`, which may contain duplicates. The classes remain those of the whole gold."""
         ids = [str(number) for number in range(len(rows))]
         sampled = LoadedGold(self.answers.select(rows, ids), self._hierarchy, self.declared, self.slice_columns)
         sampled._origin = self, rows
@@ -186,7 +210,7 @@ def _rows_by_value(gold: LoadedGold, name: str) -> dict[str, Rows]:
 
 
 def spread(values: Values, columns: Sequence[str], wanted: Sequence[str]) -> Values:
-    """Return `values` in the columns `wanted`. Missing columns are zero, and other columns are dropped."""
+    """Arrange `values` in the columns `wanted`. Missing columns are zero, and other columns are dropped."""
     if tuple(columns) == tuple(wanted):
         return values
     position = {name: index for index, name in enumerate(wanted)}

@@ -1,4 +1,4 @@
-"""The definition of a metric: its name, texts for the leaderboard, supported answers, and functions."""
+"""The definition of a metric: its name, texts for the leaderboard, supported answers and functions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,32 +24,46 @@ class AnyNumber:
     high: float = np.inf
 
 
-Options = Mapping[str, tuple[str, ...] | AnyNumber]
+@dataclass(frozen=True, slots=True)
+class SomeColumns:
+    """The values of an option that accepts columns of the track.
+
+    `several` allows more than one column, joined by `+`. `listed` allows only columns whose values the definition
+    lists, for metrics that compute something for each value.
+    """
+
+    several: bool = False
+    required: bool = False
+    listed: bool = False
+
+
+Options = Mapping[str, tuple[str, ...] | AnyNumber | SomeColumns]
+OVER: Options = {"over": ("gold", "seen", "declared")}  # which classes a macro average covers
 
 
 def ratios(parts: NDArray[Any], wholes: NDArray[Any], otherwise: float = np.nan) -> Numbers:
-    """Return parts / wholes, with `otherwise` if the whole is not greater than 0."""
-    # has the memory order of the arguments, which is twice as fast
+    """Return parts / wholes, or `otherwise` where the whole is not greater than 0."""
+    # `full_like` keeps the memory order of the arguments, which is twice as fast.
     result = np.full_like(wholes, otherwise, dtype=np.float64)
     np.divide(parts, wholes, out=result, where=wholes > 0)
     return result
 
 
 def per_row(rows: NDArray[np.intp], values: NDArray[Any], count: int) -> Numbers:
-    """Sum the `values` with the same row, for rows 0 to `count` − 1."""
+    """Sum the `values` that have the same row, for rows 0 to `count` − 1."""
     sums: Numbers = np.bincount(rows, values, count).astype(np.float64)
     return sums
 
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """Each item's contribution to a metric, so that samples of items can be scored without another comparison.
+    """Each item's contribution to a metric, so that samples of items can be scored without comparing them again.
 
-    `values` has shape (items, k). w (samples, items) counts how often each item was drawn, with as many draws in total
-    as there are items. Then `combine(w @ values)` are the values of the samples, NaN where undefined. `combine` accepts
-    sums (…, k) of any shape. `k` and `combine` depend only on gold and metric, so that items of several runs can be
-    mixed. Values derived from the whole gold are the same in every sample, unless the contributions include an item's
-    effect on them, as those of ICM do.
+    `values` has shape (items, k). Let w (samples, items) count how often each item was drawn, with as many draws per
+    sample as there are items. Then `combine(w @ values)` returns the values of the samples, NaN where undefined.
+    `combine` accepts sums (…, k) of any shape. `k` and `combine` depend only on gold and metric, so that items of
+    several runs can be mixed. Values derived from the whole gold are the same in every sample, unless the contributions
+    include an item's effect on them, as in ICM.
     """
 
     values: Numbers
@@ -69,7 +83,7 @@ def share_of(parts: NDArray[Any], wholes: NDArray[Any]) -> Contributions:
 
 
 def computed(contributions: Callable[[Any, MetricSpec], Contributions]) -> Callable[[Any, MetricSpec], float | None]:
-    """Return the value of a metric from its contributions, or None if there are no items or the value is NaN."""
+    """Return a function that computes a metric from its contributions, or None if there are no items or it is NaN."""
 
     def compute(comparison: Compared, spec: MetricSpec) -> float | None:
         if not len(comparison.gold):
@@ -83,9 +97,9 @@ def computed(contributions: Callable[[Any, MetricSpec], Contributions]) -> Calla
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Decorator for functions that return each item's value (items,) for a comparison and spec.
+    """A decorator for functions that return each item's value (items,) for a comparison and spec.
 
-    The metric is the mean.
+    The metric is the mean of these values.
     """
 
     values: Callable[[Any, MetricSpec], Numbers]
@@ -102,7 +116,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Decorator for functions that return each item's part and whole (items,). The metric is Σ parts / Σ wholes."""
+    """A decorator for functions that return each item's part and whole (items,). The metric is Σ parts / Σ wholes."""
 
     parts: Callable[[Any, MetricSpec], tuple[NDArray[Any], NDArray[Any]]]
 
@@ -115,26 +129,28 @@ class Share:
 
 
 class Part(Enum):
-    """What the text after the colon of a metric key refers to, such as `YES` in `f1:YES`."""
+    """What suffix a metric's key can have, such as `:YES` in `f1:YES`. The values are printed in docs/metrics.md."""
 
-    NONE = "nothing"
-    CLASS = "a class"
-    COLUMN = "a column"  # of a table; required if the table has several columns
-    COLUMN_OR_ALL = "a column (by default, all columns)"
-    TYPE = "a type (by default, all types together)"
-    SCORED = "a class or column (by default, the mean over all of them)"
-    GROUP = "a group of items (by default, all groups)"
-    CUTOFF = "number of top documents that count"
-    CUTOFF_OR_ALL = "number of top documents that count (by default, all documents)"
+    NONE = "No suffix"
+    CLASS = "Suffix: `:CLASS`"
+    COLUMN = "Suffix: `:COLUMN` (required if a table has several columns)"
+    COLUMN_OR_ALL = "Optional suffix: `:COLUMN` (by default, all columns)"
+    TYPE = "Optional suffix: `:TYPE` (by default, all types together)"
+    COLUMNS = "Optional suffix: `:COLUMN`, or several columns joined by `+` (by default, all columns)"
+    SCORED = "Optional suffix: `:CLASS` or `:COLUMN` (by default, the mean over all classes or columns)"
+    GROUP = "Optional suffix: `:GROUP`, a group of items (by default, all groups)"
+    CUTOFF = "Suffix: `:K`, the number of top documents to consider"
+    CUTOFF_OR_ALL = "Optional suffix: `:K`, the number of top documents to consider (by default, all documents)"
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """A metric computed by hand, shown in docs/metrics.md and checked by a test.
 
-    It has the answers by item, the value and an explanation. Labels are written `b c`, spans `3 4 5`, entities
-    `PER 0-2, LOC 4-5` with exclusive ends, texts with ` | ` between references, and everything else `a 0.5, b 1`, with
-    `?` for unknown values. `slices` has the slice of each item, and `where` the slice that is scored.
+    It consists of the answers to each item, the value and an explanation. Labels are written `b c`, spans `3 4 5`,
+    entities `PER 0-2, LOC 4-5` with exclusive ends, tuples `a b, c d`, texts with ` | ` between references, and
+    everything else `a 0.5, b 1`, with `?` for unknown values. `slices` has the slice of each item, and `where` selects
+    the slice that is scored.
     """
 
     kind: AnswerKind
@@ -154,12 +170,12 @@ class Metric:
     """A metric. `compute(comparison, spec)` returns its value or None if it is undefined, but never NaN.
 
     The comparison is a `MatrixComparison`, for spans a `SpanComparison`, for entities an `EntityComparison`, for
-    rankings a `RankingComparison`, and for texts a `TextComparison` (`scoring.metrics.comparison`). `kinds` are the
-    supported answers, `options` the parameters with their allowed values. `low` and `high` bound the values (None:
-    unbounded).
+    rankings a `RankingComparison`, for texts a `TextComparison`, and for tuples a `TupleComparison`
+    (`scoring.metrics.comparison`). `kinds` are the supported answers, `options` the parameters with their allowed
+    values. `low` and `high` bound the values (None: unbounded).
 
-    `contributions(comparison, spec)` returns each item's contribution, if the value is a function of sums over the
-    items. It returns None if the value is undefined, and is not called without items.
+    `contributions(comparison, spec)` returns each item's contribution. It exists only if the value is a function of
+    sums over the items. It returns None if the value is undefined, and is not called if there are no items.
     """
 
     name: str
@@ -172,18 +188,19 @@ class Metric:
     contributions: Callable[..., Contributions | None] | None = None
     example: Example | None = None
     part: Part = Part.NONE
-    single_label: bool = False  # has no meaning if items can have several classes
+    single_label: bool = False  # meaningless if items can have several classes
     options: Options = field(default_factory=dict)
     higher_is_better: bool = True
     low: float | None = 0.0
     high: float | None = 1.0
-    numbers: bool = False  # also supports tables with any numbers, not only labels
-    ordinal: bool = False  # needs columns with a list of values
-    counts_outside: bool = False  # counts answers to items without gold, if the track does
-    sees_background: bool = False  # scores the slice `spec.where`, but is computed on all items
+    is_count: bool = False  # shown without decimal places
+    numbers: bool = False  # also supports tables of arbitrary numbers, not only labels
+    ordinal: bool = False  # needs columns whose values the definition lists
+    counts_outside: bool = False  # counts answers to items without gold if the track counts them
+    sees_background: bool = False  # scores the slice `spec.where`, but also needs the items outside it
     needs_texts: bool = False  # needs the texts of the items
-    signature: Callable[[MetricSpec], str] | None = None  # settings and version of the library that computes it
-    # flags a run with the same label for all items, because such a run gets the best value
+    signature: Callable[[MetricSpec], str] | None = None  # settings and version of the library that computes the metric
+    # Whether to flag a run that has the same label for all items, because such a run gets the best possible value.
     flags_constant: bool = False
 
 
@@ -211,3 +228,4 @@ ENTITIES: AnswerKinds = frozenset({"entities"})
 SPANS: AnswerKinds = frozenset({"spans"})
 RANKINGS: AnswerKinds = frozenset({"rankings"})
 TEXTS: AnswerKinds = frozenset({"texts"})
+TUPLES: AnswerKinds = frozenset({"tuples"})

@@ -1,7 +1,7 @@
 """Distances between label sets: Hamming loss and Jaccard similarity.
 
-The columns of a table are also labels: an item has the columns with the value 1. Items without a gold value in a column
-are not judged. If an item has no answer, every label is incorrect and no label is shared with the gold.
+In a table, the columns are the labels: an item has the labels of the columns with the value 1. Items that lack a gold
+value in any column are not judged. If an item has no answer, every label counts as incorrect, and none as shared.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import LABELS, TABLE, Example, Metric, Share, ratios
 
-Shares = tuple[NDArray[np.float64], NDArray[np.bool_]]  # value of each item, and whether the item is judged
+Shares = tuple[NDArray[np.float64], NDArray[np.bool_]]  # each item's value, and whether the item is judged
 
 
 def _judged(gold: LoadedGold) -> NDArray[np.bool_]:
@@ -22,7 +22,7 @@ def _judged(gold: LoadedGold) -> NDArray[np.bool_]:
 
 @Share
 def _wrong(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
-    """Return the share of incorrect labels per item. A label unknown to the gold counts as incorrect and as a label."""
+    """Return each item's share of incorrect labels. Labels unknown to the gold count as incorrect."""
     own = len(comparison.gold.matrix.columns)
     wrong = comparison.gold.values[:, :own] != comparison.run[:, :own]
     wrong |= ~comparison.answered[:, None]
@@ -33,7 +33,7 @@ def _wrong(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
 
 @Share
 def _shared(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
-    """Return the labels shared by gold and run, divided by the labels of either side, or 1 if both sides have none."""
+    """Return the number of shared labels divided by the number of labels on either side (1 if both sides have none)."""
     own = len(comparison.gold.matrix.columns)
     gold, run = comparison.gold.values[:, :own] == 1, comparison.run[:, :own] == 1
     either = np.count_nonzero(gold | run, axis=1) + np.count_nonzero(comparison.run[:, own:], axis=1)
@@ -56,7 +56,7 @@ METRICS = (
             gold={"1": "a b", "2": "c", "3": "a", "4": "b"},
             run={"1": "a", "2": "c", "3": "a", "4": "c"},
             value=0.25,
-            why="of three labels, item 1 has one incorrect label and item 4 has two: (1/3 + 2/3) / 4",
+            why="of the three labels, one is incorrect in item 1 and two are incorrect in item 4: (1/3 + 2/3) / 4",
         ),
         kinds=LABELS | TABLE,
         higher_is_better=False,
@@ -74,7 +74,7 @@ METRICS = (
             gold={"1": "a b", "2": "c"},
             run={"1": "a", "2": "c"},
             value=0.75,
-            why="item 1 shares one label of two: (1/2 + 1) / 2",
+            why="in item 1, one of two labels is shared: (1/2 + 1) / 2",
         ),
         kinds=LABELS | TABLE,
     ),

@@ -1,9 +1,9 @@
-"""The upper tail of the normal distribution, 1 − cdf, computed fast and with the rounding of the plain formula.
+"""The upper tail of the normal distribution, 1 − cdf, computed fast but with the rounding of the plain formula.
 
-Official scores have the rounding errors of 1 − (1 + erf(q)) / 2, which far out in the tail change the information by
-whole bits. Therefore erfc cannot be used, and beyond `_SAFE` only the C library's own erf is used. Below that, a tail
-is at least 1e-5, so the last bit of erf changes its logarithm by less than 2e-11. Nearly all weights are in this range,
-where erf is summed from its Taylor series about the nearest of the points k / 64.
+Official scores contain the rounding errors of 1 − (1 + erf(q)) / 2. Far out in the tail, these errors change the
+information by whole bits. Therefore, erfc cannot be used, and beyond `_SAFE` only the C library's erf is used. Below
+that, a tail is at least 1e-5, so the last bit of erf changes its logarithm by less than 2e-11. Nearly all weights are
+in this range, where erf is computed from its Taylor series about the nearest of the points k / 64.
 """
 
 from functools import cache
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 
 _STEPS = 64  # points per unit
-_TERMS = 10  # the next term is below 1e-18 at half a step from a point
-_LOW, _SAFE, _HIGH = -6.0, 3.0, 6.0  # erf is −1 below _LOW, from the C library above _SAFE, and 1 above _HIGH
+_TERMS = 10  # half a step from a point, the next term is below 1e-18
+_LOW, _SAFE, _HIGH = -6.0, 3.0, 6.0  # erf is −1 below _LOW, comes from the C library above _SAFE, and is 1 above _HIGH
 _BLOCK = 1 << 14  # values per block, so that intermediate results stay in the cache
 
 
@@ -47,9 +47,9 @@ def _erf(values: Numbers) -> Numbers:
 
 @cache
 def _series() -> list[Numbers]:
-    """Return the Taylor series of erf about each point. `result[n][i]` is the coefficient of the n-th power at point i.
+    """Return the Taylor series of erf about each point. `result[n][i]` is the coefficient of the nth power at point i.
 
-    f' = 2 / √π · exp(−x²) and f'' = −2 x f'. Each further derivative follows from the two previous ones: f⁽ⁿ⁺¹⁾ = −2 x
+    f' = 2 / √π · exp(−x²) and f'' = −2 x f'. Each higher derivative follows from the two previous ones: f⁽ⁿ⁺¹⁾ = −2 x
     f⁽ⁿ⁾ − 2 (n − 1) f⁽ⁿ⁻¹⁾.
     """
     points = np.arange(round((_SAFE - _LOW) * _STEPS) + 1) / _STEPS + _LOW

@@ -1,7 +1,7 @@
 """Metrics for columns with ordered values: quadratic kappa, macro-averaged MAE, accuracy within a tolerance, CEM-ORD.
 
-Only items for which the gold has a value are used. An item without an answer counts as 0, as in `errors`. In accuracy
-within a tolerance it counts as incorrect, and in CEM-ORD as having the maximum distance from the gold.
+Only items with a gold value are used. An item without an answer counts as 0, as in `errors`. However, in accuracy
+within a tolerance it counts as incorrect, and in CEM-ORD it adds nothing to the score.
 """
 
 from math import log2
@@ -25,21 +25,21 @@ from scoring.metrics.metric import (
     ratios,
 )
 
-_LEAST = 1e-13  # smaller differences relative to the sum of squares are rounding errors
-_ROUNDING = 1e-12  # added to a tolerance, so that 0.4 and 0.3 are 0.1 apart
+_LEAST = 1e-13  # smaller differences, relative to the sum of squares, are treated as rounding error
+_ROUNDING = 1e-12  # added to a tolerance, so that 0.4 and 0.3 are within 0.1 of each other
 
 
 def _spread_by_item(comparison: MatrixComparison, column: str | None, values: Numbers) -> Numbers:
-    """Put `values` (judged items, k) at their rows among all items, with zeros elsewhere."""
+    """Expand `values` (judged items, k) to all items, with zeros for the others."""
     result = np.zeros((len(comparison.gold), values.shape[1]))
     result[judged_items(comparison, column)] = values
     return result
 
 
 def _squares(comparison: MatrixComparison, column: str | None) -> Numbers:
-    """Return 1, g, a, g², a² and (g − a)² by item.
+    """Return 1, g, a, g², a² and (g − a)² for each item.
 
-    The gold's minimum is subtracted from both sides, which changes nothing.
+    The gold's minimum is subtracted from both sides, which does not change the result.
     """
     gold, run = pairs(comparison, column)
     least = gold.min(initial=np.inf) if len(gold) else 0.0
@@ -66,7 +66,7 @@ def _quadratic_kappa_contributions(comparison: MatrixComparison, spec: MetricSpe
 
 
 def _errors_by_value(comparison: MatrixComparison, column: str | None) -> Numbers:
-    """Return |g − a| by item in the column of its gold value, followed by 1 in that column.
+    """Return |g − a| in the column of each item's gold value, followed by 1 in the same layout.
 
     The shape is (items, 2 · gold values).
     """
@@ -78,7 +78,7 @@ def _errors_by_value(comparison: MatrixComparison, column: str | None) -> Number
 
 
 def _macro_of(sums: Numbers) -> Numbers:
-    """Return the mean over gold values of their errors, without values that are missing in a sample."""
+    """Return the mean error over the gold values, ignoring values that do not occur in a sample."""
     levels = sums.shape[-1] // 2
     errors, items = sums[..., :levels], sums[..., levels:]
     return ratios(ratios(errors, items, 0.0).sum(axis=-1), np.count_nonzero(items, axis=-1))
@@ -95,7 +95,7 @@ def _mae_macro_contributions(comparison: MatrixComparison, spec: MetricSpec) -> 
 
 @Share
 def _within(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return 1 for each item within the tolerance, and 1 for each judged item."""
+    """Return two arrays: 1 for each item within the tolerance, and 1 for each judged item."""
     gold, run = pairs(comparison, spec.part)
     judged = judged_items(comparison, spec.part)
     close = np.abs(gold - run) <= number(spec, "tolerance", 1.0) + _ROUNDING * np.maximum(1.0, np.abs(gold))
@@ -113,7 +113,7 @@ def _answered(comparison: MatrixComparison, column: str | None) -> NDArray[np.bo
 
 @Share
 def _closeness(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return prox(a, g) and prox(g, g) by item, in bits."""
+    """Return prox(a, g) and prox(g, g) for each item, in bits."""
     gold, run = pairs(comparison, spec.part)
     judged = judged_items(comparison, spec.part)
     parts, wholes = np.zeros(len(judged)), np.zeros(len(judged))
@@ -127,7 +127,7 @@ def _closeness(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers,
 def _proximity(values: Numbers, gold: Numbers, known: Numbers) -> Numbers:
     """Return −log2 of the share of gold items between each value and the gold value.
 
-    Half of the items at the value itself are included. `known` are all gold values, sorted.
+    This includes half of the items with the value itself. `known` are all gold values, sorted.
     """
     below, up_to = (np.searchsorted(known, values, side) for side in ("left", "right"))
     gold_below, gold_up_to = (np.searchsorted(known, gold, side) for side in ("left", "right"))
@@ -144,10 +144,10 @@ METRICS = (
         name="kappa_quadratic",
         title="Quadratic weighted kappa",
         short="QWK",
-        formula="1 − n Σ_i (g_i − a_i)² / Σ_i Σ_j (g_i − a_j)²; distances are between values: with values 1, 2 "
-        "and 5, the last two are 3 apart; undefined if both sides have the same single value",
-        source="Cohen (1968), Weighted kappa; scikit-learn, cohen_kappa_score with weights='quadratic', which uses "
-        "distances between positions in the list of values",
+        formula="1 − n Σ_i (g_i − a_i)² / Σ_i Σ_j (g_i − a_j)²; distances are differences between values, so 2 "
+        "and 5 are 3 apart even if 3 and 4 do not occur; undefined if both sides contain only the same single value",
+        source="Cohen (1968), Weighted kappa; scikit-learn, cohen_kappa_score with weights='quadratic', which "
+        "measures distances between positions in the list of values",
         compute=_quadratic_kappa,
         contributions=_quadratic_kappa_contributions,
         example=Example(
@@ -155,8 +155,8 @@ METRICS = (
             gold=_GOLD,
             run=_RUN,
             value=3 / 7,
-            why="the squared distances are 0 + 1 + 0 + 1 = 2 for the items, and for all pairs of a gold and a "
-            "run value 3 + 3 + 1 + 7 = 14: 1 − 4 · 2 / 14",
+            why="the squared distances add up to 0 + 1 + 0 + 1 = 2 for the items, and to 3 + 3 + 1 + 7 = 14 for "
+            "all pairs of a gold value and a run value: 1 − 4 · 2 / 14",
         ),
         kinds=TABLE,
         numbers=True,
@@ -167,9 +167,10 @@ METRICS = (
         name="mae_macro",
         title="Macro-averaged mean absolute error",
         short="Macro MAE",
-        formula="mean over the values in the gold of the mean of |g − a| over the items with that value",
+        formula="for each of the values in the gold, the mean of |g − a| over the items with that value; then the mean "
+        "of these means",
         source="Baccianella et al. (2009), Evaluation measures for ordinal regression; scikit-learn, "
-        "mean_absolute_error value by value",
+        "mean_absolute_error computed separately for each value",
         compute=_mae_macro,
         contributions=_mae_macro_contributions,
         example=Example(
@@ -190,7 +191,8 @@ METRICS = (
         name="accuracy_within",
         title="Accuracy within a tolerance",
         short="Acc ±",
-        formula="items with |g − a| ≤ tolerance, by default 1 / gold items; an item without an answer is incorrect",
+        formula="items with |g − a| ≤ tolerance / gold items; the `tolerance` option defaults to 1; unanswered "
+        "items count as incorrect",
         source="Gaudette and Japkowicz (2009), Evaluation methods for ordinal classification; scikit-learn, "
         "accuracy_score of |g − a| ≤ tolerance",
         compute=_within.compute,
@@ -200,7 +202,7 @@ METRICS = (
             gold={"1": "score 1", "2": "score 4", "3": "score 2", "4": "score 5"},
             run={"1": "score 2", "2": "score 4", "3": "score 5", "4": "score 5"},
             value=0.75,
-            why="items 1, 2 and 4 differ by at most 1, item 3 differs by 3",
+            why="items 1, 2 and 4 differ by at most 1, but item 3 differs by 3",
         ),
         kinds=TABLE,
         numbers=True,
@@ -211,8 +213,8 @@ METRICS = (
         name="cem_ord",
         title="Closeness evaluation measure, ordinal",
         short="CEM",
-        formula="Σ prox(a, g) / Σ prox(g, g); prox(a, g) = −log2((n_a / 2 + gold items with a value after a up "
-        "to g, or from g to before a) / n), where n_a is the number of gold items with the value a",
+        formula="Σ prox(a, g) / Σ prox(g, g); prox(a, g) = −log2((n_a / 2 + gold items with values between a and "
+        "g, including g but not a) / n), where n_a is the number of gold items with the value a",
         source="Amigó et al. (2020), An effectiveness metric for ordinal classification, ACL",
         compute=_closeness.compute,
         contributions=_closeness.contributions,

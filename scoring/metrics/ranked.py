@@ -1,6 +1,6 @@
-"""Ranked retrieval: nDCG, average precision, reciprocal ranks, bpref, RBP, and measures of the first k documents.
+"""Ranked retrieval: nDCG, average precision, reciprocal ranks, bpref, RBP, and measures on the first k documents.
 
-Metrics are averaged over the gold's queries. A query counts as 0 if the run lacks it or if it has no relevant
+Metrics are averaged over the gold's queries. A query counts as 0 if it is missing from the run or has no relevant
 documents, unless the option `queries` says otherwise. Documents without a judgment are not relevant. With a cutoff such
 as `ndcg:10`, only the first 10 documents count.
 """
@@ -27,12 +27,12 @@ from scoring.metrics.metric import (
     ratios,
 )
 
-_HIGHEST_GRADE = 4.0  # in gdeval, the program of TREC's web track
+_HIGHEST_GRADE = 4.0  # as in gdeval, the evaluation program of TREC's web track
 _PERSISTENCE = 0.8
 _QUERIES: Options = {"queries": ("all", "judged", "run")}
 _GRADED: Options = {**_QUERIES, "relevant": AnyNumber(low=0.0)}
 
-Values = Callable[[RankingComparison, MetricSpec], Numbers]  # of each query
+Values = Callable[[RankingComparison, MetricSpec], Numbers]  # returns the value of each query
 
 
 def _cutoff(spec: MetricSpec) -> float:
@@ -40,12 +40,12 @@ def _cutoff(spec: MetricSpec) -> float:
 
 
 def _level(spec: MetricSpec) -> float:
-    """The lowest degree of relevance of relevant documents."""
+    """Return the lowest grade that counts as relevant."""
     return number(spec, "relevant", 1.0)
 
 
 def _relevant_in_gold(gold: LoadedGold, least: float, most: float = np.inf) -> Numbers:
-    """For each query, the number of documents with a degree of relevance from `least` to less than `most`."""
+    """Return how many documents of each query have a grade of at least `least` and less than `most`."""
     owners = np.repeat(np.arange(len(gold)), np.diff(gold.ranking.starts))
     scores = gold.ranking.scores
     return per_row(owners, (scores >= least) & (scores < most), len(gold))
@@ -56,18 +56,18 @@ def _relevant(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
 
 
 def _found(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
-    """1 for each relevant document within the cutoff, else 0."""
+    """Return 1 for each relevant document within the cutoff, otherwise 0."""
     relevant = comparison.relevance >= _level(spec)
     return (relevant & (comparison.ranks <= _cutoff(spec))).astype(np.float64)
 
 
 def _sum(comparison: RankingComparison, values: Numbers) -> Numbers:
-    """Sums over each query's documents."""
+    """Sum the documents' values for each query."""
     return per_row(comparison.owners, values, len(comparison.gold))
 
 
 def _before(comparison: RankingComparison, values: Numbers) -> Numbers:
-    """For each document, the sum over the better ones of its query."""
+    """Return the sum of the values of all documents ranked above each document in the same query."""
     so_far = np.cumsum(values) - values
     before: Numbers = so_far - so_far[np.searchsorted(comparison.owners, comparison.owners)]
     return before
@@ -138,7 +138,7 @@ def _gains(relevance: Numbers, ranks: NDArray[np.int64], cutoff: float, gain: st
 
 
 def _best_gain(gold: LoadedGold, cutoff: float, gain: str) -> Numbers:
-    """DCG of the ideal order."""
+    """Return the DCG of each query's ideal order."""
     ranking = gold.ranking
     owners = np.repeat(np.arange(len(gold)), np.diff(ranking.starts))
     order = np.lexsort((-ranking.scores, owners))
@@ -153,7 +153,7 @@ def _ndcg(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
 
 
 def _counted(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
-    """1 for each query that counts, by the option `queries`."""
+    """Return 1 for each query that counts according to the `queries` option, otherwise 0."""
     queries = spec.options.get("queries", "all")
     if queries == "judged":
         return (_relevant(comparison, spec) > 0).astype(np.float64)
@@ -207,22 +207,24 @@ METRICS = (
         "ndcg",
         "Normalized discounted cumulative gain",
         "nDCG",
-        "DCG / DCG of the ideal order; DCG = Σ_i g_i / log2(i + 1), g_i = max(0, relevance_i) or, with `gain: "
-        "exponential`, 2^relevance_i − 1",
+        "DCG / DCG of the ideal order; DCG = Σ_i g_i / log2(i + 1), where g_i = max(0, relevance_i) or, with "
+        "`gain: exponential`, 2^relevance_i − 1",
         _ndcg,
         Part.CUTOFF_OR_ALL,
         Example("rankings", _GOLD, _RUN, 2.5 / (2 + 1 / np.log2(3)), "(2/1 + 0 + 1/2) / (2/1 + 1/log2 3)"),
         {**_QUERIES, "gain": ("linear", "exponential")},
-        "Järvelin and Kekäläinen (2002); trec_eval; with exponential gains Burges et al. (2005), gdeval",
+        "Järvelin and Kekäläinen (2002); trec_eval; for exponential gains, Burges et al. (2005) and gdeval",
     ),
     _metric(
         "map",
         "Mean average precision",
         "MAP",
-        "Σ precision at the ranks of relevant documents / all relevant documents",
+        "(sum of the precision at the rank of each relevant document) / (all relevant documents)",
         _average_precision,
         Part.CUTOFF_OR_ALL,
-        Example("rankings", _GOLD, _RUN, (1 + 2 / 3) / 2, "relevant at ranks 1 and 3: (1/1 + 2/3) / 2"),
+        Example(
+            "rankings", _GOLD, _RUN, (1 + 2 / 3) / 2, "the documents at ranks 1 and 3 are relevant: (1/1 + 2/3) / 2"
+        ),
     ),
     _metric(
         "mrr",
@@ -240,7 +242,7 @@ METRICS = (
         "(relevant documents among the first k) / k",
         _precision,
         Part.CUTOFF,
-        Example("rankings", _GOLD, _RUN, 0.5, "one of the first two is relevant", part="2"),
+        Example("rankings", _GOLD, _RUN, 0.5, "one of the first two documents is relevant", part="2"),
     ),
     _metric(
         "recall_at",
@@ -255,17 +257,24 @@ METRICS = (
         "f1_at",
         "F1",
         "F1",
-        "2 · relevant documents among the first k / (k + all relevant documents)",
+        "2 · (relevant documents among the first k) / (k + all relevant documents)",
         _f1,
         Part.CUTOFF,
-        Example("rankings", _GOLD, {"q": "d1 3, d9 2, d8 1"}, 0.4, "one of three is relevant: 2 · 1 / (3 + 2)", "3"),
-        source="harmonic mean of P and R of trec_eval for each query",
+        Example(
+            "rankings",
+            _GOLD,
+            {"q": "d1 3, d9 2, d8 1"},
+            0.4,
+            "one of the three documents is relevant: 2 · 1 / (3 + 2)",
+            "3",
+        ),
+        source="harmonic mean of trec_eval's P and R for each query",
     ),
     _metric(
         "success_at",
         "Success",
         "Success",
-        "1 if one of the first k documents is relevant, else 0",
+        "1 if any of the first k documents is relevant, otherwise 0",
         _success,
         Part.CUTOFF,
         Example("rankings", _GOLD, {"q": "d2 2, d3 1"}, 1.0, "d3, the second document, is relevant", part="2"),
@@ -274,22 +283,27 @@ METRICS = (
         "r_precision",
         "R-precision",
         "R-prec",
-        "relevant documents among the first R / R, R = all relevant documents",
+        "(relevant documents among the first R) / R, where R is the number of relevant documents",
         _r_precision,
         Part.NONE,
-        Example("rankings", _GOLD, _RUN, 0.5, "two documents are relevant, one of them is among the first two"),
+        Example("rankings", _GOLD, _RUN, 0.5, "two documents are relevant, and one of them is among the first two"),
     ),
     _metric(
         "bpref",
         "Binary preference",
         "bpref",
-        "Σ_r (1 − min(n_r, R) / min(N, R)) / R over the relevant documents r that the run has; n_r = documents above "
-        "r that are judged and not relevant, N = all of these, R = all relevant documents; documents without a "
-        "judgment or with a negative one are left out",
+        "Σ_r (1 − min(n_r, R) / min(N, R)) / R over the relevant documents r in the run, where n_r is the number "
+        "of documents ranked above r that are judged not relevant, N the number of all documents that are judged "
+        "not relevant, and R the number of relevant documents; documents without a judgment or with a negative one "
+        "are ignored",
         _bpref,
         Part.NONE,
         Example(
-            "rankings", _GOLD, _RUN, 0.5, "d1 has no irrelevant document above it, d3 has the only one: (1 + 0) / 2"
+            "rankings",
+            _GOLD,
+            _RUN,
+            0.5,
+            "the only irrelevant document, d2, is ranked below d1 and above d3: (1 + 0) / 2",
         ),
         source="Buckley and Voorhees (2004), Retrieval evaluation with incomplete information; trec_eval",
     ),
@@ -297,8 +311,8 @@ METRICS = (
         "err",
         "Expected reciprocal rank",
         "ERR",
-        "Σ_i R_i / i · Π_{j<i} (1 − R_j), R_i = (2^relevance_i − 1) / 2^highest; the option `highest` is the highest "
-        "degree of relevance, by default 4",
+        "Σ_i R_i / i · Π_{j<i} (1 − R_j), where R_i = (2^relevance_i − 1) / 2^highest; the `highest` option is the "
+        "highest degree of relevance and defaults to 4",
         _reciprocal_expected,
         Part.CUTOFF_OR_ALL,
         Example(
@@ -316,7 +330,8 @@ METRICS = (
         "rbp",
         "Rank-biased precision",
         "RBP",
-        "(1 − p) Σ_i p^(i − 1) over the ranks i of relevant documents; p is the option `persistence`, by default 0.8",
+        "(1 − p) Σ_i p^(i − 1) over the ranks i of relevant documents; p is the `persistence` option and defaults "
+        "to 0.8",
         _rank_biased,
         Part.CUTOFF_OR_ALL,
         Example(
@@ -324,7 +339,7 @@ METRICS = (
             _GOLD,
             _RUN,
             0.5 * (1 + 0.25),
-            "relevant at ranks 1 and 3: 0.5 · (1 + 0.5²)",
+            "the documents at ranks 1 and 3 are relevant: 0.5 · (1 + 0.5²)",
             options={"persistence": "0.5"},
         ),
         {**_GRADED, "persistence": AnyNumber(0.0, 1.0)},

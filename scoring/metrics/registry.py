@@ -1,10 +1,10 @@
 """All metrics by name. To add a family, add a module and an entry in FAMILIES, or provide a separate package.
 
-A separate package declares its `Metric` under the entry points `agon.metrics`: `my_metric = "package:MY_METRIC"`.
+A separate package declares its `Metric` in the entry point group `agon.metrics`: `my_metric = "package:MY_METRIC"`.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -20,6 +20,7 @@ from scoring.metrics import (
     correlation,
     cross_entropy,
     curves,
+    distance,
     divergence,
     entities,
     entity_coverage,
@@ -39,16 +40,19 @@ from scoring.metrics import (
     text_distance,
     text_match,
     translation,
+    tuple_credit,
+    tuples,
     unintended_bias,
     verification,
 )
 from scoring.metrics.combination import NAMES, Combination, joined
 from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import AnswerKinds, AnyNumber, Contributions, Metric, MetricInfo, Part
+from scoring.metrics.metric import AnswerKinds, AnyNumber, Contributions, Metric, MetricInfo, Part, SomeColumns
 from scoring.metrics.slices import in_slice, is_right, kept, part_of, placed, restricted
 from scoring.reports.nearest import nearest
 
+Words = Sequence[str]
 ENTRY_POINTS = "agon.metrics"
 FAMILIES = (
     accuracy,
@@ -61,6 +65,7 @@ FAMILIES = (
     errors,
     correlation,
     ordinal,
+    distance,
     annotators,
     verification,
     curves,
@@ -76,30 +81,34 @@ FAMILIES = (
     rouge,
     text_match,
     text_distance,
+    tuples,
+    tuple_credit,
     ssa,
 )
 METRICS: dict[str, Metric] = {metric.name: metric for family in FAMILIES for metric in family.METRICS}
 
 
 def find(name: str) -> Metric | None:
-    """Find the metric with that name, built in or from the entry point `agon.metrics` of an installed package."""
+    """Find a built-in metric, or one from an installed package's entry points `agon.metrics`."""
     return METRICS.get(name) or _announced(name)
 
 
 def needs_texts(spec: MetricSpec) -> bool:
-    """Whether a metric needs the texts of the items. False for an unknown metric."""
+    """Return whether a metric needs the texts of the items. For an unknown metric, return False."""
     metric = find(spec.name)
     return metric is not None and metric.needs_texts
 
 
 @cache
 def _announced(name: str) -> Metric | None:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - takes a third of the time that the engine may start in
+    from importlib.metadata import entry_points  # noqa: PLC0415 - takes a third of the engine's startup time
 
     for entry in entry_points(group=ENTRY_POINTS, name=name):
         metric = entry.load()
         if not isinstance(metric, Metric):
-            raise TypeError(f"{entry.value} is declared under {ENTRY_POINTS} but is not a scoring.metrics.Metric")
+            raise TypeError(
+                f"{entry.value} is declared under {ENTRY_POINTS} but is not an instance of scoring.metrics.Metric"
+            )
         return replace(metric, name=name)
     return None
 
@@ -112,14 +121,18 @@ def names() -> list[str]:
 
 
 class UnknownMetricError(KeyError):
-    """There is no metric with that name. The message suggests the most similar name."""
+    """There is no metric with this name. The message suggests the most similar name."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would quote it
 
 
 def get(name: str) -> Metric:
-    """Return the metric with that name. Raise UnknownMetricError if it does not exist."""
+    """Return the metric with this name.
+
+    Raises:
+        UnknownMetricError: there is none.
+    """
     metric = find(name)
     if metric is None:
         near = nearest(name, names())
@@ -127,15 +140,17 @@ def get(name: str) -> Metric:
     return metric
 
 
-def _all_names() -> str:
-    return f"; existing metrics: {', '.join(names())}"
+def _all_names(kind: str | None = None) -> str:
+    """Return the end of a sentence with the names of all metrics, or of those for one kind of answers."""
+    suited = [name for name in names() if kind is None or name not in METRICS or kind in METRICS[name].kinds]
+    return f"; existing metrics: {', '.join(suited)}"
 
 
 def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
     """Compute a metric at full precision. Return None if it is undefined.
 
     Raises:
-        ValueError: the metric does not support such answers, or needs a class.
+        ValueError: the metric does not support these answers, or needs a class.
     """
     if spec.of:
         values = [compute(comparison, part) for part in parts_of(spec, comparison.gold)]
@@ -153,10 +168,10 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
 def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | None:
     """Return each item's contribution to a metric.
 
-    Return None if the metric is undefined, or is not a function of sums over the items.
+    Return None if the metric is undefined or is not a function of sums over the items.
 
     Raises:
-        ValueError: the metric does not support such answers.
+        ValueError: the metric does not support these answers.
     """
     if spec.of:
         of = parts_of(spec, comparison.gold)
@@ -176,7 +191,7 @@ def _contributions_where(
 ) -> Contributions | None:
     """Return the contributions of a slice's items or, with `@right`, of the items that the run answers correctly.
 
-    Return None for `@right` if the contributions of these items do not add up to the metric.
+    With `@right`, return None if the contributions of these items do not add up to the metric.
     """
     assert metric.contributions is not None
     if where[0] != RIGHT:
@@ -195,20 +210,28 @@ def _contributions_where(
 
 
 def parts_of(spec: MetricSpec, gold: LoadedGold) -> tuple[MetricSpec, ...]:
-    """Return the parts of a combined score or, with `slices`, its one metric in each slice of the gold."""
+    """Return the parts of a combined score or, with `slices`, its only metric in each slice of the gold."""
     name = spec.options.get("slices")
     if name is None:
         return spec.of
     if name not in gold.slice_columns:
-        raise ValueError(f"there are no slices {name}; existing slices: {', '.join(gold.slice_columns) or 'none'}")
+        raise ValueError(
+            f"there are no slices named {name}; existing slices: {', '.join(gold.slice_columns) or 'none'}"
+        )
     return tuple(replace(spec.of[0], where=(name, value)) for value in gold.slices(name))
 
 
 def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
-    """Return the metric if it supports such answers."""
+    """Return the metric that computes `spec`.
+
+    Raises:
+        ValueError: it does not support the comparison's answers, or lacks a class or option.
+    """
     metric = get(spec.name)
     if metric.part is Part.CLASS and not spec.part:
-        raise ValueError(f"{spec.name} needs a class, such as {spec.name}:YES")
+        raise ValueError(f"{spec.name} requires a class, such as {spec.name}:YES")
+    if lacking := _lacking_option(metric, spec):
+        raise ValueError(lacking)
     kinds = comparison.kinds(metric.numbers)
     if not kinds & metric.kinds:
         raise ValueError(
@@ -216,14 +239,14 @@ def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:
         )
     if metric.single_label and isinstance(comparison, MatrixComparison) and comparison.has_several_labels:
         raise ValueError(
-            f"{spec.key} needs one label per item, but these items have several."
-            " exact_match_ratio, jaccard and hamming_loss support several labels."
+            f"{spec.key} requires one label per item, but these items have several. Use exact_match_ratio, jaccard "
+            "or hamming_loss instead."
         )
     return metric
 
 
 def formats_of(kinds: AnswerKinds) -> list[str]:
-    """Return the run formats with such answers."""
+    """Return the names of the run formats with these kinds of answers."""
     return sorted(name for name, known in FORMATS.items() if known.answers in kinds)
 
 
@@ -232,8 +255,14 @@ def _listed(kinds: AnswerKinds) -> str:
 
 
 def plain(specs: Iterable[MetricSpec]) -> list[MetricSpec]:
-    """Return the metrics, with combined scores replaced by their parts."""
+    """Replace combined scores with their parts."""
     return [part for spec in specs for part in spec.of or (spec,)]
+
+
+def slices_used(specs: Sequence[MetricSpec]) -> list[str]:
+    """Return the names of the slices that the metrics need, each once. One of them can be `right`."""
+    combined = [str(name) for spec in specs if (name := spec.options.get("slices"))]
+    return list(dict.fromkeys([*combined, *(spec.where[0] for spec in plain(specs) if spec.where)]))
 
 
 def value_range(spec: MetricSpec) -> tuple[float | None, float | None]:
@@ -257,7 +286,11 @@ def _describe_combined(spec: MetricSpec) -> MetricInfo:
 
 
 def describe(spec: MetricSpec) -> MetricInfo:
-    """Describe a metric for the column heading of a leaderboard. Raise KeyError if the metric is unknown."""
+    """Describe a metric for the column heading of a leaderboard.
+
+    Raises:
+        UnknownMetricError: there is no such metric.
+    """
     if spec.of:
         return _describe_combined(spec)
     metric = get(spec.name)
@@ -276,53 +309,62 @@ def describe(spec: MetricSpec) -> MetricInfo:
     )
 
 
+def is_count(spec: MetricSpec) -> bool:
+    """Return whether the values of a metric are whole numbers."""
+    return not spec.of and get(spec.name).is_count
+
+
 def validate(spec: MetricSpec, track: Track) -> str | None:
-    """Return the problem of a metric in a track's definition as one sentence, or None."""
+    """Return what is wrong with a metric in a track's definition as one sentence, or None if it is valid."""
     if spec.of:
         of = spec.of
         if spec.options["columns"] and (track.files is None or spec.options["slices"] != track.files.name):
-            return f"{spec.key} can have columns only for the files of a run: set slices: to their name"
+            return f"{spec.key} can set columns: true only if its slices: is the name defined under files"
         if (name := spec.options["slices"]) is not None:
             if error := _validate_slices(name, track):
                 return error
             if of[0].where is not None:
-                return f"{spec.key} is computed in each of the slices {name}: remove @{'='.join(of[0].where)}"
+                return f"{spec.key} is already computed on each slice of {name}; remove @{'='.join(of[0].where)}"
             of = tuple(replace(part, where=(name, "")) for part in of)
         return next(filter(None, (validate(part, track) for part in of)), None) or _validate_combined(spec)
     metric = find(spec.name)
     if metric is None:
-        return f"there is no metric {spec.name}{_all_names()}"
+        return f"there is no metric {spec.name}{_all_names(answer_kind(track))}"
     if answer_kind(track) not in metric.kinds:
         return f"{spec.name} supports {_listed(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
-        return f"{spec.name} needs one class per item, but this track allows several (exact_match_ratio supports this)"
+        return f"{spec.name} requires one class per item, but this track allows several; use exact_match_ratio instead"
     if not metric.numbers and track.format.options.get("numbers"):
         ours = ", ".join(name for name, own in METRICS.items() if own.numbers and not own.ordinal)
         return f"{spec.name} supports labels, but this track's table contains numbers, which only {ours} support"
     return (
         _validate_part(metric, spec, track)
         or _validate_order(metric, spec, track)
-        or _validate_options(metric, spec)
+        or _validate_options(metric, spec, track)
         or _validate_slice(metric, spec, track)
     )
 
 
 def _validate_slice(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
     if spec.where is None:
-        return f"{spec.name} needs a slice: {spec.name}@group=a" if metric.sees_background else None
+        return f"{spec.name} requires a slice, such as {spec.name}@group=a" if metric.sees_background else None
     name, value = spec.where
     if name != RIGHT:
         return _validate_slices(name, track)
     known = (*track.format.options.get("columns", ()), *track.format.options.get("classes", ()))
     if metric.sees_background:
-        return f"{spec.name} needs a slice, not {RIGHT}"
-    return None if value in known else f"{RIGHT} needs one of {', '.join(known)}, not {value}"
+        return f"{spec.name} requires a slice, not {RIGHT}"
+    if answer_kind(track) not in ("labels", "soft", "table"):
+        return f"{RIGHT} requires labels or a table, not {track.format.kind}"
+    return None if value in known else f"{RIGHT} requires one of {', '.join(known)}, not {value}"
 
 
 def _validate_slices(name: str, track: Track) -> str | None:
     if name in track.slices:
         return None
-    return f"the track has no slices {name}" + (f"; its slices are {', '.join(track.slices)}" if track.slices else "")
+    return f"the track has no slices named {name}" + (
+        f"; its slices are {', '.join(track.slices)}" if track.slices else ""
+    )
 
 
 def _validate_order(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
@@ -331,7 +373,10 @@ def _validate_order(metric: Metric, spec: MetricSpec, track: Track) -> str | Non
     column = spec.part or track.format.options["columns"][0]
     if values_of(track.format)[column]:
         return None
-    return f"{spec.name} needs a list of values for the column {column}: {{kind: ordinal, values: [1, 2, 3]}}"
+    return (
+        f"{spec.name} requires a list of values for the column {column}, for example "
+        "{kind: ordinal, values: [1, 2, 3]}"
+    )
 
 
 def _validate_combined(spec: MetricSpec) -> str | None:
@@ -342,11 +387,13 @@ def _validate_combined(spec: MetricSpec) -> str | None:
         words = ("higher", "lower") if better else ("lower", "higher")
         return f"{spec.key} mixes directions: {words[0]} is better for {infos[0].key}, but {words[1]} for {other.key}"
     if not better and spec.options["missing"] == "zero":
-        return f"a metric of {spec.key} that counts as 0 would get the best possible value: use missing: skip"
+        return (
+            f"an undefined metric in {spec.key} would count as 0, which is the best possible score; set missing: skip"
+        )
     lows = {part.key: value_range(part)[0] for part in spec.of}
     below = next((key for key, low in lows.items() if low is None or low < 0), None)
     if below and spec.options["by"] in ("product", "harmonic-mean"):
-        return f"a {NAMES[spec.options['by']]} needs metrics that are never negative, but {below} can be"
+        return f"a {NAMES[spec.options['by']]} requires metrics that are never negative, but {below} can be negative"
     return None
 
 
@@ -364,15 +411,23 @@ def suggest(spec: MetricSpec, track: Track) -> str | None:
 
 def _validate_part(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
     if metric.part is Part.GROUP:
-        return None  # only the gold knows its groups
+        return None  # only the gold standard knows its groups
     if metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL):
         return _validate_cutoff(metric, spec)
+    if metric.part is Part.COLUMNS:
+        columns = track.format.options["columns"]
+        unknown = _unknown_columns(spec.part, columns) if spec.part else []
+        return f"{unknown[0]} is not {_of_columns(columns, several=True)}" if unknown else None
     allowed = _allowed_parts(metric.part, track)
     if spec.part is None:
         needed = metric.part is Part.CLASS or (metric.part is Part.COLUMN and len(allowed) > 1)
-        return f"{spec.name} needs a part, such as {spec.name}:{allowed[0] if allowed else 'CLASS'}" if needed else None
+        return (
+            f"{spec.name} requires a class or column, such as {spec.name}:{allowed[0] if allowed else 'CLASS'}"
+            if needed
+            else None
+        )
     if not allowed:
-        return f"{spec.name} does not take a part, but found {spec.part}"
+        return f"{spec.name} does not accept a class or column, but found {spec.part}"
     return None if spec.part in allowed else f"{spec.part} is not one of {', '.join(dict.fromkeys(allowed))}"
 
 
@@ -380,7 +435,7 @@ def _allowed_parts(part: Part, track: Track) -> tuple[str, ...]:
     columns = tuple(track.format.options.get("columns", ()))
     if part is Part.NONE:
         return ()
-    if part in (Part.COLUMN, Part.COLUMN_OR_ALL):
+    if part in (Part.COLUMN, Part.COLUMN_OR_ALL, Part.COLUMNS):
         return columns
     nodes = [name for parent, children in (track.hierarchy or {}).items() for name in (parent, *children)]
     classes = (*track.format.options.get("classes", ()), *nodes)
@@ -389,26 +444,55 @@ def _allowed_parts(part: Part, track: Track) -> tuple[str, ...]:
 
 def _validate_cutoff(metric: Metric, spec: MetricSpec) -> str | None:
     if spec.part is None:
-        return f"{spec.name} needs a cutoff, such as {spec.name}:10" if metric.part is Part.CUTOFF else None
+        return f"{spec.name} requires a cutoff, such as {spec.name}:10" if metric.part is Part.CUTOFF else None
     if spec.part.isascii() and spec.part.isdecimal() and not spec.part.startswith("0"):
         return None
     return f"the cutoff of {spec.name} must be a whole number of at least 1, not {spec.part}"
 
 
-def _validate_options(metric: Metric, spec: MetricSpec) -> str | None:
+def _validate_options(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
+    if lacking := _lacking_option(metric, spec):
+        return lacking
     for name, value in spec.options.items():
         if name not in metric.options:
             return f"{spec.name} has no option {name}" + (
                 f"; its options are {', '.join(metric.options)}" if metric.options else ""
             )
-        allowed = metric.options[name]
-        if isinstance(allowed, AnyNumber):
-            if not _is_number(value, allowed):
-                most = f" and at most {allowed.high:g}" if math.isfinite(allowed.high) else ""
-                return f"{name} must be a number of at least {allowed.low:g}{most}, not {value}"
-        elif value not in allowed:
-            return f"{name} must be one of {', '.join(allowed)}, not {value}"
+        if problem := _problem_of_option(value, metric.options[name], track):
+            return f"{name} must be {problem}"
     return None
+
+
+def _lacking_option(metric: Metric, spec: MetricSpec) -> str | None:
+    for name, allowed in metric.options.items():
+        if isinstance(allowed, SomeColumns) and allowed.required and name not in spec.options:
+            return f"{spec.name} requires the {name} option: {{name: {spec.name}, {name}: COLUMN}}"
+    return None
+
+
+def _problem_of_option(value: str, allowed: tuple[str, ...] | AnyNumber | SomeColumns, track: Track) -> str | None:
+    if isinstance(allowed, AnyNumber):
+        if _is_number(value, allowed):
+            return None
+        if math.isfinite(allowed.high):
+            return f"a number from {allowed.low:g} to {allowed.high:g}, not {value}"
+        return f"a number of at least {allowed.low:g}, not {value}"
+    if isinstance(allowed, SomeColumns):
+        columns = [*track.format.options["values" if allowed.listed else "columns"]]
+        if not columns:
+            return "a column with a list of values; add values to the format"
+        unknown = _unknown_columns(value, columns) if allowed.several else [value] * (value not in columns)
+        return f"{_of_columns(columns, allowed.several)}, not {unknown[0]}" if unknown else None
+    return None if value in allowed else f"one of {', '.join(allowed)}, not {value}"
+
+
+def _unknown_columns(chosen: str, columns: Words) -> list[str]:
+    """Return the names in `chosen` (joined by `+`) that are not columns."""
+    return [] if chosen in columns else [name for name in chosen.split("+") if name not in columns]
+
+
+def _of_columns(columns: Words, several: bool) -> str:
+    return f"one of {', '.join(columns)}" + (", or several joined by +" if several else "")
 
 
 def _is_number(value: object, allowed: AnyNumber) -> bool:

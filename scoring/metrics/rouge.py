@@ -1,6 +1,6 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L: reference words in an output, counted as single words, as pairs and in order.
+"""ROUGE-1, ROUGE-2 and ROUGE-L: how many words, word pairs and words in order an output shares with a reference.
 
-Words are lowercased and not stemmed. With several references, the reference with the highest F1 counts.
+Words are lowercased and not stemmed. If there are several references, the one with the highest F1 counts.
 """
 
 import re
@@ -20,7 +20,7 @@ _MEASURES = {"f1": 2, "precision": 0, "recall": 1}
 OPTIONS: Options = {"measure": tuple(_MEASURES), "words": tuple(_WORDS)}
 
 Tokens = list[str]
-# (output, reference) → number of matches, of output units, and of reference units
+# (output, reference) → the numbers of matches, of units in the output, and of units in the reference
 Matches = Callable[[Tokens, Tokens], tuple[int, int, int]]
 
 
@@ -65,15 +65,16 @@ def _values(matches: Matches) -> Mean:
     return Mean(values)
 
 
-def _metric(name: str, title: str, what: str, matches: Matches, value: float, why: str) -> Metric:
+def _metric(name: str, title: str, what: str, unit: str, matches: Matches, value: float, why: str) -> Metric:
     mean = _values(matches)
     return Metric(
         name=name,
         title=title,
         short=title.replace("ROUGE-", "R-"),
-        formula=f"mean over items of F1 = 2 P R / (P + R); P = {what} / units of the output, R = the same / units of "
-        f"the reference; with several references, the one with the highest F1 counts; words are lowercased, contain "
-        "only the letters a–z and digits (`words: unicode`: all letters), and are not stemmed",
+        formula=f"mean over items of F1 = 2 P R / (P + R) or, with `measure`, of P or R; P = {what} / {unit} in the "
+        f"output, R = {what} / {unit} in the reference; if there are several references, the one with the highest F1 "
+        "counts; words are lowercased and not stemmed, and contain only digits and the letters a–z (with `words: "
+        "unicode`, all letters)",
         source="Lin (2004), ROUGE: a package for automatic evaluation of summaries; rouge-score, without its stemmer",
         compute=mean.compute,
         contributions=mean.contributions,
@@ -94,22 +95,25 @@ METRICS = (
         "rouge_1",
         "ROUGE-1",
         "words in both",
+        "words",
         _in_ngrams(1),
         2 * 3 / (3 + 6),
-        "all 3 words are among the 6 words of the reference: 2 · 3 / (3 + 6)",
+        "all 3 words in the output are among the 6 words in the reference: 2 · 3 / (3 + 6)",
     ),
     _metric(
         "rouge_2",
         "ROUGE-2",
         "pairs of neighboring words in both",
+        "pairs",
         _in_ngrams(2),
         2 * 1 / (2 + 5),
-        "of 2 pairs, `the mat` is among the 5 pairs of the reference: 2 · 1 / (2 + 5)",
+        "one of the 2 pairs, `the mat`, is among the 5 pairs in the reference: 2 · 1 / (2 + 5)",
     ),
     _metric(
         "rouge_l",
         "ROUGE-L",
-        "words of the longest common subsequence",
+        "words in the longest common subsequence",
+        "words",
         _in_order,
         2 * 2 / (3 + 6),
         "`the … sat` and `the … mat` are the longest common subsequences: 2 · 2 / (3 + 6)",

@@ -1,6 +1,6 @@
 """Metrics on the items of a slice, or on the items that a run answers correctly in a column (`f1:TR@right=HS`).
 
-A slice is scored as if its items were the whole gold standard. Answers to items without gold are in no slice.
+A slice is scored as if its items were the whole gold standard. Answers to items without gold belong to no slice.
 """
 
 from dataclasses import replace
@@ -26,17 +26,22 @@ def in_slice(gold: LoadedGold, where: Where) -> Rows:
     """
     name, value = where
     if name not in gold.slice_columns:
-        raise ValueError(f"there are no slices {name}; existing slices: {', '.join(gold.slice_columns) or 'none'}")
+        raise ValueError(
+            f"there are no slices named {name}; existing slices: {', '.join(gold.slice_columns) or 'none'}"
+        )
     return gold.slices(name).get(value, _NONE)
 
 
 def restricted(comparison: Comparison, where: Where) -> Comparison | None:
-    """Return the comparison restricted to these items, or None if there are none or if the run lacks their file."""
+    """Restrict the comparison to a slice's items.
+
+    Return None if it has none or if their file is missing from the run.
+    """
     return None if where in comparison.lacks else part_of(comparison, where)
 
 
 def part_of(comparison: Comparison, where: Where) -> Comparison | None:
-    """Return the comparison restricted to these items, even if the run lacks their file, or None without items."""
+    """Restrict the comparison to a slice's items, even if their file is missing. Return None if it has none."""
     found: Comparison | None = comparison.once(_restricted, where)
     return found
 
@@ -59,7 +64,7 @@ def _part_of_gold(gold: LoadedGold, where: Where) -> tuple[Rows, LoadedGold]:
 
 
 def is_right(comparison: Comparison, column: str) -> NDArray[np.bool_]:
-    """Return for which items (items,) the run is correct in a column or class.
+    """Return which items (items,) the run answers correctly in a column or class.
 
     Raises:
         ValueError: there is no such column.
@@ -74,10 +79,10 @@ def is_right(comparison: Comparison, column: str) -> NDArray[np.bool_]:
 
 
 def placed(part: Contributions, rows: Rows, items: int, *, lacks: bool = False) -> Contributions:
-    """Extend the contributions to a metric on the slice `rows` with zeros for all other items.
+    """Extend the contributions of the slice's items, `rows`, with zeros for all other items.
 
     Args:
-        lacks: whether the run lacks the file of these items, so that the metric is undefined.
+        lacks: whether the slice's file is missing from the run, which makes the metric undefined.
     """
     values = np.zeros((items, part.values.shape[1]))
     member = np.zeros(items)
@@ -88,17 +93,17 @@ def placed(part: Contributions, rows: Rows, items: int, *, lacks: bool = False) 
 
 
 def kept(whole: Contributions, right: NDArray[np.bool_]) -> Contributions:
-    """Return the contributions of the items that a run answers correctly, combined as for the metric on all items.
+    """Return the contributions of the items that a run answers correctly, combined in the same way as for all items.
 
-    The items differ between runs, but `combine` must not.
+    The items differ between runs, but `combine` must be the same.
     """
     return _scaled(Contributions(whole.values * right[:, None], whole.combine), right.astype(np.float64), len(right))
 
 
 def _scaled(part: Contributions, member: Numbers, size: int) -> Contributions:
-    """Sum over the items of `member` in a sample, scaled to `size`.
+    """Scale a sample's sums over the items in `member` as if there were `size` of these items.
 
-    The value is undefined if the sample has none of them.
+    The value is undefined if the sample contains no item in `member`.
     """
 
     def combine(sums: Numbers) -> Numbers:

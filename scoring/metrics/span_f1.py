@@ -1,7 +1,7 @@
 """F1 of marked spans: by character as a mean over the items, and by span (exact or partial) over all items together.
 
-Spans are used as listed in the files: pairs or rows that touch stay separate. In a list of character offsets,
-neighboring offsets form one span.
+Spans are used as listed in the files: pairs or rows that touch are not joined. In a list of character offsets,
+consecutive offsets form one span.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from scoring.metrics.spans import Intervals, both_marked, same_ends
 
 
 def item_f1(comparison: SpanComparison) -> Numbers:
-    """Return F1 of each item's characters, with shape (items,)."""
+    """Return the F1 of each item's characters, with shape (items,)."""
     both, items = comparison.once(both_marked), len(comparison.gold)
     gold, run = both.gold_united, both.run_united
     marked = per_row(gold.owners, gold.lengths, items) + per_row(run.owners, run.lengths, items)
@@ -33,14 +33,17 @@ def _counts(comparison: SpanComparison, side: Intervals) -> Numbers:
 
 @Share
 def _exact(comparison: SpanComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return, by item, twice the number of common spans, and the number of spans on both sides."""
+    """Return, for each item, twice the number of spans that both sides have, and the total number of their spans."""
     both = comparison.once(both_marked)
     hits = per_row(both.run.owners, same_ends(both.gold, both.run), len(comparison.gold))
     return 2 * hits, _counts(comparison, both.gold) + _counts(comparison, both.run)
 
 
 def _covered(comparison: SpanComparison) -> Numbers:
-    """Return, by item, the covered shares of the run's spans and their number, and the same for the gold's spans."""
+    """Return an array (items, 4): for the run, the sum of the spans' covered shares and the number of spans.
+
+    The last two columns contain the same for the gold.
+    """
     both, items = comparison.once(both_marked), len(comparison.gold)
     columns = []
     for side, other in ((both.run, both.gold_united), (both.gold, both.run_united)):
@@ -50,9 +53,9 @@ def _covered(comparison: SpanComparison) -> Numbers:
 
 
 def _partial(sums: Numbers) -> Numbers:
-    """Return F1 of such sums (…, 4)."""
+    """Return F1 from the sums (…, 4) of `_covered`."""
     run_covered, run, gold_covered, gold = np.moveaxis(sums, -1, 0)
-    # 2 P R / (P + R) with P = run_covered / run and R = gold_covered / gold
+    # This is 2 P R / (P + R) with P = run_covered / run and R = gold_covered / gold.
     below = run_covered * gold + gold_covered * run
     values = np.where(run + gold > 0, 0.0, np.nan)
     np.divide(2 * run_covered * gold_covered, below, out=values, where=below > 0)
@@ -81,7 +84,12 @@ METRICS = (
         compute=_span_f1.compute,
         contributions=_span_f1.contributions,
         example=Example(
-            "spans", _GOLD, _RUN, 0.9, "item 1 shares 4 of the 4 and 6 characters, item 2 is empty: (8/10 + 1) / 2"
+            "spans",
+            _GOLD,
+            _RUN,
+            0.9,
+            "in item 1, the run marks 4 characters, all of them among the 6 in the gold; item 2 is empty on both "
+            "sides: (8/10 + 1) / 2",
         ),
         kinds=SPANS,
     ),
@@ -89,13 +97,13 @@ METRICS = (
         name="span_f1_exact",
         title="Span F1, exact",
         short="Exact F1",
-        formula="2 · spans of the run with the same boundaries in the gold / (spans of the run + spans of the gold), "
-        "over all items together; undefined if there are no spans",
+        formula="2 · (run spans with the same boundaries as a gold span) / (run spans + gold spans); "
+        "computed over all items together; undefined if there are no spans",
         source="Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task",
         compute=_exact.compute,
         contributions=_exact.contributions,
         example=Example(
-            "spans", _GOLD, _RUN, 0.5, "one span, 8–9, matches, with two spans on each side: 2 · 1 / (2 + 2)"
+            "spans", _GOLD, _RUN, 0.5, "one span, 8–9, matches, and each side has two spans: 2 · 1 / (2 + 2)"
         ),
         kinds=SPANS,
     ),
@@ -103,8 +111,8 @@ METRICS = (
         name="span_f1_partial",
         title="Span F1, partial",
         short="Partial F1",
-        formula="2 P R / (P + R); P = mean over the run's spans of the share that the gold marks, R = mean over the "
-        "gold's spans of the share that the run marks, over all items together; undefined if there are no spans",
+        formula="2 P R / (P + R); P = mean share of a run span that the gold marks, R = mean share of a gold span "
+        "that the run marks; computed over all items together; undefined if there are no spans",
         source="Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1",
         compute=_span_f1_partial,
         contributions=_partial_contributions,

@@ -1,7 +1,4 @@
-"""The spans of both sides of a comparison as intervals.
-
-The cost depends on the number of spans, not on their length.
-"""
+"""The spans of gold and run as intervals, so that the cost depends on the number of spans, not on their length."""
 
 from dataclasses import dataclass
 
@@ -18,7 +15,7 @@ class Intervals:
     """Spans sorted by item and position, with one entry per span.
 
     `owners` are gold rows. `begins` and `ends` (exclusive) are positions in an item's text. `opens` and `closes`
-    combine item and position: they increase from item to item, and can be compared between the two sides.
+    combine item and position: they increase from item to item and can be compared between gold and run.
     """
 
     owners: NDArray[np.intp]
@@ -29,7 +26,7 @@ class Intervals:
 
     @property
     def lengths(self) -> Counts:
-        """Return the number of characters in each span."""
+        """The number of characters in each span."""
         return self.ends - self.begins
 
     def in_order(self) -> "Intervals":
@@ -37,7 +34,7 @@ class Intervals:
         return self._at(np.lexsort((self.closes, self.opens)))
 
     def united(self) -> "Intervals":
-        """Return the marked characters as the fewest possible spans. Spans that touch or overlap are merged."""
+        """Merge spans that touch or overlap."""
         reach = np.maximum.accumulate(self.closes)
         firsts = np.flatnonzero(np.append(True, self.opens[1:] > reach[:-1])[: len(self.opens)])
         if len(firsts) == len(self.opens):
@@ -55,11 +52,11 @@ class Intervals:
         return united._before(self.closes, self.ends) - united._before(self.opens, self.begins)
 
     def _before(self, keys: Counts, places: Counts) -> Counts:
-        """Count the marked characters in front of each position. The spans must not touch."""
+        """Count the marked characters before each position. The spans must not touch."""
         if not len(self.opens):
             return np.zeros(len(keys), np.int64)
         totals = np.append(0, np.cumsum(self.lengths))
-        # the last span that begins at or before the position
+        # The last span that begins at or before the position.
         last = np.searchsorted(self.opens, keys, side="right") - 1
         within = np.where(keys < self.closes[last], places - self.begins[last], self.lengths[last])
         before: Counts = np.where(last < 0, 0, totals[last] + within)
@@ -72,7 +69,7 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True)
 class BothMarked:
-    """The spans of both sides, as listed and united."""
+    """The spans of gold and run, both as listed and after merging those that touch or overlap."""
 
     gold: Intervals
     run: Intervals
@@ -93,7 +90,7 @@ def both_marked(comparison: SpanComparison) -> BothMarked:
 def marked(gold_spans: Listed, run_spans: Listed) -> BothMarked:
     """Return both sides, sorted by owner and position."""
     owners, begins, ends = (np.concatenate(both) for both in zip(gold_spans, run_spans, strict=True))
-    # Convert positions to ranks, so that item and position fit into 64 bits for any run.
+    # Replace positions with their ranks, so that item and position together fit into 64 bits for any run.
     ranks = np.unique(np.concatenate([begins, ends]), return_inverse=True)[1]
     keys = np.tile(owners, 2) * (int(ranks.max(initial=0)) + 1) + ranks
     opens, closes = keys[: len(owners)], keys[len(owners) :]
@@ -106,10 +103,10 @@ def marked(gold_spans: Listed, run_spans: Listed) -> BothMarked:
 
 
 def same_ends(first: Intervals, second: Intervals) -> NDArray[np.bool_]:
-    """Return which spans of `second` are also in `first`, with the same boundaries. Neither side may repeat a span."""
+    """Return which spans in `second` have the same boundaries as a span in `first`. Neither may contain duplicates."""
     opens = np.concatenate([first.opens, second.opens])
     closes = np.concatenate([first.closes, second.closes])
-    order = np.lexsort((closes, opens))  # keeps the spans of `first` in front
+    order = np.lexsort((closes, opens))  # among equal spans, those in `first` come first
     twice = np.flatnonzero((np.diff(opens[order]) == 0) & (np.diff(closes[order]) == 0)) + 1
     same = np.zeros(len(opens), bool)
     same[order[twice]] = True

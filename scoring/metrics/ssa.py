@@ -1,6 +1,6 @@
 """Social stereotype analysis: whether a classifier gives both sentences of a tuple the same label.
 
-A tuple is an item for which the gold has a group but no labels. A classifier that always gives the same label is
+A tuple is an item that has a group but no labels in the gold. A classifier that always gives the same label is
 perfectly unbiased but useless, so such a run is flagged.
 """
 
@@ -14,7 +14,10 @@ from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Part, 
 
 @Share
 def _agreement(comparison: MatrixComparison, spec: MetricSpec) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which tuples got the same labels, and which tuples are in the group."""
+    """Return two masks over the items: tuples whose sentences all have the same label, and all tuples.
+
+    If `spec.part` is given, only tuples in this group count.
+    """
     gold = comparison.gold
     chosen = np.logical_and.reduce(gold.absent, axis=1)
     if spec.part is not None:
@@ -34,6 +37,22 @@ def _bias_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contr
     return share_of(chosen & ~same, chosen)
 
 
+def _reflected(comparison: MatrixComparison, spec: MetricSpec) -> NDArray[np.bool_]:
+    """Return a mask of the group's tuples whose sentences have different labels."""
+    same, chosen = comparison.once(_agreement.parts, spec)
+    reflected: NDArray[np.bool_] = chosen & ~same
+    return reflected
+
+
+def _count(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
+    _same, chosen = comparison.once(_agreement.parts, spec)
+    return float(_reflected(comparison, spec).sum()) if chosen.any() else None
+
+
+def _count_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
+    return Contributions(_reflected(comparison, spec)[:, None].astype(np.float64), lambda sums: sums[..., 0])
+
+
 _SOURCE = "Vargas et al. (2023), Socially responsible hate speech detection, RANLP"
 
 _GOLD = dict.fromkeys("1234", "a ?, b ?")
@@ -44,11 +63,17 @@ METRICS = (
         name="ssa_accuracy",
         title="Agreement within tuples",
         short="SSA",
-        formula="tuples whose sentences got the same label / tuples",
+        formula="tuples whose sentences have the same label in the run / tuples",
         source=_SOURCE,
         compute=_agreement.compute,
         contributions=_agreement.contributions,
-        example=Example("table", _GOLD, _RUN, 0.75, "three of four tuples"),
+        example=Example(
+            "table",
+            _GOLD,
+            _RUN,
+            0.75,
+            "in three of four tuples, both sentences have the same label",
+        ),
         kinds=TABLE,
         part=Part.GROUP,
         flags_constant=True,
@@ -61,10 +86,38 @@ METRICS = (
         source=_SOURCE,
         compute=_bias,
         contributions=_bias_contributions,
-        example=Example("table", _GOLD, _RUN, 0.25, "one of four tuples"),
+        example=Example(
+            "table",
+            _GOLD,
+            _RUN,
+            0.25,
+            "in one of four tuples, the sentences have different labels",
+        ),
         kinds=TABLE,
         part=Part.GROUP,
         higher_is_better=False,
+        flags_constant=True,
+    ),
+    Metric(
+        name="ssa_reflected",
+        title="Tuples with different labels",
+        short="Reflected",
+        formula="number of tuples whose sentences have different labels in the run",
+        source=_SOURCE,
+        compute=_count,
+        contributions=_count_contributions,
+        example=Example(
+            "table",
+            _GOLD,
+            _RUN,
+            1.0,
+            "in one of four tuples, the sentences have different labels",
+        ),
+        kinds=TABLE,
+        part=Part.GROUP,
+        higher_is_better=False,
+        high=None,
+        is_count=True,
         flags_constant=True,
     ),
 )

@@ -1,6 +1,6 @@
 """Edit distances of texts, computed by rapidfuzz: word error rate, character error rate, Levenshtein distance.
 
-With several references, the reference with the smallest share of edits counts.
+If there are several references, the one with the smallest share of edits counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,11 +21,13 @@ Units = Callable[[str], Sequence[str]]
 
 
 def _distances() -> Any:
-    """Return the functions of rapidfuzz, which is imported only when needed."""
+    """Return rapidfuzz's functions, importing the package only when needed."""
     try:
         return import_module("rapidfuzz.distance")
     except ImportError as missing:
-        raise ImportError(f"text distances need another package. Install it with: {install_command(missing)}") from None
+        raise ImportError(
+            f"text distances require an additional package. Install it with: {install_command(missing)}"
+        ) from None
 
 
 def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
@@ -34,7 +36,7 @@ def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def _edits(comparison: TextComparison, spec: MetricSpec, units: Units) -> tuple[Numbers, Numbers]:
-    """Return the edits of each item, and the length of the reference that needs the smallest share of edits."""
+    """Return each item's number of edits and reference length, for the reference with the smallest share of edits."""
     distance, lowered = _distances().Levenshtein.distance, spec.options.get("case") == "lc"
     edits, lengths = np.zeros(len(comparison.gold)), np.zeros(len(comparison.gold))
     for row, (output, references) in enumerate(zip(comparison.outputs, comparison.gold.texts.texts, strict=True)):
@@ -63,7 +65,7 @@ def _character_errors(comparison: TextComparison, spec: MetricSpec) -> tuple[Num
 
 @Mean
 def _levenshtein(comparison: TextComparison, spec: MetricSpec) -> Numbers:
-    """Return the minimum number of character edits, unchanged or divided by the length of the longer text."""
+    """Return the minimum number of character edits per item, optionally divided by the length of the longer text."""
     functions = _distances().Levenshtein
     distance = functions.normalized_distance if spec.options.get("scale") == "longer" else functions.distance
     pairs = zip(comparison.outputs, comparison.gold.texts.texts, strict=True)
@@ -75,7 +77,7 @@ def _rate(name: str, title: str, short: str, what: str, share: Share, example: E
         name=name,
         title=title,
         short=short,
-        formula=f"Σ {what} inserted, deleted and replaced / Σ {what} of the references; can exceed 1",
+        formula=f"Σ inserted, deleted and replaced {what} / Σ {what} in the references; can exceed 1",
         source=f"Levenshtein (1966); jiwer, {peer}, for one reference",
         compute=share.compute,
         contributions=share.contributions,
@@ -123,8 +125,8 @@ METRICS = (
         title="Edit distance",
         short="Edits",
         formula="mean over items of the minimum number of characters to insert, delete or replace; with `scale: "
-        "longer`, divided by the length of the longer text, 0 if both are empty; with several references, the "
-        "closest one counts",
+        "longer`, it is divided by the length of the longer text and is 0 if both texts are empty; if "
+        "there are several references, the closest one counts",
         source="Levenshtein (1966); rapidfuzz, Levenshtein.distance and normalized_distance",
         compute=_levenshtein.compute,
         contributions=_levenshtein.contributions,
@@ -133,7 +135,7 @@ METRICS = (
             gold={"1": "kitten", "2": "cat | cut"},
             run={"1": "sitting", "2": "cup"},
             value=2.0,
-            why="sitting is 3 edits away from kitten, and cup 1 edit from cut: (3 + 1) / 2",
+            why="sitting is 3 edits away from kitten, and cup is 1 edit away from cut: (3 + 1) / 2",
         ),
         kinds=TEXTS,
         options=_SCALE,

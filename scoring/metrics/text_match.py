@@ -1,6 +1,6 @@
 """Text answers to questions: exact match and word F1, normalized as in SQuAD by default.
 
-With several references, the best one counts.
+If there are several references, the one with the highest score counts.
 """
 
 import re
@@ -53,14 +53,15 @@ def _best(measure: Callable[[tuple[str, ...], tuple[str, ...]], float]) -> Mean:
 
 
 def item_token_f1(comparison: TextComparison) -> Numbers:
-    """Return the word F1 of each item with the default normalization."""
+    """Return the word F1 of each item, using the default normalization."""
     return _TOKENS.values(comparison, MetricSpec("token_f1"))
 
 
 _EXACT, _TOKENS = _best(_is_same), _best(_f1)
 _GOLD = {"1": "The Rhine | Rhine river", "2": "in 1492"}
 _NORMALIZED = (
-    "texts are lowercased, and punctuation and English articles are removed (`normalize: none`: only blanks are merged)"
+    "texts are lowercased, and punctuation and English articles are removed (with `normalize: none`, only repeated "
+    "whitespace is merged)"
 )
 
 METRICS = (
@@ -68,7 +69,7 @@ METRICS = (
         name="exact_match",
         title="Exact match",
         short="EM",
-        formula=f"items that equal a reference / gold items; {_NORMALIZED}",
+        formula=f"items whose output equals a reference / gold items; {_NORMALIZED}",
         source="Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value",
         compute=_EXACT.compute,
         contributions=_EXACT.contributions,
@@ -77,7 +78,7 @@ METRICS = (
             _GOLD,
             {"1": "Rhine", "2": "1492"},
             0.5,
-            "without its article, the first reference equals the output",
+            "without the article, the first reference equals the output",
         ),
         kinds=TEXTS,
         options=_OPTIONS,
@@ -86,8 +87,8 @@ METRICS = (
         name="token_f1",
         title="Word F1",
         short="Token F1",
-        formula="mean over items of 2 · words in both / (words of the output + words of the reference); "
-        f"{_NORMALIZED}; 1 if both have no words; with several references, the best one counts",
+        formula="mean over items of 2 · words in both / (words in the output + words in the reference); "
+        f"{_NORMALIZED}; 1 if neither has any words; if there are several references, the best one counts",
         source="Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value",
         compute=_TOKENS.compute,
         contributions=_TOKENS.contributions,
@@ -96,7 +97,8 @@ METRICS = (
             _GOLD,
             {"1": "river Rhine", "2": "1492"},
             (1 + 2 / 3) / 2,
-            "item 1 has both words of a reference, and item 2 has one of two: (1 + 2 · 1 / (1 + 2)) / 2",
+            "item 1 contains both words of a reference, and item 2 contains one of two words: (1 + 2 · 1 / (1 + "
+            "2)) / 2",
         ),
         kinds=TEXTS,
         options=_OPTIONS,

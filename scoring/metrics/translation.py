@@ -1,7 +1,7 @@
 """BLEU, chrF, chrF++ and TER as computed by sacrebleu, from 0 to 100.
 
-sacrebleu counts matches for each item. This module combines the sums of these counts, so that samples of items are
-scored without counting again.
+sacrebleu counts the matches in each item. This module turns sums of these counts into scores, so that samples of items
+can be scored without counting again.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from scoring.extras import install_command
 from scoring.metrics.comparison import TextComparison
 from scoring.metrics.metric import TEXTS, Contributions, Example, Metric, Numbers, Options, ratios
 
-_ITEMS_AT_ONCE = 500  # sacrebleu keeps the n-grams of all references of these items in memory
+_ITEMS_AT_ONCE = 500  # items per batch; sacrebleu keeps the n-grams of all their references in memory
 _ORDERS = 4  # highest order of n-grams in BLEU
 _CHARACTERS = 6  # highest order of character n-grams in chrF
 _BETA = 2  # weight of recall in chrF
@@ -27,11 +27,11 @@ _CASE: Options = {"case": ("mixed", "lc")}
 _BLEU: Options = {**_CASE, "tokenize": _TOKENIZERS, "smooth": ("exp", "floor", "add-k", "none")}
 _TER: Options = {"case": ("lc", "mixed"), "normalized": ("no", "yes"), "punctuation": ("yes", "no")}
 
-Combine = Callable[[Numbers, MetricSpec], Numbers]  # takes sums (…, counts) and returns (…)
+Combine = Callable[[Numbers, MetricSpec], Numbers]  # takes sums (…, counts) and returns scores (…)
 
 
 def _choice(spec: MetricSpec, allowed: Options, name: str) -> str:
-    """Return the value of an option, by default the first allowed value."""
+    """Return the value of an option. The first allowed value is the default."""
     values = allowed[name]
     assert isinstance(values, tuple)
     return str(spec.options.get(name, values[0]))
@@ -71,11 +71,13 @@ _SCORERS: Mapping[str, tuple[str, Callable[[MetricSpec], dict[str, Any]]]] = {
 
 
 def _counts(comparison: TextComparison, spec: MetricSpec) -> Numbers:
-    """Return sacrebleu's counts of each item, with shape (items, counts)."""
+    """Return sacrebleu's counts for each item, with shape (items, counts)."""
     try:
         library = import_module("sacrebleu.metrics")  # importing it takes as long as starting the whole engine
     except ImportError as missing:
-        raise ImportError(f"{spec.name} needs another package. Install it with: {install_command(missing)}") from None
+        raise ImportError(
+            f"{spec.name} requires an additional package. Install it with: {install_command(missing)}"
+        ) from None
     kind, arguments = _SCORERS[spec.name]
     scorer = getattr(library, kind)(**arguments(spec))
     references, found = comparison.gold.texts.texts, list[list[float]]()
@@ -96,7 +98,7 @@ def _bleu_of(sums: Numbers, spec: MetricSpec) -> Numbers:
         totals[..., 1:] += _SMOOTHING[smoothing]
     if smoothing == "floor":
         hits = np.where(hits == 0, _SMOOTHING[smoothing], hits)
-    if smoothing == "exp":  # 1/2 hit for the first order without hits, 1/4 for the next one, …
+    if smoothing == "exp":  # half a hit for the first order without hits, a quarter for the next one, …
         empty = (hits == 0) & (totals > 0)
         hits = np.where(empty, 0.5 ** np.cumsum(empty, axis=-1), hits)
     precisions = ratios(hits, totals, 0.0)
@@ -123,10 +125,10 @@ def _ter_of(sums: Numbers, spec: MetricSpec) -> Numbers:
 
 @cache
 def _version() -> str:
-    metadata = import_module("importlib.metadata")  # importing it takes a third of the engine's start
+    metadata = import_module("importlib.metadata")  # importing it takes a third of the engine's startup time
     try:
         return f"|version:{metadata.version('sacrebleu')}"
-    except metadata.PackageNotFoundError:  # on a web server without the extra `text`
+    except metadata.PackageNotFoundError:  # a web server, installed without the `text` extra
         return ""
 
 
@@ -184,7 +186,8 @@ def _metric(
 
 
 _CHRF = (
-    "100 · 5 P R / (4 P + R); P and R are means over n of matching {n} / all {n} of the outputs (P) or references (R)"
+    "100 · 5 P R / (4 P + R); P and R are the means over n of matching n-grams / all n-grams in the outputs (P) or "
+    "references (R), for {n}"
 )
 
 METRICS = (
@@ -192,9 +195,10 @@ METRICS = (
         name="bleu",
         title="BLEU",
         short="BLEU",
-        formula="100 · min(1, exp(1 − r / c)) · (p_1 p_2 p_3 p_4)^(1/4); p_n = matching n-grams of words / n-grams of "
-        "the outputs, over the whole corpus; c and r are the lengths of outputs and of the references closest in "
-        "length; an order without a match counts as 1/2 of a match, the next one as 1/4 (`smooth: exp`)",
+        formula="100 · min(1, exp(1 − r / c)) · (p_1 p_2 p_3 p_4)^(1/4); p_n = matching word n-grams / word "
+        "n-grams of the outputs, over the whole corpus; c is the total length of the outputs, and r that "
+        "of the references closest in length; with `smooth: exp`, the first n without a match counts as "
+        "1/2 of a match, the next one as 1/4",
         source="Papineni et al. (2002); sacrebleu, BLEU (Post, 2018)",
         combine=_bleu_of,
         signature=_bleu_signature,
@@ -204,17 +208,16 @@ METRICS = (
             gold={"1": "the cat sat on the mat"},
             run={"1": "the cat sat on a mat"},
             value=100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25,
-            why="both have 6 words; 5 of 6 words, 3 of 5 pairs, 2 of 4 triples and 1 of 3 quadruples match: "
-            "100 · (5/6 · 3/5 · 2/4 · 1/3)^(1/4)",
+            why="both texts have 6 words, and 5 of 6 words, 3 of 5 pairs, 2 of 4 triples and 1 of 3 quadruples "
+            "match: 100 · (5/6 · 3/5 · 2/4 · 1/3)^(1/4)",
         ),
     ),
     _metric(
         name="chrf",
         title="chrF",
         short="chrF",
-        formula=_CHRF.format(n="n-grams of characters, n = 1 … 6")
-        + "; blanks are ignored; with several references, the "
-        "best one counts",
+        formula=_CHRF.format(n="character n-grams with n = 1 … 6")
+        + "; whitespace is ignored; if there are several references, the best one counts",
         source="Popović (2015); sacrebleu, CHRF",
         combine=_chrf_of,
         signature=_chrf_signature,
@@ -224,17 +227,17 @@ METRICS = (
             gold={"1": "xyz | abcd"},
             run={"1": "abc"},
             value=100 * 5 * (23 / 36) / (4 + 23 / 36),
-            why="abcd is closer than xyz: it contains all n-grams of abc, P = 1, and 3 of its 4 characters, 2 of 3 "
-            "pairs and 1 of 2 triples are found, R = (3/4 + 2/3 + 1/2) / 3 = 23/36; longer n-grams occur only on one "
-            "side: 100 · 5 · 23/36 / (4 + 23/36)",
+            why="abcd is closer than xyz: it contains all n-grams of abc, so P = 1; 3 of its 4 characters, 2 of "
+            "its 3 pairs and 1 of its 2 triples are found, so R = (3/4 + 2/3 + 1/2) / 3 = 23/36; longer "
+            "n-grams occur only on one side and are ignored: 100 · 5 · 23/36 / (4 + 23/36)",
         ),
     ),
     _metric(
         name="chrf_pp",
         title="chrF++",
         short="chrF++",
-        formula=_CHRF.format(n="n-grams of characters, n = 1 … 6, and of words, n = 1, 2")
-        + "; with several references, the best one counts",
+        formula=_CHRF.format(n="character n-grams with n = 1 … 6 and word n-grams with n = 1, 2")
+        + "; if there are several references, the best one counts",
         source="Popović (2017); sacrebleu, CHRF with word_order=2",
         combine=_chrf_of,
         signature=_chrf_signature,
@@ -252,8 +255,8 @@ METRICS = (
         name="ter",
         title="Translation edit rate",
         short="TER",
-        formula="100 · Σ edits / Σ words of the references; an edit inserts, deletes or replaces a word, or moves a "
-        "phrase; with several references, the closest one and the mean length count",
+        formula="100 · Σ edits / Σ words in the references; an edit inserts, deletes or replaces a word, or moves "
+        "a phrase; if there are several references, the edits to the closest one and the mean length count",
         source="Snover et al. (2006); sacrebleu, TER",
         combine=_ter_of,
         signature=_ter_signature,
@@ -263,7 +266,7 @@ METRICS = (
             gold={"1": "on the mat sat the cat", "2": "yes"},
             run={"1": "the cat sat on the mat", "2": "no"},
             value=100 * 3 / 7,
-            why="in item 1, two phrases are moved, and in item 2, one word is replaced: 100 · (2 + 1) / (6 + 1)",
+            why="two phrases are moved in item 1, and one word is replaced in item 2: 100 · (2 + 1) / (6 + 1)",
         ),
         higher_is_better=False,
     ),

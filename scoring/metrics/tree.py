@@ -18,7 +18,7 @@ class Tree:
     parents: NDArray[np.intp]
 
     def close(self, values: NDArray[Value]) -> NDArray[Value]:
-        """Return a copy of `values` (items × classes) where each class has at least the value of its descendants."""
+        """Return a copy of `values` (items, classes) in which each class has at least the value of each descendant."""
         closed = values.copy()
         for child in self._deepest_first():
             parent = self.parents[child]
@@ -26,7 +26,7 @@ class Tree:
         return closed
 
     def _deepest_first(self) -> list[int]:
-        """Classes with a parent, children before parents."""
+        """Return the classes that have a parent, with children before their parents."""
         depth = {}
         for child in np.flatnonzero(self.parents >= 0).tolist():
             depth[child], node = 0, child
@@ -49,7 +49,7 @@ def grow(columns: Sequence[str], hierarchy: Mapping[str, Sequence[str]] | None) 
 
 
 def errors_of_tree(hierarchy: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the reasons why `hierarchy` (parent → children) is not a tree, as sentences."""
+    """Return the reasons why `hierarchy` (parent → children) is not a tree."""
     pairs = [(child, parent) for parent, children in hierarchy.items() for child in children]
     parents = dict(reversed(pairs))
     errors = [f"{child} has two parents, {parents[child]} and {own}" for child, own in pairs if parents[child] != own]

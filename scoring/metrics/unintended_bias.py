@@ -16,7 +16,7 @@ from scoring.metrics.slices import in_slice
 
 
 def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], float | None]:
-    """Return the area over positive items of the group and negative items of the background, or the other way round."""
+    """Return a function for the area over positive group items and negative background items, or vice versa."""
 
     def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
         gold = comparison.gold
@@ -32,7 +32,7 @@ def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], f
 
 
 def _of_class(comparison: MatrixComparison, name: str, has_positives: NDArray[np.bool_]) -> float | None:
-    """Return the area over the positive items in `has_positives` (items,) and the negative items among the others."""
+    """Return the area over positive items where `has_positives` (items,) is True and negative items elsewhere."""
     gold, at = comparison.gold, comparison.position(name)
     if at >= len(gold.tree.classes):
         return None
@@ -50,8 +50,8 @@ def _metric(name: str, title: str, group: str, others: str, meaning: str, value:
         name=name,
         title=title,
         short=name.removesuffix("_auc").upper(),
-        formula=f"area under the ROC curve over the {group} items of a slice and the {others} items outside it; "
-        f"low if {meaning}",
+        formula=f"area under the ROC curve over the {group} items of a slice and the {others} items outside it; it "
+        f"is low if {meaning}",
         source="Borkan et al. (2019), Nuanced metrics for measuring unintended bias with real data for text "
         "classification",
         compute=_area(group_is_positive=group == "positive"),
@@ -69,18 +69,18 @@ METRICS = (
         title="Background positive, subgroup negative AUC",
         group="negative",
         others="positive",
-        meaning="negative items of the slice are mistaken for positive",
+        meaning="negative items of the slice are mistaken for positive ones",
         value=0.0,
-        why="item 3, positive outside a, has 0.5, but item 2, negative in a, has 0.6: the only pair is in the wrong "
-        "order",
+        why="item 3 (positive, outside a) has 0.5, but item 2 (negative, in a) has 0.6, so the only pair is "
+        "in reverse order",
     ),
     _metric(
         name="bnsp_auc",
         title="Background negative, subgroup positive AUC",
         group="positive",
         others="negative",
-        meaning="positive items of the slice are mistaken for negative",
+        meaning="positive items of the slice are mistaken for negative ones",
         value=1.0,
-        why="item 1, positive in a, has 0.9, more than the negative items 4 and 5 outside it",
+        why="item 1 (positive, in a) has 0.9, more than items 4 and 5 (negative, outside a)",
     ),
 )

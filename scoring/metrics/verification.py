@@ -1,7 +1,7 @@
-"""Yes or no with a probability, as in PAN's authorship verification: c@1, F0.5u, Fβ, Brier score, calibration error.
+"""Yes/no answers with a probability, as in PAN's authorship verification: c@1, F0.5u, Fβ, Brier and calibration error.
 
-A column has numbers from 0 to 1; above 0.5 means yes, below no, and exactly 0.5 leaves the item open, as does no
-answer. In the gold, numbers above 0.5 are yes.
+A column has numbers from 0 to 1. In a run, numbers above 0.5 mean yes, and numbers below 0.5 mean no. An item is
+undecided if its number is exactly 0.5 or if it has no answer. In the gold, numbers above 0.5 mean yes, all others no.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,11 +27,11 @@ from scoring.metrics.metric import (
 _OPEN = 0.5
 _BINS = 10.0
 
-Combine = Callable[[Numbers, MetricSpec], Numbers]  # of sums (…, counts): (…)
+Combine = Callable[[Numbers, MetricSpec], Numbers]  # takes sums (…, counts) and returns scores (…)
 
 
 def _sides(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Numbers, Numbers]:
-    """Of each item: 1 if the gold judges it, 1 if it says yes, the run's number."""
+    """Return three values per item: 1 if the gold judges it, 1 if the gold answer is yes, and the run's number."""
     at = comparison.position(column or comparison.gold.matrix.columns[0])
     judged = judged_items(comparison, column)
     yes = np.zeros(len(judged))
@@ -41,7 +41,7 @@ def _sides(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, N
 
 
 def _decisions(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """Of each item 1 if it is judged, a true yes, a false yes, a false no, a true no, open: (items, 6)."""
+    """Return (items, 6): 1 for a judged item, and 1 in one of true yes, false yes, false no, true no and undecided."""
     judged, yes, given = _sides(comparison, spec.part)
     says_yes, says_no = judged * (given > _OPEN), judged * (given < _OPEN)
     open_ = judged - says_yes - says_no
@@ -55,7 +55,7 @@ def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
 
 
 def _bins(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """1 if an item is judged, then in the column of the run's number yes − this number."""
+    """Return 1 for judged items, followed by a column per bin, with gold answer − run's number in the item's bin."""
     judged, yes, given = _sides(comparison, spec.part)
     count = int(number(spec, "bins", _BINS))
     bins = np.clip((given * count).astype(np.int64), 0, count - 1)
@@ -135,18 +135,20 @@ METRICS = (
         "c_at_1",
         "c@1",
         "c@1",
-        "(r + u · r / n) / n; r right items, u open ones (exactly 0.5, or without an answer), n all",
+        "(r + u · r / n) / n, where r is the number of correct items, u of undecided items (exactly 0.5 or no "
+        "answer) and n of all items",
         "Peñas and Rodrigo (2011), A simple measure to assess non-response; PAN's verification evaluator",
         _decisions,
         _c_at_1,
         (2 + 2 / 4) / 4,
-        "items 1 and 3 are right, item 2 is open: (2 + 1 · 2/4) / 4",
+        "items 1 and 3 are correct, and item 2 is undecided: (2 + 1 · 2/4) / 4",
     ),
     _metric(
         "f_05_u",
         "F0.5u",
         "F0.5u",
-        "1.25 tp / (1.25 tp + 0.25 (fn + u) + fp); u open items, of either class; undefined where all is 0",
+        "1.25 tp / (1.25 tp + 0.25 (fn + u) + fp); u is the number of undecided items of either class; undefined "
+        "if tp, fn, u and fp are all 0",
         "Bevendorff et al. (2019), Generalizing unmasking for short texts; PAN's verification evaluator",
         _decisions,
         _f_05_u,
@@ -157,8 +159,8 @@ METRICS = (
         "f_beta_decided",
         "Fβ of decided items",
         "Fβ",
-        "(1 + β²) tp / ((1 + β²) tp + β² fn + fp) over the items that are not open; β is the option `beta`, by default "
-        "1; undefined where all is 0",
+        "(1 + β²) tp / ((1 + β²) tp + β² fn + fp) over decided items; β is the `beta` option and defaults to 1; "
+        "undefined if tp, fn and fp are all 0",
         "van Rijsbergen (1979); scikit-learn, fbeta_score; PAN's verification evaluator for β = 1",
         _decisions,
         _f_beta,
@@ -171,7 +173,7 @@ METRICS = (
         "brier_complement",
         "Complement of the Brier score",
         "1 − Brier",
-        "1 − mean of (g − a)², g being 1 for yes and 0 for no; an item without an answer counts as 0.5",
+        "1 − mean of (g − a)², where g is 1 for yes and 0 for no; an unanswered item counts as 0.5",
         "Brier (1950); scikit-learn, 1 − brier_score_loss; PAN's verification evaluator",
         _squares,
         _brier_complement,
@@ -182,14 +184,15 @@ METRICS = (
         "calibration_error",
         "Expected calibration error",
         "ECE",
-        "Σ_b |Σ g − Σ a| / n over bins b of equal width of the run's numbers; the option `bins` is their number, by "
-        "default 10; a bin includes its lower end, the last one both",
+        "Σ_b |Σ g − Σ a| / n over bins b of equal width; the `bins` option sets their number and defaults to 10; "
+        "each bin includes its lower bound, and the last bin also its upper bound",
         "Naeini et al. (2015), Obtaining well calibrated probabilities using Bayesian binning; scikit-learn, "
         "calibration_curve",
         _bins,
         _calibration_error,
         (0.2 + abs(2 - 2.0)) / 4,
-        "with 2 bins, item 3 is off by 0.2, and items 1, 2 and 4 have 2 yes and 0.9 + 0.5 + 0.6 = 2: (0.2 + 0) / 4",
+        "with 2 bins, item 3 is off by 0.2, while items 1, 2 and 4 contain 2 positive items, and their answers add up "
+        "to 0.9 + 0.5 + 0.6 = 2: (0.2 + 0) / 4",
         {"bins": AnyNumber(1.0, 1000.0)},
         {"bins": "2"},
         higher_is_better=False,

@@ -1,1 +1,1 @@
-"""Problems and their sentences in three languages, suggested names, and reports and tables as text."""
+"""Problems, the sentences that describe them in three languages, suggested names, and reports and tables as text."""

@@ -1,21 +1,21 @@
-"""Suggestions of valid names for an invalid name."""
+"""Suggest a valid name for an invalid one."""
 
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import islice
 
-ALIKE = 0.65  # share of letters that similar names have in common
-PIECE = 3  # letters needed to match only a part of a name
-LETTERS = 60  # longer names are not compared, as the time grows with the product of their lengths
-NAMES = 200  # further names are not compared
+ALIKE = 0.65  # minimum share of letters that similar names have in common
+PIECE = 3  # minimum number of letters for matching part of a name
+LETTERS = 60  # longer names are not compared, because the time grows with the product of their lengths
+NAMES = 200  # maximum number of names to compare
 
 
 def nearest(found: str, names: Iterable[str]) -> str | None:
-    """Return the name that is most similar to the one found, ignoring case, separators and word order.
+    """Return the name that is most similar to `found`, ignoring case, separators and word order.
 
-    If no name is similar enough, return the only name that starts with the found text or contains it as a word. Return
-    None if there is no such name, or if the found name is too long to be a typo.
+    If no name is similar enough, return the only name that starts with `found` or contains it as a word. Return None if
+    there is no such name, if there are several, or if `found` is too long to compare.
     """
     if len(found) > LETTERS:
         return None
@@ -35,9 +35,9 @@ def _words(name: str) -> list[str]:
 
 
 def _spellings(name: str) -> tuple[str, str]:
-    """Return the letters of the words in their own order and in alphabetical order.
+    """Return a name's words in lower case without separators, both in their own order and in alphabetical order.
 
-    A name without letters stays as it is.
+    Return a name without letters or digits unchanged.
     """
     words = _words(name) or [name]
     return "".join(words), "".join(sorted(words))

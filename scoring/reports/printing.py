@@ -13,21 +13,24 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-
 
 
 def report_text(report: Report, name: str = "", language: str = "en") -> str:
-    """Return the result as a sentence, followed by every problem with its place and fix, errors first."""
+    """Return the verdict as a sentence if there is a `name`, followed by every problem with its place and fix.
+
+    Errors come first.
+    """
     blocks = [_verdict(report, name, language)] if name else []
     blocks += ["\n".join(_lines(problem, language)) for problem in (*report.errors, *report.warnings)]
     return spelled_out("\n\n".join(blocks))
 
 
 def spelled_out(text: str) -> str:
-    """Escape characters that control a terminal, for example as `\\u001b`. Line breaks and tabs stay."""
+    """Escape characters that control a terminal, for example as `\\u001b`, but keep line breaks and tabs."""
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def problem_line(problem: Problem) -> str:
-    """Describe a problem in one line of English: its place, the sentence and the fix.
+    """Describe a problem in one line of English: its place, what is wrong, and how to fix it.
 
-    The place is left out if the sentence contains it.
+    The file and item are left out if the sentence already contains them.
     """
     place = [problem.file] if problem.file and problem.file not in problem.message else []
     place += [f"line {problem.line}"] if problem.line else []
@@ -37,7 +40,7 @@ def problem_line(problem: Problem) -> str:
 
 
 def scores_text(scores: Mapping[str, float | None]) -> str:
-    """Format one score per line with full precision."""
+    """Format one score per line at full precision."""
     width = max(map(len, scores), default=0)
     return "\n".join(f"{key:{width}}  {'undefined' if value is None else repr(value)}" for key, value in scores.items())
 

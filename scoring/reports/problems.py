@@ -14,13 +14,13 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of a run: what was found, where, what was expected and the nearest valid name.
+    """A problem in a run: what was found and where, what was expected, and the nearest valid name.
 
-    `line` and `column` count from 1. In a table, a column is a cell; in JSON, it is a character of the line. `item` is
-    the item's public id, or its position in a JSON list, such as `#3`. In a definition, `item` is the path of the key.
-    `path` leads to the problem in a JSON file through the entry's position and keys, such as `#3.value.YES`. `count` is
-    the number of places with the problem. `places` lists the first of them, and the other fields describe the first
-    one.
+    `line` and `column` count from 1. In a table, `column` is the number of the cell; in JSON, it is the number of the
+    character in the line. `item` is the item's public id, or its position in a JSON list, such as `#3`. In a
+    definition, `item` is the path to the key. `path` locates the problem in a JSON file by the entry's position and
+    keys, such as `#3.value.YES`. `count` is the number of places with the problem. `places` lists the first ones, and
+    the other fields describe the very first.
     """
 
     severity: Severity
@@ -39,17 +39,17 @@ class Problem:
 
     @property
     def unit(self) -> str:
-        """The unit of `count`, one of `scoring.reports.messages.counts.NOUNS`."""
+        """What `count` counts: one of `scoring.reports.messages.counts.NOUNS`."""
         return UNITS.get(self.code, PLACES)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON. The keys are a contract: `--json`, the API and stored runs use them."""
+        """Return plain values for JSON. The keys must not change: `--json`, the API and stored runs use them."""
         return asdict(self) | {"places": list(self.places)}
 
 
 @dataclass(slots=True, repr=False)
 class Report:
-    """All problems of one run or upload, in the order of detection.
+    """All problems in one run or upload, in the order in which they were found.
 
     `listed` is the maximum number of places that a problem lists, or None for no limit.
     """
@@ -76,11 +76,11 @@ class Report:
         return [problem for problem in self.problems if problem.severity == "warning"]
 
     def error(self, code: str, message: str | None = None, **fields: Any) -> None:
-        """Add an error, by default with the message of the code."""
+        """Add an error, by default with its code's message."""
         self.add("error", code, message, **fields)
 
     def warning(self, code: str, message: str | None = None, **fields: Any) -> None:
-        """Add a warning, by default with the message of the code."""
+        """Add a warning, by default with its code's message."""
         self.add("warning", code, message, **fields)
 
     def add(self, severity: Severity, code: str, message: str | None = None, **fields: Any) -> None:
@@ -88,7 +88,7 @@ class Report:
         self.problems.append(problem if message else replace(problem, message=_message(problem)))
 
     def extend(self, other: "Report", file: str | None = None) -> None:
-        """Add the problems of another report. `file` is set on problems that have no file."""
+        """Add another report's problems. Those without a file get `file`."""
         self.problems.extend(
             replace(problem, file=file) if file and problem.file is None else problem for problem in other.problems
         )
@@ -101,18 +101,18 @@ class Report:
 
 
 def translate(problem: Problem, language: str) -> Problem:
-    """Translate a problem into one of `messages.LANGUAGES`. A problem with its own message stays unchanged."""
+    """Translate a problem into one of `messages.LANGUAGES`. Return a problem with a custom message unchanged."""
     known = problem.code in MESSAGES and problem.message == _message(problem)
     return replace(problem, message=_message(problem, language)) if known else problem
 
 
 def in_language(report: Report, language: str) -> Report:
-    """Translate all problems of a report."""
+    """Translate all problems in a report."""
     return Report([translate(problem, language) for problem in report])
 
 
 def _message(problem: Problem, language: str = "en") -> str:
-    """Return the sentence of the problem's code, filled in with the problem's fields."""
+    """Return the sentence for the problem's code, filled in with the problem's fields."""
     listed = ", ".join(phrase(place, language) for place in problem.places)
     if problem.count > len(problem.places):
         left_out = and_more(problem.unit, problem.count - len(problem.places), language)

@@ -1,7 +1,4 @@
-"""Tables as text for a terminal and as CSV.
-
-CSV has full precision, text has four decimals. Undefined cells are empty.
-"""
+"""Tables as text for a terminal, with four decimals, and as CSV, at full precision. Undefined cells are empty."""
 
 import csv
 import io
@@ -20,7 +17,7 @@ class TextTable:
     rows: tuple[tuple[CellValue, ...], ...]
 
     def as_text(self) -> str:
-        """Return aligned columns, with names to the left and numbers to the right."""
+        """Return aligned columns, with names left-aligned and numbers right-aligned."""
         lines = [list(self.head), *([_shown(cell) for cell in row] for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         body = ("  ".join(_aligned(line, widths)).rstrip() for line in lines)
@@ -34,7 +31,7 @@ class TextTable:
 
 
 def square(title: str, names: Sequence[str], cells: Iterable[Sequence[CellValue]]) -> TextTable:
-    """Make a table whose rows and columns have the same names."""
+    """Create a table whose rows and columns have the same names."""
     return TextTable(title, ("", *names), tuple((name, *row) for name, row in zip(names, cells, strict=True)))
 
 

@@ -1,14 +1,14 @@
 """Statistical confidence in scores: intervals, paired tests, and groups of runs with no significant difference.
 
-The items are a sample of all possible items. `interval` draws samples of the same size with replacement (Efron and
-Tibshirani 1993) and uses the standard error of the values on them; see `score_intervals`. `paired_test` tests whether
-the difference between two runs could be chance, with both runs evaluated on the same samples; see `paired_tests`.
-`tie_groups` tests all pairs of runs; see `all_pairs`. `slice_gaps` compares a run's scores on slices of the items, for
-all pairs of slices together.
+The items are treated as a sample of all possible items. `interval` draws samples of the same size with replacement
+(Efron and Tibshirani 1993) and uses the standard error of the values on them; see `score_intervals`. `paired_test`
+tests whether the difference between two runs could be due to chance, evaluating both runs on the same samples; see
+`paired_tests`. `tie_groups` tests all pairs of runs; see `all_pairs`. `slice_gaps` compares a run's scores on slices of
+the items, testing all pairs of slices together.
 
 Values that a metric derives from the whole gold standard are the same in every sample. The exception is the information
-content of a class in ICM, which changes to first order (`scoring.metrics.metric.Contributions`). A metric without
-contributions is computed on every sample.
+content of classes in ICM, whose changes are included to first order (`scoring.metrics.metric.Contributions`). A metric
+without contributions is recomputed on every sample.
 
 The same arguments give bit-identical results for any number of threads.
 """

@@ -1,22 +1,22 @@
 """Tests of all pairs of runs together.
 
-The best of many equal runs is ahead of the others by chance alone. Testing it against them as if it had been chosen in
-advance would claim too much. Therefore every pair is tested, and the probability of any false difference among all
-pairs is bounded, whichever pairs are looked at afterwards: step-down max-T (Westfall and Young 1993, algorithm 2.8;
-Romano and Wolf 2005). The statistic of a pair is its difference divided by its standard error. In each sample, it is
-compared with the largest statistic among the pairs whose observed statistic is not larger. All pairs share the samples,
-so very similar runs weaken the test only a little, unlike with Holm's correction of all pairs.
+The best of many equally good runs is ahead of the others by chance alone. Testing it as if it had been chosen in
+advance would find false differences. Therefore, every pair is tested, and the probability of any false difference among
+all pairs is bounded, no matter which pairs are examined afterward: step-down max-T (Westfall and Young 1993, algorithm
+2.8; Romano and Wolf 2005). The statistic of a pair is its difference divided by its standard error. It is compared, in
+each sample, with the largest statistic among the pairs whose observed statistic is not larger. All pairs share the
+samples, so very similar runs weaken the test only a little, unlike with Holm's correction for all pairs.
 
 There are two kinds of samples:
 
-- `bootstrap`: items are drawn with replacement. Differences are relative to the observed difference.
-- `randomisation`: the differences of each item keep or change their sign with equal probability, in the same way for
-  all pairs. For two runs and a mean over the items, this is the test by exchanged answers (Fisher 1935, Noreen 1989).
+- `bootstrap`: items are drawn with replacement. The observed difference is subtracted from the differences on samples.
+- `randomization`: each item's differences keep or change their sign with equal probability, in the same way for all
+  pairs. For two runs and a mean over the items, this is the same as exchanging answers (Fisher 1935, Noreen 1989).
   Other metrics use their jackknife pseudo-values (Tukey 1958), which need more items: with 50 equal runs on 12 items
-  and F1, one run is found to differ in 11 % of cases.
+  and F1, one run is found to differ in 11% of cases.
 
-The standard error of an observed difference is computed under the hypothesis of no difference, where few items cannot
-make it too small.
+The standard error of an observed difference is computed under the hypothesis of no difference, so that having few items
+cannot make it too small.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from scoring.metrics.metric import Numbers
 
-_CLOSE = 1e-9  # statistics whose relative difference is smaller count as equal
+_CLOSE = 1e-9  # statistics count as equal if their relative difference is smaller
 
 Places = NDArray[np.intp]
 
@@ -34,11 +34,11 @@ def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
 
     Args:
         observed: the runs' values, (runs,).
-        samples: the runs' values on the samples under the hypothesis of no difference, (runs, rounds). NaN where
-            undefined, which counts as a difference for the pairs of that run.
-        drawn: the number of items that each sample drew with replacement. The variance of the sample values is then
-            (drawn − 1) / drawn of the variance of the observed values, and does not contain the difference itself. None
-            uses the variance of the samples unchanged.
+        samples: the runs' values on the samples under the hypothesis of no difference, (runs, rounds). They are NaN
+            where undefined, which counts as reaching the observed difference in all pairs with that run.
+        drawn: the number of items drawn with replacement for each sample. The variance of the sample values is then
+            (drawn − 1) / drawn of the variance of the observed values, and does not include the difference itself. If
+            None, the variance of the samples is used unchanged.
     """
     runs, rounds = samples.shape
     first, second = np.triu_indices(runs, 1)
@@ -56,9 +56,9 @@ def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
 def _statistics(apart: Numbers, errors: Numbers, drawn: int | None, rounds: int) -> Numbers:
     """Divide differences by their standard errors.
 
-    The errors come from `rounds` samples and have a relative error of 1 / √(2 · rounds). With many pairs, a pair whose
-    standard error is too small would rank first. Therefore statistics are lowered by what this adds to their
-    probability, to first order.
+    The errors come from `rounds` samples and have a relative error of 1 / √(2 · rounds). Among many pairs, one whose
+    standard error happens to be underestimated would rank first. A first-order correction lowers the statistics to
+    compensate. `drawn` is the same as for `p_values`.
     """
     variance = errors**2 + apart**2 / (2 * rounds)
     if drawn is not None:
@@ -67,7 +67,7 @@ def _statistics(apart: Numbers, errors: Numbers, drawn: int | None, rounds: int)
 
 
 def _standard_errors(samples: Numbers, first: Places, second: Places) -> Numbers:
-    """Return the root mean square of each pair's differences, or 0 if there are none."""
+    """Return the root mean square of each pair's differences."""
     found = np.zeros(len(first))
     is_complete = not np.isnan(samples).any()
     # A loop over pairs is fastest, because rows fit into the cache.
@@ -80,7 +80,7 @@ def _standard_errors(samples: Numbers, first: Places, second: Places) -> Numbers
 
 
 def _cases(samples: Numbers, first: Places, second: Places, errors: Numbers, statistics: Numbers) -> NDArray[np.int64]:
-    """Count the samples in which a pair or a pair before it reaches the observed statistic."""
+    """Count, for each pair, the samples in which this pair or an earlier one reaches the pair's observed statistic."""
     is_complete = not np.isnan(samples).any()
     cases = np.zeros(len(first), np.int64)
     larger = np.maximum if is_complete else np.fmax

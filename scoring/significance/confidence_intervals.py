@@ -18,8 +18,8 @@ from scoring.significance.score_intervals import score_interval
 class Interval:
     """A run's value and its confidence bounds.
 
-    The bounds contain the value on all possible items in a share `level` of all cases. `undefined` is the number of
-    samples without a value, which are left out.
+    In the long run, a fraction `level` of such intervals covers the value that the run would have on the whole
+    population of items. `undefined` is the number of samples that had no value; they are left out.
     """
 
     value: float
@@ -35,10 +35,10 @@ class Interval:
 def interval(
     run: Comparison, spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> Interval | None:
-    """Return the confidence interval of a run's value, or None if the metric is undefined for the run.
+    """Return the confidence interval for a run's value, or None if the metric is undefined for the run.
 
     Args:
-        seed: a seed, or the generator to draw from.
+        seed: a seed, or a generator to draw from.
         rounds: the number of samples.
         level: the confidence level, such as 0.95.
 
@@ -51,7 +51,7 @@ def interval(
 def intervals(
     runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> dict[str, Interval | None]:
-    """Return the `interval` of each run. All runs use the same samples, and no run's result depends on other runs."""
+    """Return the `interval` for each run. All runs use the same samples, and no run's result depends on other runs."""
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)
     if not values:
@@ -67,10 +67,10 @@ def intervals(
 def rank_ranges(
     runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
 ) -> dict[str, tuple[int, int]]:
-    """Return the range of each run's ranks in a share `level` of the samples, without runs that have no value.
+    """Return the range that contains a run's rank in a fraction `level` of the samples, for each run that has a value.
 
     All runs are evaluated on the same samples. A rank is one more than the number of better runs, so equal runs share
-    the better rank. In a sample where a run has no value, it ranks last.
+    the better rank. A run ranks last in samples where it has no value.
     """
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)

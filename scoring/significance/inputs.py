@@ -1,4 +1,4 @@
-"""Common first steps of all estimates: check arguments, and select and prepare the runs that have a value."""
+"""The first steps of all estimates: check the arguments, and select and prepare the runs that have a value."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ ROUNDS = 10_000
 
 
 def require_valid(rounds: int, name: str = "level", share: float = 0.95) -> None:
-    """Raise ValueError unless `rounds` is at least 1 and `share` is between 0 and 1."""
+    """Raise ValueError unless `rounds` is at least 1 and `share`, which messages call `name`, is between 0 and 1."""
     if rounds < 1:
         raise ValueError(f"rounds must be at least 1, not {rounds}")
     if not 0 < share < 1:
@@ -26,7 +26,7 @@ def defined_values(runs: Mapping[str, Comparison], spec: MetricSpec) -> dict[str
 
 
 def field_of_runs(runs: Mapping[str, Comparison], values: Mapping[str, float], spec: MetricSpec) -> RunField:
-    """Prepare the runs that have a value."""
+    """Prepare the runs that have a value for sampling."""
     chosen = [runs[name] for name in values]
     if any(run.gold is not chosen[0].gold for run in chosen):
         raise ValueError("the runs are compared with different gold standards")

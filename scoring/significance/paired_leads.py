@@ -1,4 +1,4 @@
-"""How much better one run is than another, and whether the difference could be chance."""
+"""How much better one run is than another, and whether the difference could be due to chance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from scoring.significance.paired_tests import Method, Seed, paired_p_values
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """How much better the first run is than the second (negative: worse), and the p-value of the difference."""
+    """The lead of the first run over the second run (negative if it is worse), and the p-value of the difference."""
 
     lead: float
     p_value: float
@@ -23,7 +23,7 @@ class PairedTest:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """How much better one run is than another, with bounds from the samples and the p-value of `PairedTest`."""
+    """The lead of one run over another, with bounds from the samples and the same p-value as in `PairedTest`."""
 
     lead: float
     low: float
@@ -40,7 +40,7 @@ def paired_test(
     method: Method = "bootstrap",
     rounds: int = ROUNDS,
 ) -> PairedTest | None:
-    """Test whether two runs on the same gold standard differ.
+    """Test whether two runs that were compared with the same gold standard differ.
 
     Returns:
         The result, or None if the metric is undefined for one of the runs.
@@ -66,8 +66,8 @@ def leads(
 ) -> dict[str, dict[str, Lead]]:
     """Return the lead of each run (outer key) over each later run (inner key), by bootstrap on the same samples.
 
-    The p-values are not corrected for the number of pairs. Runs without a value are left out. Samples on which one run
-    of a pair has no value count in the p-value as usual, but not in the bounds.
+    The p-values are not corrected for the number of pairs. Runs without a value are left out. If one run of a pair has
+    no value on a sample, the sample counts in the p-value as in `paired_tests`, but not in the bounds.
     """
     require_valid(rounds, "level", level)
     values = defined_values(runs, spec)

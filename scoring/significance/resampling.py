@@ -1,14 +1,14 @@
-"""Values of runs on item samples and with exchanged answers: the arithmetic of `scoring.significance`.
+"""Bootstrap and permutation values of runs: the arithmetic behind `scoring.significance`.
 
 A metric with contributions needs one matrix product for all runs: the number of times that each sample contains each
-item, multiplied by the item's contribution. Contributions are first rounded to a grid on which every such sum is exact
-in float64, to about 1e-12 of the largest contribution at 2,000 items. (Counts stay as they are, in float32 if it can
-represent their sums.) As a result, the sums do not depend on the order of summation or the number of threads. Columns
-shared by several runs, such as the gold standard's counts, are multiplied only once. Runs with the same contributions
-share rows of the result.
+item, multiplied by the item's contribution. Contributions are first rounded (by about 1e-12 of the largest one, for
+2,000 items) so that every such sum is exact in float64. This does not change counts, which are stored as float32 if it
+can represent their sums. As a result, the sums do not depend on the order of summation or the number
+of threads. Columns shared by several runs, such as the gold standard's counts, are multiplied only once. Runs with the
+same contributions share rows of the result.
 
-A metric without contributions, such as a rank correlation, is computed again on every sample, for all runs and on the
-same draws. This is exact, but slower by orders of magnitude.
+A metric without contributions, such as a rank correlation, is recomputed on every sample, with the same draws for all
+runs. This is exact, but slower by orders of magnitude.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,15 +25,16 @@ from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.metric import Contributions, Numbers
 from scoring.metrics.registry import contributions
 
-_CELLS = 1 << 22  # numbers in a piece of the draws: 32 MB as float64
+_CELLS = 1 << 22  # maximum number of values in a piece of the draws: 32 MB as float64
 _MANTISSA = 52  # bits; one less than in float64, because two sums are added
-_PARTS = 1000  # if a metric is computed again, the items are split into this many parts, each left out in turn
+# For metrics that must be recomputed, split the items into this many parts and leave out each part in turn.
+_PARTS = 1000
 _ORDER_SEED = 0  # seed for ordering the items before they are split into parts
 _WHOLE = 1 << 24  # float32 represents every whole number up to this one
 
 
 class RunField(Protocol):
-    """Runs with the same gold standard and metric. Each has a defined value."""
+    """Runs with the same gold standard and metric, each of which has a defined value."""
 
     @property
     def items(self) -> int:
@@ -41,26 +42,25 @@ class RunField(Protocol):
 
     @property
     def observed(self) -> Numbers:
-        """The runs' values, (runs,), computed with the same arithmetic as the samples."""
+        """The runs' values (runs,), computed with the same arithmetic as for samples."""
 
     @property
     def alike(self) -> list[int]:
-        """For each run, the index of the first run that is identical to it on every sample."""
+        """For each run, the index of the first run that has the same value on every sample."""
 
     def resampled(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        """Return values (runs, rounds) on as many items, drawn with replacement. NaN where undefined."""
+        """Return values (runs, rounds) on samples of as many items, drawn with replacement. NaN where undefined."""
 
     def pseudo_values(self) -> Numbers:
-        """Return jackknife pseudo-values (units, runs): each unit's contribution to first order, with the mean
-        `observed`.
+        """Return jackknife pseudo-values (units, runs): each unit's contribution to first order, with mean `observed`.
 
-        Units are items or, if there are too many items to leave each out in turn, parts of equal size.
+        Units are items or, if there are too many items to leave out each in turn, parts of nearly equal size.
         """
 
     def exchanged(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        """Return the differences (rounds,) between two runs, as the first value minus the second value.
+        """Return the differences (rounds,) between the first and the second run.
 
-        In each round, the two runs' answers to each item are exchanged with a probability of one half.
+        In each round, their answers to each item are exchanged with a probability of one half.
         """
 
 
@@ -68,7 +68,7 @@ def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> RunField:
     """Prepare the runs for sampling.
 
     Raises:
-        TypeError: the metric has no contributions, and the answers are spans or rankings.
+        TypeError: the metric has no contributions, and the answers are not labels, weights or tables.
     """
     parts = [contributions(comparison, spec) for comparison in comparisons]
     known = [part for part in parts if part is not None]
@@ -76,14 +76,14 @@ def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> RunField:
         return _Sums.of(known, comparisons[0].gold.strata)
     labels = [comparison for comparison in comparisons if isinstance(comparison, MatrixComparison)]
     if len(labels) < len(comparisons):
-        raise TypeError(f"{spec.key} has no contributions by item, so these answers cannot be scored on samples")
+        raise TypeError(f"{spec.key} cannot be broken down by item, so these answers cannot be scored on samples")
     return _Recomputed(labels, spec)
 
 
 def _draws(rng: np.random.Generator, strata: Sequence[Rows], rounds: int) -> Iterator[NDArray[np.int64]]:
     """Yield rows drawn with replacement, in pieces of shape (some rounds, items).
 
-    The number of rows drawn from each stratum is its size.
+    As many rows are drawn from each stratum as it contains.
     """
     items = sum(map(len, strata))
     for size in _pieces(items, rounds):
@@ -100,7 +100,7 @@ def _coins(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArra
 def sign_flips(values: Numbers, rng: np.random.Generator, rounds: int) -> Numbers:
     """Return the means (columns, rounds) of `values` (units, columns) with random signs in each round.
 
-    The sign of a unit changes in all columns together.
+    A unit's sign changes in all columns at the same time.
     """
     units = len(values)
     step = _grid(np.abs(values).max(initial=0, keepdims=True), units)
@@ -112,14 +112,14 @@ def sign_flips(values: Numbers, rng: np.random.Generator, rounds: int) -> Number
 
 
 def _pieces(items: int, rounds: int) -> Iterator[int]:
-    """Yield the sizes of pieces. They depend only on the arguments, because the draws depend on the sizes."""
+    """Yield the sizes of pieces. The sizes depend only on the arguments, because the draws depend on the sizes."""
     size = max(1, _CELLS // items)
     for start in range(0, rounds, size):
         yield min(size, rounds - start)
 
 
 def _counts(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count how often each round (row) drew each item (column)."""
+    """Return how often each round drew each item, with shape (rounds, items)."""
     rounds, items = rows.shape
     flat = (rows + np.arange(rounds)[:, None] * items).ravel()
     counts: NDArray[np.int64] = np.bincount(flat, minlength=rounds * items).reshape(rounds, items)
@@ -192,19 +192,22 @@ class _Sums:
         return self.combine((totals[first] + moved).T) - self.combine((totals[second] - moved).T)
 
     def _totals(self, weights: NDArray[Any]) -> Numbers:
-        """Return the sums of the columns, shape (columns, samples), with weights (samples, items)."""
+        """Return the sums of the columns over the items, weighted by `weights` (samples, items).
+
+        The result has shape (columns, samples).
+        """
         totals: Numbers = (self.columns.T @ weights.astype(self.columns.dtype).T).astype(np.float64)
         return totals
 
 
 def _narrowed(columns: Numbers) -> NDArray[Any]:
-    """Convert whole numbers to float32, which halves the time, if float32 can represent the sums of every sample."""
+    """Convert whole numbers to float32 if it can represent the sums of any sample, which halves the time."""
     fits = np.abs(columns).max(initial=0) * len(columns) <= _WHOLE
     return columns.astype(np.float32) if fits and np.array_equal(columns, np.rint(columns)) else columns
 
 
 def _grid(greatest: Numbers, items: int) -> Numbers:
-    """Return a power of two for each of the k columns. Any sum of multiples of it over the items is exact."""
+    """Return a power of two for each of the k columns, such that sums of its multiples over the items are exact."""
     exponents: NDArray[np.int32] = np.frexp(greatest)[1] + items.bit_length() - _MANTISSA
     return np.ldexp(1.0, exponents)
 
@@ -213,9 +216,9 @@ def _jackknife(values: Numbers, without: Numbers) -> Numbers:
     """Return pseudo-values (units, runs) whose means are the runs' values.
 
     Args:
-        values: the values of the runs, (runs,).
-        without: the values without each unit. If there is no value without a unit, the unit counts as much as the
-    others.
+        values: the runs' values, (runs,).
+        without: the runs' values without each unit, (units, runs). If a value is undefined, the unit is treated as if
+            removing it did not change the value.
 
     Source: Tukey (1958).
     """
@@ -226,7 +229,7 @@ def _jackknife(values: Numbers, without: Numbers) -> Numbers:
 
 
 class _Recomputed:
-    """Runs whose metric is computed again on every sample."""
+    """Runs whose metric is recomputed on every sample."""
 
     def __init__(self, comparisons: Sequence[MatrixComparison], spec: MetricSpec) -> None:
         columns = tuple(dict.fromkeys(name for comparison in comparisons for name in comparison.columns))
@@ -262,7 +265,7 @@ class _Recomputed:
 
 
 def _under(columns: tuple[str, ...], comparison: MatrixComparison) -> MatrixComparison:
-    """Add empty columns to a run."""
+    """Give a run these columns, in this order, adding empty ones where needed."""
     at = [columns.index(name) for name in comparison.columns]
 
     def spread(values: NDArray[Any], empty: Any) -> NDArray[Any]:
@@ -285,7 +288,7 @@ def _same(first: MatrixComparison, second: MatrixComparison) -> bool:
 
 
 def _exchange(run: MatrixComparison, other: MatrixComparison, coin: NDArray[np.bool_]) -> MatrixComparison:
-    """Return `run` with the other run's answers to the selected items."""
+    """Return `run` with the other run's answers to the items where `coin` is True."""
     return replace(
         run,
         run=np.where(coin[:, None], other.run, run.run),

@@ -1,7 +1,7 @@
-"""The confidence interval of one run's value, based on samples of the items.
+"""The confidence interval for one run's value, based on samples of items.
 
 A value near an end of its range has skewed errors, and samples with few incorrect items contain too little information
-about these errors. Percentiles and BCa reach only 76 to 78 % coverage at an accuracy of 0.97 on 50 items. For this
+about these errors. Percentiles and BCa reach only 76% to 78% coverage for an accuracy of 0.97 on 50 items. For this
 reason, the method depends on the value:
 
 - The share of correct items uses Wilson's score interval (1927).
@@ -9,11 +9,11 @@ reason, the method depends on the value:
   range in proportion to the distance from the end, and equals its estimate at the observed value. With two ends, this
   is Wilson's interval for an effective sample size (Dean and Pagano 2015, Journal of Survey Statistics and
   Methodology).
-- Values without a range, such as ICM, use Student's interval after two items answered by chance are added, as Agresti
-  and Coull (1998) do for shares.
+- Unbounded values, such as ICM, use an interval from Student's t-distribution after adding two items answered by
+  chance, as Agresti and Coull (1998) do for shares.
 
-The effect of incorrect items is estimated by giving items the answers to other items, so that a run without errors also
-has an interval.
+The effect of incorrect items is estimated by giving items the answers to different items, so that even a run without
+errors has an interval.
 """
 
 from math import sqrt
@@ -26,8 +26,8 @@ from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import Contributions, Numbers
 from scoring.metrics.registry import contributions, value_range
 
-ADDED = 2  # number of items answered by chance
-_ORDER_SEED = 0  # seed for choosing the items whose answers other items get; the same for all runs
+ADDED = 2  # number of added items that are answered by chance
+_ORDER_SEED = 0  # seed for choosing which item's answer each item gets; the same for all runs
 _CLOSE = 1e-12
 
 Bounds = tuple[float, float]
@@ -55,7 +55,7 @@ def score_interval(comparison: Comparison, spec: MetricSpec, value: float, sampl
 
 
 def _is_share(parts: Contributions, value: float) -> bool:
-    """Whether each item is correct or incorrect with equal weight, and the value is the share of correct items."""
+    """Return whether the value is the share of correct items: all have the same weight, and each is correct or not."""
     right, *wholes = parts.values.T
     if len(wholes) > 1 or not all((whole == 1).all() for whole in wholes):
         return False
@@ -65,7 +65,7 @@ def _is_share(parts: Contributions, value: float) -> bool:
 def _ends(value: float, slope: float, bounded: Range, quantile: float) -> Bounds:
     """Solve (m − value)² = quantile² · slope · (m − low) · (high − m) for m.
 
-    An end that is None contributes no factor.
+    If an end is None, its factor is left out.
     """
     low, high = bounded
     if low is not None and high is not None:
@@ -84,7 +84,7 @@ def _ends(value: float, slope: float, bounded: Range, quantile: float) -> Bounds
 def _at_end(
     comparison: Comparison, spec: MetricSpec, value: float, error: float, bounded: Range, quantile: float
 ) -> Bounds:
-    """Return the ends for a value at an end of its range, with the variance that incorrect items would add."""
+    """Return the interval for a value at an end of its range, using the variance that items answered by chance add."""
     low, high = bounded
     both = low is not None and high is not None
     width = high - low if low is not None and high is not None else 1.0
@@ -97,7 +97,7 @@ def _at_end(
 
 
 def _widened(comparison: Comparison, spec: MetricSpec, value: float, error: float, quantile: float) -> Bounds:
-    """Return Student's interval with ADDED items answered by chance."""
+    """Return the interval from Student's t-distribution after adding ADDED items answered by chance."""
     items, found = len(comparison.gold), _chance(comparison, spec)
     middle, variance = value, error**2 * items
     if found is not None:
@@ -111,7 +111,10 @@ def _widened(comparison: Comparison, spec: MetricSpec, value: float, error: floa
 
 
 def _chance(comparison: Comparison, spec: MetricSpec) -> tuple[Numbers, Numbers] | None:
-    """Return each item's contribution beyond the mean (items,), and its change if the item is answered by chance."""
+    """Return each item's contribution minus the mean (items,), and how much it changes if answered by chance.
+
+    Return None if the metric has no contributions.
+    """
     order = np.random.default_rng(_ORDER_SEED).permutation(len(comparison.gold))
     parts, other = contributions(comparison, spec), contributions(comparison.by_chance(order), spec)
     if parts is None or other is None:
@@ -124,9 +127,9 @@ def _chance(comparison: Comparison, spec: MetricSpec) -> tuple[Numbers, Numbers]
 
 
 def _student(normal: float, freedom: int) -> float:
-    """Compute a quantile of Student's distribution from the normal quantile, by Cornish and Fisher's expansion.
+    """Approximate a quantile of Student's t-distribution from the normal quantile, using the Cornish-Fisher expansion.
 
-    The result is accurate to 1e-3 from 9 degrees of freedom.
+    The result is accurate to 1e-3 for 9 or more degrees of freedom.
 
     Source: Abramowitz and Stegun (1964), 26.7.5.
     """

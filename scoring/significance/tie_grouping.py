@@ -14,15 +14,15 @@ from scoring.significance.inputs import ROUNDS, defined_values, field_of_runs, r
 from scoring.significance.paired_tests import Method, Seed
 from scoring.significance.resampling import RunField, sign_flips
 
-FEW = 10  # with fewer items, no test holds its level
+FEW = 10  # with fewer items, no test keeps its nominal level
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedRun:
-    """A run and its tie group. Groups count from 1, which is the best group.
+    """A run and its tie group. Group 1 is the best.
 
-    `p_value` is for the test against the best run of the group, corrected for all pairs of runs. It is None for that
-    best run. Value and group are None if the metric is undefined for the run.
+    `p_value` comes from the test against the group's best run, corrected for all pairs of runs. It is None for the best
+    run itself. Value and group are None if the metric is undefined for the run.
     """
 
     name: str
@@ -42,11 +42,11 @@ def tie_groups(
 ) -> list[GroupedRun]:
     """Sort the runs from best to worst and group runs with no significant difference.
 
-    The first run that differs from the best run at `alpha` starts a new group, whose best run it is, and so on. The
-    tests are corrected for all pairs of runs: among equal runs, the probability that one is put into another group is
-    at most `alpha`; see `all_pairs`. With fewer than FEW items, all runs form one group.
+    The first run that differs from the best run at `alpha` starts a new group as its best run, and so on. The tests are
+    corrected for all pairs of runs: among equal runs, the probability that any run is put into a different group is at
+    most `alpha`; see `all_pairs`. If there are fewer than FEW items, all runs form one group.
 
-    Runs with equal values always tie. Runs that are identical to the metric count as one in the correction, so
+    Runs with equal values always tie. Runs that the metric cannot distinguish count as one in the correction, so
     submitting a run twice does not affect other runs. Runs without a value come last.
 
     Memory use is at most 8 bytes × rounds × runs, plus 8 bytes × items × runs, plus about 200 MB.
@@ -73,7 +73,7 @@ def tie_groups(
 
 
 def _pairs(field: RunField, order: Sequence[int], method: Method, rounds: int, seed: Seed) -> Numbers:
-    """Return the corrected p-values of all pairs of the runs in `order`, shape (runs, runs)."""
+    """Return the corrected p-values for all pairs of the runs in `order`, with shape (runs, runs)."""
     if field.items < FEW:
         return np.ones((len(order), len(order)))
     rng = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def _pairs(field: RunField, order: Sequence[int], method: Method, rounds: int, s
 
 
 def _groups(order: Sequence[int], pairs: Numbers, alpha: float) -> list[dict[int, float | None]]:
-    """Return groups of runs with the p-value of each run against the group's best run, which comes first."""
+    """Return the groups, each as a mapping from runs to their p-values against the best run, which comes first."""
     groups: list[dict[int, float | None]] = []
     leader = 0
     for place, run in enumerate(order):

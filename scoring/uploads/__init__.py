@@ -1,1 +1,1 @@
-"""Uploads (a run file or a zip of runs): file name patterns, safe reading of archives, and the runs inside."""
+"""Uploads (a run file or a zip of runs): file naming patterns, safe reading of archives, and the runs in an upload."""

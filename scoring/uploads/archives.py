@@ -1,6 +1,6 @@
-"""The content of an uploaded zip: its runs, files that are skipped with a warning, and forbidden content.
+"""Inspect an uploaded zip: find the runs, the files to skip with a warning, and forbidden files.
 
-This module does not unpack anything.
+Only `read_archived` unpacks anything.
 """
 
 import re
@@ -8,6 +8,7 @@ import stat
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from scoring import limits
@@ -30,7 +31,10 @@ NESTED = re.compile(r".*\.(zip|7z|rar|tar|gz|tgz|bz2|xz|zst)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ArchivedFile:
-    """A file in an archive that should be a run: entry name, name with the rule's folders, and size in bytes."""
+    """A file in an archive that should be a run.
+
+    `name` includes the folders that the naming rule requires. `size` is in bytes.
+    """
 
     entry: str
     name: str
@@ -39,15 +43,17 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The files that should be runs, the folder that contains all of them (None: no such folder), and the problems."""
+    """The files that should be runs, the folder that contains all of them (or None), and the problems."""
 
     files: list[ArchivedFile]
     folder: str | None
     report: Report
 
 
-def inspect_archive(path: Path, listed: int | None = limits.LISTED, folders: int = 0) -> Archive:
-    """Check the list of entries. If the report has errors, use the files only for further reports.
+def inspect_archive(
+    path: Path, listed: int | None = limits.LISTED, folders: int = 0, most_entries: int = limits.ARCHIVE_ENTRIES
+) -> Archive:
+    """Check the list of entries. If the report has errors, use the files only to find more problems.
 
     Args:
         folders: the number of folders that are part of a run's name.
@@ -55,12 +61,12 @@ def inspect_archive(path: Path, listed: int | None = limits.LISTED, folders: int
     report = Report(listed=listed)
     try:
         with path.open("rb") as file:
-            entries = read_entries(file, limits.ARCHIVE_ENTRIES)
+            entries = read_entries(file, most_entries)
     except BrokenZipError as error:
         report.error("archive-broken", found=str(error))
         return Archive([], None, report)
     except TooManyEntriesError as error:
-        report.error("archive-entries", found=str(error), expected=str(limits.ARCHIVE_ENTRIES))
+        report.error("archive-entries", found=str(error), expected=str(most_entries))
         return Archive([], None, report)
     bare = Counter(_bare_name(entry) for entry in entries)
     for entry in entries:
@@ -70,13 +76,14 @@ def inspect_archive(path: Path, listed: int | None = limits.LISTED, folders: int
     files = [entry for entry in entries if not _is_folder(entry)]
     clutter = [entry for entry in files if CLUTTER.fullmatch(_path(entry))]
     _list("warning", "archive-clutter", clutter, report)
-    files = [entry for entry in files if entry not in clutter]
+    files = [entry for entry in files if not CLUTTER.fullmatch(_path(entry))]
     folder = _enclosing_folder(files, folders)
     accompanying = [entry for entry in files if ACCOMPANYING.fullmatch(PurePosixPath(_path(entry)).name)]
     _list("warning", "archive-accompanying", accompanying, report)
     nested = [entry for entry in files if NESTED.fullmatch(entry.name)]
     _list("error", "archive-nested", nested, report)
-    runs = [_archived(entry, folder, folders, bare, report) for entry in files if entry not in [*accompanying, *nested]]
+    others = {*accompanying, *nested}
+    runs = [_archived(entry, folder, folders, bare, report) for entry in files if entry not in others]
     if not runs and report.ok:
         report.error("archive-empty")
     return Archive(runs, folder, report)
@@ -86,17 +93,34 @@ def read_archived(path: Path, entry_name: str) -> bytes:
     """Return the content of one entry.
 
     Raises:
-        BrokenZipError: the archive or the entry's data are damaged, or the entry does not exist.
+        BrokenZipError: the archive or the entry's data is damaged, or the entry does not exist.
     """
+    state = path.stat()
+    entry = _readable_entries(path, state.st_ino, state.st_size, state.st_mtime_ns).get(entry_name)
+    if entry is None:
+        raise BrokenZipError(f"the entry {entry_name} does not exist")
     with path.open("rb") as file:
-        for entry in read_entries(file, limits.ARCHIVE_ENTRIES):
-            if entry.name == entry_name and entry.method in (STORED, DEFLATED) and entry.size <= limits.RUN_BYTES:
-                return read_entry(file, entry)
-    raise BrokenZipError(f"the entry {entry_name} does not exist")
+        return read_entry(file, entry)
+
+
+@lru_cache(maxsize=2)
+def _readable_entries(path: Path, inode: int, size: int, changed: int) -> dict[str, ZipEntry]:
+    """Return the entries by name. They are cached because an archive's runs are read one by one."""
+    with path.open("rb") as file:
+        entries = read_entries(file, limits.ARCHIVE_ENTRIES_MOST)
+    # if several entries have the same name, the first one is used
+    return {
+        entry.name: entry
+        for entry in reversed(entries)
+        if entry.method in (STORED, DEFLATED) and entry.size <= limits.RUN_BYTES
+    }
 
 
 def _path(entry: ZipEntry) -> str:
-    """Return the entry's path with slashes. Some Windows programs write backslashes, which the standard forbids."""
+    """Return the entry's path with slashes.
+
+    Some Windows programs write backslashes, although the standard forbids them.
+    """
     return entry.name.replace("\\", "/")
 
 
@@ -110,12 +134,12 @@ def _points_out(entry: ZipEntry) -> bool:
 
 
 def _bare_name(entry: ZipEntry) -> str:
-    """Return the name without folders, drives and hosts."""
+    """Return the name without any folders, drive or host."""
     return re.split("[/:]", _path(entry))[-1]
 
 
 def _check_entry(entry: ZipEntry, bare: Mapping[str, int], report: Report) -> None:
-    """Report entries that would be written or read outside the archive, and entries that cannot be read."""
+    """Report an entry that points outside the archive, is not a regular file or folder, or cannot be read."""
     name = printable(entry.name)
     kind = stat.S_IFMT(entry.mode)
     if _points_out(entry):
@@ -145,7 +169,7 @@ def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
 
 
 def _check_twice(names: Iterable[str], report: Report) -> None:
-    """Report names that are the same on some file systems. Case and Unicode composition are ignored."""
+    """Report names that collide on some file systems because they differ only in case or Unicode composition."""
     same: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
         same[composed(name).casefold()].append(name)
@@ -156,14 +180,14 @@ def _check_twice(names: Iterable[str], report: Report) -> None:
 
 
 def _enclosing_folder(files: Sequence[ZipEntry], folders: int) -> str | None:
-    """Return the single folder that contains all files and is not part of their names, or None."""
+    """Return the single folder that contains all files and is not part of the runs' names, or None."""
     outer = {_path(entry).split("/", 1)[0] if "/" in _path(entry) else "" for entry in files}
     is_deeper = any(_path(entry).count("/") > folders for entry in files)
     return outer.pop() or None if len(outer) == 1 and is_deeper else None
 
 
 def _suggested(entry: ZipEntry, bare: Mapping[str, int]) -> str | None:
-    """Return the name without folders, unless two files would then have the same name."""
+    """Return the name without folders, or None if two files would then have the same name."""
     name = _bare_name(entry)
     return printable(name) if bare[name] == 1 else None
 
@@ -172,14 +196,15 @@ def _archived(
     entry: ZipEntry, folder: str | None, folders: int, bare: Mapping[str, int], report: Report
 ) -> ArchivedFile:
     inner = _path(entry).removeprefix(f"{folder}/") if folder else _path(entry)
-    if inner.count("/") > folders and not _points_out(entry):  # other paths were already reported
+    # Paths that point outside the archive have already been reported.
+    if inner.count("/") > folders and not _points_out(entry):
         name = printable(entry.name)
         report.error("archive-subfolder", file=name, found=name, suggestion=_suggested(entry, bare))
     return ArchivedFile(entry.name, "/".join(inner.split("/")[-1 - folders :]), entry.size)
 
 
 def _list(severity: Severity, code: str, entries: Sequence[ZipEntry], report: Report) -> None:
-    """Report one problem for all entries of a kind."""
+    """Report these entries together as one problem."""
     if entries:
         places = tuple(printable(entry.name) for entry in entries[: report.listed])
         report.add(severity, code, places=places, count=len(entries))

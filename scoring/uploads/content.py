@@ -1,4 +1,4 @@
-"""Checks of all runs of an upload: names, structure, and content of each run."""
+"""Check an upload: its names, its structure, and the content of each run."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from scoring.uploads.zips import BrokenZipError
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The problems of one run's content, its hash, its number of answered items, and its answers if they are kept."""
+    """The problems in one run's content, its hash, the number of items it answers, and its answers if they are kept."""
 
     run: RecognisedRun
     report: Report
@@ -59,8 +59,9 @@ def check_upload(
         items: same as for `scoring.check.check`. All runs of the upload use the same items.
         listed: same as for `inspect_upload`.
         used_numbers: same as for `inspect_upload`.
-        keep: number of bytes of run content up to which the report keeps answers, starting with the first run.
+        keep: maximum total size in bytes of the runs whose answers the report keeps, starting with the first run.
     """
+    definition = definition.in_split(split)
     upload = inspect_upload(definition, path, file_name, team, listed, used_numbers)
     known = known_items(items if items is None or isinstance(items, Path) else list(items))
     held = {*used_numbers, *((run.track, run.number) for run in upload.runs)}
@@ -74,7 +75,7 @@ def check_upload(
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """Checks the content of an upload's runs. Every run whose name is suggested is added to `used_numbers`."""
+    """Checks of the content of an upload's runs. If a name is suggested, its run is added to `used_numbers`."""
 
     definition: Definition
     path: Path
@@ -86,7 +87,7 @@ class _Contents:
     keep: int
 
     def are_too_much(self, upload: Upload) -> bool:
-        """Report an archive that unpacks to far more data than its runs need."""
+        """Return whether an archive unpacks to far more data than its runs need, and report an error if so."""
         if not upload.is_archive:
             return False
         total, limit = sum(run.size for run in upload.runs), limits.ARCHIVE_BYTES_FREE
@@ -98,9 +99,9 @@ class _Contents:
         return total > limit
 
     def check(self, upload: Upload) -> Iterator[RunReport]:
-        """Check one run after another.
+        """Check the runs one by one.
 
-        After many invalid runs, skip the remaining ones and report which were skipped.
+        After too many invalid runs, skip the rest and report which runs were skipped.
         """
         invalid = invalid_bytes = valid_bytes = 0
         left_out = []
@@ -151,9 +152,9 @@ class _Contents:
         return None
 
     def _report_other_track(self, run: RecognisedRun, data: bytes, report: Report) -> None:
-        """Report the track for which this run is valid.
+        """If this run is valid for a different track, report that track.
 
-        Among tracks with similar runs, only the most similar name is tried.
+        If it could be for several tracks, try only the one with the most similar name.
         """
         if len(data) > limits.LOOK_ALIKE_BYTES:
             return
@@ -177,14 +178,17 @@ class _Contents:
         return items is not None and begins_as(track, head, items.index, items.optional)
 
     def _name_for(self, track: Track, run: RecognisedRun) -> str | None:
-        """Return a name for a run of this track, with an unused number if the run's own number is used."""
+        """Return a name for the run in this track.
+
+        If the run's own number is already used there, choose an unused number.
+        """
         team = self.team or naming.explain(self.definition, run.name, None).team
         number = None if (track.slug, run.number) in self.used_numbers else run.number
         return naming.example(self.definition, track.slug, team, number, self.used_numbers)
 
 
 def _with_own_names(report: Report, run: RecognisedRun) -> Report:
-    """Replace packed names in the problems of a run with several files by the paths in the upload."""
+    """If the run has several files, replace the packed names in its problems with paths in the upload."""
     paths = paths_of(run.entry)
     names = {packed_name(value, PurePosixPath(path)): path for value, path in paths.items()}
     if not names:

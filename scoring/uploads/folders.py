@@ -1,4 +1,4 @@
-"""A run's folder on this computer, packed as it would be uploaded."""
+"""Pack a local folder of run files as it would be uploaded."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,11 +9,13 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 @contextmanager
 def zipped(folder: Path, folders: int | None = None) -> Iterator[Path]:
-    """Zip the files of a folder under its name for the duration of the context. Hidden files are left out.
+    """Zip the files in a folder, except hidden ones, and delete the zip when the context ends.
+
+    The zip is named after the folder.
 
     Args:
         folders: the number of folders in a run's name. The names in the zip begin with the folder's own name, unless
-            its files are deep enough without it.
+            its files are already nested that deeply.
     """
     folder = folder.resolve()
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and not _is_hidden(path, folder)]

@@ -1,4 +1,4 @@
-"""The runs in an upload (a run file or an archive), as far as size, names and archive structure reveal them."""
+"""Find the runs in an upload (a run file or an archive) from its size, names and archive structure alone."""
 
 import json
 from collections import defaultdict
@@ -8,7 +8,9 @@ from pathlib import Path, PurePosixPath
 
 from scoring import limits
 from scoring.definition import Definition
+from scoring.formats import is_zipped
 from scoring.formats.filetypes import foreign_kind, is_zip
+from scoring.formats.parquet import MARK
 from scoring.formats.several import packed, packed_name
 from scoring.reports.problems import Report
 from scoring.uploads import naming
@@ -23,9 +25,9 @@ HEAD_BYTES = 1024
 class RecognisedRun:
     """A run recognized by its name. `entry` is its path in the archive, empty for a single file. `size` is in bytes.
 
-    If the name does not contain a track, `track` is from the most similar valid name, so that the content is also
-    checked. For a run with several files, `entry` lists them (`entry_of`), and the name contains the field of the files
-    instead of a value.
+    If the name does not contain a track, `track` comes from the most similar valid name, so that the content can also
+    be checked. For a run with several files, `entry` lists them (`entry_of`), and the name contains the placeholder
+    for the files, such as `{language}`.
     """
 
     entry: str
@@ -37,22 +39,22 @@ class RecognisedRun:
 
 
 def entry_of(paths: Mapping[str, str]) -> str:
-    """Return the entry of a run with several files: each file's path in the archive, by value.
+    """Return the value of `Run.entry` for a run with several files.
 
-    No path begins with `/`.
+    `paths` maps each file's field value to its path in the archive. The value starts with `/`, which no path does.
     """
     return "/" + json.dumps(paths, ensure_ascii=False, separators=(",", ":"))
 
 
 def paths_of(entry: str) -> dict[str, str]:
-    """Return the paths of a run's files by value, or an empty mapping for a run with a single file."""
+    """Return the `paths` from which `entry_of` made this entry, or an empty dict for a run with a single file."""
     found: dict[str, str] = json.loads(entry[1:]) if entry.startswith("/") else {}
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _RecognisedFile:
-    """A file of a run. For a run with several files, `value` identifies the file that `run` describes."""
+    """A file of a run. If the run has several files, `run` describes only this one, and `value` is its field value."""
 
     run: RecognisedRun
     value: str | None
@@ -61,9 +63,9 @@ class _RecognisedFile:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The runs found by names and archive structure.
+    """The runs found from names and archive structure.
 
-    If the report has errors, use the runs only for further reports. An archive with an invalid structure has no runs.
+    If the report has errors, use the runs only to find more problems. An archive with an invalid structure has no runs.
     """
 
     runs: list[RecognisedRun]
@@ -85,7 +87,7 @@ def inspect_upload(
         path: path of the uploaded bytes. `file_name` is the uploader's name for the file.
         team: the team name that the file names must contain. None accepts any team.
         listed: the maximum number of places that a problem lists, or None for no limit.
-        used_numbers: existing runs, by track and number, whose names are not suggested.
+        used_numbers: tracks and numbers of existing runs. Their names are not suggested.
     """
     report = Report(listed=listed)
     label = naming.printable(file_name)
@@ -100,24 +102,37 @@ def inspect_upload(
         found, expected = f"{size:,} bytes", f"{limits.UPLOAD_BYTES:,} bytes"
         report.error("file-too-large", file=label, found=found, expected=expected)
         return Upload([], report, is_archive=is_zip(head))
-    if is_zip(head):
+    if is_zip(head) and not is_one_run(definition, file_name, team):
         return Upload(
             _runs_of_archive(definition, path, file_name, team, used_numbers, report), report, is_archive=True
         )
-    if file_name.casefold().endswith(".zip"):
+    if file_name.casefold().endswith(".zip") and not is_zip(head):
         report.error("archive-no-zip", file=label, found=label)
         return Upload([], report, is_archive=False)
-    kind = foreign_kind(head)
+    kind = None if is_zip(head) or _is_parquet(definition, head) else foreign_kind(head)
     if kind:
         report.error("not-a-text", file=label, found=kind)
     alone = _recognise(definition, "", file_name, size, team, set(used_numbers), report)
     return Upload(_runs_of([alone] if alone else []), report, is_archive=False)
 
 
-def read_run(path: Path, entry: str) -> bytes:
-    """Return the bytes of one run of a stored upload, with several files packed into one.
+def _is_parquet(definition: Definition, head: bytes) -> bool:
+    """Return whether the file is a Parquet file and a track accepts such files."""
+    return head.startswith(MARK) and any(track.format.options.get("parquet") for track in definition.tracks)
 
-    If `entry` is empty, it is the file itself.
+
+def is_one_run(definition: Definition, file_name: str, team: str | None) -> bool:
+    """Return whether a zip with this name is a single run with a file for each item."""
+    named = naming.read(definition, file_name, team)
+    if named is not None and named.track:
+        return is_zipped(definition.track(named.track))
+    return all(map(is_zipped, definition.tracks))
+
+
+def read_run(path: Path, entry: str) -> bytes:
+    """Return the bytes of one run in a stored upload. If the run has several files, pack them into one.
+
+    If `entry` is empty, the upload itself is the run.
 
     Raises:
         OSError: the file does not exist.
@@ -130,6 +145,13 @@ def read_run(path: Path, entry: str) -> bytes:
     return packed({packed_name(value, PurePosixPath(paths[value])): content for value, content in inner.items()})
 
 
+def _most_entries(definition: Definition) -> int:
+    """Return how many entries an archive may have: enough for every file of every run that the names allow."""
+    files = sum(1 if track.files is None else len(track.files.of) for track in definition.tracks)
+    wanted = limits.ENTRIES_A_FILE * files * max(1, len(definition.naming.numbers))
+    return min(limits.ARCHIVE_ENTRIES_MOST, max(limits.ARCHIVE_ENTRIES, wanted))
+
+
 def _runs_of_archive(
     definition: Definition, path: Path, file_name: str, team: str | None, used_numbers: UsedNumbers, report: Report
 ) -> list[RecognisedRun]:
@@ -140,10 +162,13 @@ def _runs_of_archive(
     else:
         suggestion = next((problem.suggestion for problem in named.report if problem.suggestion), None)
         report.error("archive-named-otherwise", file=label, found=label, suggestion=suggestion)
-    archive = inspect_archive(path, report.listed, Pattern(definition.naming.run).depth)
+    archive = inspect_archive(path, report.listed, Pattern(definition.naming.run).depth, _most_entries(definition))
     report.extend(archive.report, file=label)
     if archive.folder and archive.report.ok and not _asks_for_folder(definition, archive.folder, team):
-        report.warning("archive-folder", file=label, found=naming.printable(archive.folder))
+        folder = naming.example_archive(definition, team)
+        top = "at the top level of the archive"
+        expected = f"{top} or in the folder {folder.removesuffix('.zip')}" if folder else top
+        report.warning("archive-folder", file=label, found=naming.printable(archive.folder), expected=expected)
     team_of_runs = team or (named.team if named.report.ok else None)
     recognised = _recognise_all(definition, archive.files, team_of_runs, set(used_numbers), report)
     _check_twice([file for file in recognised if not file.run.is_guess], report)
@@ -157,9 +182,9 @@ def _recognise_all(
     used_numbers: set[tuple[str, int | None]],
     report: Report,
 ) -> list[_RecognisedFile]:
-    """Recognize the files of an archive by name, in their order. No name is suggested twice.
+    """Recognize the files in an archive by name, in their order. No name is suggested twice.
 
-    After too many invalid names, the remaining names are listed without being analyzed, and their files are not read.
+    After too many invalid names, list the remaining ones without analyzing them, and skip their files.
     """
     valid = {file.entry: naming.read(definition, file.name, team) for file in files}
     used_numbers |= {
@@ -179,7 +204,7 @@ def _recognise_all(
 
 
 def _asks_for_folder(definition: Definition, folder: str, team: str | None) -> bool:
-    """Whether the naming rule for archives contains this folder, so that the folder may be packed."""
+    """Return whether the naming rule for archives allows this name, which makes it a valid folder in the zip."""
     return definition.naming.archive is not None and naming.explain_archive(definition, f"{folder}.zip", team).report.ok
 
 
@@ -192,7 +217,7 @@ def _recognise(
     used_numbers: set[tuple[str, int | None]],
     report: Report,
 ) -> _RecognisedFile | None:
-    """Recognize a file by its name. A run that is suggested for the name then counts as used."""
+    """Recognize a file by its name. If a different name is suggested, its run number counts as used from then on."""
     named = naming.explain(definition, name, team, used_numbers)
     report.extend(named.report)
     used_numbers |= {
@@ -211,7 +236,7 @@ def _recognise(
 
 
 def _runs_of(files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:
-    """Return the runs. Files of the same run become one run."""
+    """Combine the files into runs."""
     runs: dict[object, RecognisedRun] = {}
     paths: dict[object, dict[str, str]] = {}
     for place, file in enumerate(files):
@@ -226,7 +251,7 @@ def _runs_of(files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:
 
 
 def _check_twice(files: Sequence[_RecognisedFile], report: Report) -> None:
-    """Report files for the same track, run number and, for runs with several files, value."""
+    """Report files that have the same track, run number and, if runs have several files, field value."""
     same: defaultdict[tuple[str, int | None, str | None], list[str]] = defaultdict(list)
     for file in files:
         same[file.run.track, file.run.number, file.value].append(file.name)

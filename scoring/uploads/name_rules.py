@@ -1,7 +1,7 @@
 """Naming rules for runs and archives: what a name means, and which names are valid.
 
-The values of all placeholders except the team are known in advance (a track's slug determines `{task}` and
-`{context}`). For this reason, a rule matches from both ends, and a team name may contain the separator:
+The possible values of all placeholders except the team are known in advance (a track's slug determines `{task}` and
+`{context}`). Therefore, a rule can match a name from both ends, and a team name may contain the separator:
 `task1_hard_Lak_NLP_2`.
 """
 
@@ -9,18 +9,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 
 from scoring.definition import Definition, Naming, Track
 from scoring.definition.files import Files
 from scoring.reports.problems import Report
-from scoring.uploads.patterns import Pattern
+from scoring.uploads.patterns import Pattern, spans_of
 
 ANYTHING = ".+?"
 NOTHING = "(?!)"
-ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that the search for errors is fast for any name
-PARTS = ("case", "extension", "number", "team", "track")  # parts of a rule, ordered by how often they are violated
-FIELDS = 8  # maximum number of fields in a name pattern
-OPTIONAL_FIELDS = 3  # maximum in optional parts: each one doubles the ways to read a name
+ANY_WORD = "[A-Za-z0-9-]{1,30}?"  # bounded, so that finding errors is fast for any name
+PARTS = ("case", "extension", "number", "team")  # parts of every rule, ordered by how often they are violated
+FIELDS = 8  # maximum number of fields in a naming pattern
+OPTIONAL_FIELDS = 3  # maximum number of fields in optional parts; each one doubles the number of ways to read a name
 SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
 
 
@@ -28,20 +29,21 @@ SAMPLE_TEAMS = ("TEAM", "team", "Team1", "team-1")
 class NameReading:
     """The meaning of a name.
 
-    If the name breaks a rule, the report has errors, and the fields hold what could be read.
+    If the name breaks a rule, the report has errors, and the fields contain the parts that could be read.
     """
 
     name: str
     track: str | None = None
     team: str | None = None
     number: int | None = None
-    value: str | None = None  # of a run of several files, the one with this name
-    common: str = ""  # the name with the file's field instead of its value, the same for all files of a run
+    value: str | None = None  # field value of this file, if the run has several files
+    # The name with a placeholder instead of that value. It is the same for all files of a run.
+    common: str = ""
     report: Report = field(default_factory=Report)
 
 
 UsedNumbers = Collection[tuple[str, int | None]]
-"""Existing runs by track and number. Their names are not suggested."""
+"""Tracks and numbers of existing runs. Their names are not suggested."""
 
 
 class RunRule:
@@ -52,20 +54,23 @@ class RunRule:
         self.team = team
         self.used_numbers = used_numbers
         self.pattern = Pattern(definition.naming.run)
-        self.extension = self.pattern.extension
         has_files = any(track.files for track in definition.tracks)
-        self.parts = (*PARTS, *["file"] * has_files, *["folders"] * bool(self.pattern.depth))
+        self.parts = (*PARTS, *["file"] * has_files, "track", *["folders"] * bool(self.pattern.depth))
 
     def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
-        """Read the name without the waived parts of the rule. Return None if it still does not match."""
+        """Read the name without checking the waived parts of the rule. Return None if the other parts do not match."""
         pattern = self.pattern.name if "folders" in waived else self.pattern
         if "track" in waived or not self._says_track(pattern):
             return self._match(pattern, name, None, waived)
         matches = (self._match(pattern, name, track, waived) for track in self.definition.tracks)
-        return next((named for named in matches if named), None)
+        readings = (named for named in matches if named)
+        if self.team is not None:
+            return next(readings, None)
+        # Any team is valid, so the name might also have a shorter track: B-soft-Lak as track B of the team soft-Lak.
+        return min(readings, key=lambda named: len(named.team or ""), default=None)
 
     def _says_track(self, pattern: Pattern) -> bool:
-        """Whether the pattern has all fields that identify the track in the whole pattern."""
+        """Return whether the pattern contains all fields that identify the track in a complete name."""
         track = Pattern(self.definition.naming.track).fields | {"track"}
         return pattern.required & track == self.pattern.required & track
 
@@ -82,27 +87,37 @@ class RunRule:
             return None
         found = match.groupdict()
         number = int(found["number"]) if found.get("number") else None
-        slug, team = track.slug if track else None, _team_of(self, found, waived)
+        slug = track.slug if track else None if "file" in waived else self._slug_of(found.get("track") or "")
+        team = _team_of(self, found, waived)
         named = NameReading(name, slug, team, number)
-        return named if track is None or track.files is None else _of_file(named, track.files, match)
+        tracks = (track,) if track else self.definition.tracks
+        files = next((one.files for one in tracks if one.files and found.get(one.files.name)), None)
+        if files:
+            return _of_file(named, files, match)
+        return None if track and track.files and "file" not in waived else named
+
+    def _slug_of(self, found: str) -> str | None:
+        """Return the slug that a name contains where the naming rules require a different spelling, or None."""
+        slugs = (track.slug for track in self.definition.tracks)
+        return next((slug for slug in slugs if slug == found.casefold()), None)
 
     def _file_fields(self, track: Track | None, waived: frozenset[str]) -> dict[str, str]:
-        """Return the fields that distinguish the files of a run. Fields of other tracks match nothing."""
-        files = {one.files.name: one.files for one in self.definition.tracks if one.files}
+        """Map each field that distinguishes a run's files to an expression. Fields of other tracks match nothing."""
+        values: dict[str, list[str]] = {}
+        for one in self.definition.tracks:
+            if one.files:
+                own = one.files.spelled_values if track is None or one is track else ()
+                values.setdefault(one.files.name, []).extend(own)
         if "file" in waived:
-            return dict.fromkeys(files, ANY_WORD)
-        own = track.files if track else None
-        return {
-            name: "|".join(map(re.escape, one.of)) if track is None or one == own else NOTHING
-            for name, one in files.items()
-        }
+            return {name: _any_word(self.definition.naming) if own else NOTHING for name, own in values.items()}
+        return {name: "|".join(map(re.escape, dict.fromkeys(own))) or NOTHING for name, own in values.items()}
 
     def right_names(
         self, track: Track | None, number: int | None, team: str | None, value: str | None = None
     ) -> Iterator[str]:
-        """Yield valid, unused names for the given track, number and file.
+        """Yield valid, unused names for the given track, number, team and file.
 
-        A missing track, and a number or file that the rules do not allow, stand for all of them.
+        If the track is missing, or the number or file is missing or not allowed, yield names for all possible values.
         """
         naming = self.definition.naming
         chosen = self.team or _valid_team(self.definition, team)
@@ -118,18 +133,19 @@ class RunRule:
                 }
                 files = candidate.files
                 for one in ([value] if value in files.of else files.of) if files else [""]:
-                    yield from self.pattern.names(fields | ({files.name: one} if files else {}))
+                    names = self.pattern.names(fields | ({files.name: files.spelled(one)} if files else {}))
+                    # The last name has no optional parts, but a name must identify its file.
+                    yield from names if files is None or files.name in self.pattern.required else names[:-1]
 
 
-def _of_file(named: NameReading, files: Files, match: re.Match[str]) -> NameReading | None:
-    """Return the reading of a name for a run with several files, or None if the name does not identify the file."""
-    found = match.groupdict().get(files.name)
-    if not found:
-        return None
+def _of_file(named: NameReading, files: Files, match: re.Match[str]) -> NameReading:
+    """Add the file that the name identifies to its reading."""
+    found, common = match[files.name], named.name
     before = len(named.name) - len(match.string)
-    start, end = (before + place for place in match.span(files.name))
-    value = next((one for one in files.of if one.casefold() == found.casefold()), found)
-    return replace(named, value=value, common=f"{named.name[:start]}{files.field}{named.name[end:]}")
+    for start, end in reversed(spans_of(files.name, match)):
+        common = f"{common[: before + start]}{files.field}{common[before + end :]}"
+    value = next((one for one in files.of if files.spelled(one).casefold() == found.casefold()), found)
+    return replace(named, value=value, common=common)
 
 
 class ArchiveRule:
@@ -139,7 +155,6 @@ class ArchiveRule:
         self.definition = definition
         self.team = team
         self.pattern = Pattern(f"{archive}.zip")
-        self.extension = ".zip"
         self.parts = PARTS
 
     def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
@@ -160,18 +175,22 @@ Rule = RunRule | ArchiveRule
 def _team_regex(rule: Rule, waived: frozenset[str]) -> str:
     if "team" in waived:
         return ".+"
-    return re.escape(rule.team) if rule.team else f"(?:{rule.definition.team.name})"
+    if rule.team:
+        return re.escape(rule.team)
+    # Waiving `case` ignores case in the rest of the name. Which team names are valid is a separate part of the rule.
+    return f"({'?-i' if rule.definition.naming.case == 'exact' else '?'}:{rule.definition.team.name})"
 
 
 def _valid_team(definition: Definition, found: str | None) -> str | None:
-    """Return the team in a name, or a made-up team if the name contains no valid team."""
+    """Return the team found in a name if it is valid. Otherwise, return a valid sample team, or None."""
     teams = (found, *SAMPLE_TEAMS) if found else SAMPLE_TEAMS
     return next((team for team in teams if re.fullmatch(definition.team.name, team)), None)
 
 
 def _any_word(naming: Naming) -> str:
-    """Return an expression that matches any spelling of a track."""
-    further = "".join(sorted({*"".join(naming.aliases.values())}))
+    """Return an expression that matches any word, including the characters in aliases."""
+    texts = chain.from_iterable([own] if isinstance(own, str) else own.values() for own in naming.aliases.values())
+    further = "".join(sorted({*"".join(texts)}))
     return f"[A-Za-z0-9{re.escape(further)}-]{{1,30}}?" if further else ANY_WORD
 
 
@@ -188,41 +207,72 @@ def _fullmatch(
     return _compiled(regex, re.IGNORECASE if ignores_case else 0).fullmatch(name)
 
 
-# a name is matched against hundreds of patterns, which is more than `re` caches
+# A name is matched against hundreds of patterns, which is more than `re` caches.
 _compiled = lru_cache(maxsize=2000)(re.compile)
 
 
 def errors_of_naming(
     naming: Naming, slugs: Iterable[str], files: Mapping[str, Files] | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the errors of a definition's naming rules, each as a key and a sentence.
+    """Yield each error in a definition's naming rules as a key and a sentence.
 
     Args:
-        files: the files of runs with several files, by track.
+        files: the files of runs, by track, for tracks whose runs have several files.
     """
     files = files or {}
     run, archive, track = Pattern(naming.run), Pattern(naming.archive or ""), Pattern(naming.track)
     for key, pattern in (("run", run), ("archive", archive), ("track", track)):
-        slashes = "\\" if key == "run" else "/\\"
-        if not pattern.is_well_formed or set(pattern.source) & set(slashes):
-            yield key, f"{pattern.source} is not a valid pattern of {{fields}} and [optional parts]"
+        forbidden = "\\|" if key == "run" else "/\\|"
+        if not pattern.is_well_formed or set(pattern.source) & set(forbidden):
+            yield (
+                key,
+                f"{pattern.source} is not a valid pattern; patterns consist of text, {{fields}} and [optional parts]",
+            )
             return
     slugs = list(slugs)
     yield from _errors_of_run(run, {"team", "number", "track"} | track.fields | {one.name for one in files.values()})
     for slug, own in files.items():
         if own.name not in run.fields:
-            yield "run", f"names need {own.field}, since runs of {slug} have several files"
+            yield "run", f"names must contain {own.field}, because runs for {slug} have several files"
     if archive.fields - {"team"}:
         yield "archive", "the only allowed field is {team}"
     if ("number" in run.fields) != bool(naming.numbers):
-        yield "number", "list run numbers if and only if names contain {number}"
-    for slug in naming.aliases.keys() - {*slugs}:
-        yield "aliases", f"there is no track {slug}; the tracks are {', '.join(slugs)}"
+        yield "number", "use {number} in names and list the run numbers, or do neither"
+    yield from _errors_of_aliases(naming, slugs, files.values())
     yield from _errors_of_spelling(naming, slugs)
 
 
+def _errors_of_aliases(naming: Naming, slugs: Sequence[str], files: Iterable[Files]) -> Iterator[tuple[str, str]]:
+    """Yield errors for aliases of fields and values that do not exist, and for files that names cannot tell apart."""
+    known: dict[str, list[str]] = {"track": list(slugs)}
+    for own in files:
+        known.setdefault(own.name, []).extend(own.of)
+    for name in [name for name in known if name != "track"]:
+        yield from _errors_of_equal_spellings(naming.spellings(name), known[name])
+    for name, value in chain.from_iterable((_values_of(naming, slug) or {}).items() for slug in slugs):
+        known.setdefault(name, []).append(value)
+    for name, given in naming.aliases.items():
+        if isinstance(given, str):
+            if name not in slugs:
+                yield "aliases", f"there is no track {name}; the tracks are {', '.join(slugs)}"
+        elif name not in known:
+            yield "aliases", f"there are no aliases for {{{name}}}; use one of {', '.join(sorted(known))}"
+        elif unknown := [value for value in given if value not in known[name]]:
+            listed = ", ".join(dict.fromkeys(known[name]))
+            yield "aliases", f"{unknown[0]} is not a value of {{{name}}}; its values are {listed}"
+
+
+def _errors_of_equal_spellings(spellings: Mapping[str, str], values: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield an error for each alias of a file that is also the name or alias of another file."""
+    found: dict[str, str] = {}
+    for value in dict.fromkeys(values):
+        for text in {value.casefold(), spellings.get(value, value).casefold()}:
+            if found.setdefault(text, value) != value:
+                yield "aliases", f"{found[text]} and {value} have the same spelling in file names"
+
+
 def _errors_of_spelling(naming: Naming, slugs: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield errors for tracks that names cannot contain or do not distinguish."""
+    """Yield errors for tracks that names cannot express or cannot tell apart."""
     run, spelled = Pattern(naming.run), dict[tuple[str, ...], str]()
     for slug in slugs:
         fields = _fields_of(naming, slug)
@@ -232,7 +282,7 @@ def _errors_of_spelling(naming: Naming, slugs: Sequence[str]) -> Iterator[tuple[
         values = (fields[name] for name in sorted(run.required & fields.keys()))
         spelling = tuple(value.casefold() if naming.case == "ignore" else value for value in values)
         if spelling in spelled:
-            yield "run", f"names do not distinguish the tracks {spelled[spelling]} and {slug}"
+            yield "run", f"the tracks {spelled[spelling]} and {slug} have the same file names"
         spelled[spelling] = slug
 
 
@@ -240,10 +290,10 @@ def _errors_of_run(run: Pattern, known: set[str]) -> Iterator[tuple[str, str]]:
     for name in sorted(run.fields - known):
         yield "run", f"{{{name}}} is not one of {', '.join(sorted(known))}"
     if any(part in ("", ".", "..") for part in run.source.split("/")) or re.search(r"\[[^\]]*/", run.source):
-        yield "run", f"{run.source} has a folder without a name or an optional folder"
+        yield "run", f"{run.source} has an unnamed or optional folder"
     twice = sorted({name for name in run.optional_fields if run.source.count(f"{{{name}}}") > 1})
     for name in twice:
-        yield "run", f"{{{name}}} occurs both in an optional part and elsewhere: use it once"
+        yield "run", f"{{{name}}} appears both in an optional part and elsewhere; use it only once"
     if run.source.count("{") > FIELDS:
         yield "run", f"{run.source} has more than {FIELDS} fields"
     if len(run.optional_fields) > OPTIONAL_FIELDS:
@@ -251,10 +301,16 @@ def _errors_of_run(run: Pattern, known: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _fields_of(naming: Naming, slug: str) -> dict[str, str] | None:
-    """Return the values of the track's fields, or None if the slug does not match.
+    """Return the values of a track's fields as file names spell them, such as `{"task": "task1", "context": "hard"}`.
 
-    For example, the fields are task → task1 and context → hard.
+    Return None if the slug does not match the pattern.
     """
+    values = _values_of(naming, slug)
+    return values and {name: naming.spellings(name).get(value, value) for name, value in values.items()}
+
+
+def _values_of(naming: Naming, slug: str) -> dict[str, str] | None:
+    """Return the values that a track's fields have in its slug, or None if the slug does not match the pattern."""
     pattern = Pattern(naming.track)
     match = re.fullmatch(pattern.regex(dict.fromkeys(pattern.fields, ANYTHING)), slug)
-    return match.groupdict() | {"track": naming.aliases.get(slug, slug)} if match else None
+    return match.groupdict() | {"track": slug} if match else None

@@ -1,4 +1,4 @@
-"""Names of runs and archives: their meaning, their errors, and similar valid names."""
+"""Names of runs and archives: read them, find their errors, and suggest similar valid names."""
 
 import difflib
 import unicodedata
@@ -14,8 +14,8 @@ from scoring.reports.problems import Report
 from scoring.uploads.name_rules import ArchiveRule, NameReading, Rule, RunRule, UsedNumbers
 from scoring.uploads.patterns import Pattern
 
-COMPARED = 10  # number of valid names compared letter by letter, after a quick selection
-LIKELY = 0.7  # likeness from which an invalid name is assumed to mean a valid name
+COMPARED = 10  # number of valid names compared letter by letter, after a quick preselection
+LIKELY = 0.7  # minimum similarity at which an invalid name is assumed to mean a valid one
 
 
 def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> NameReading:
@@ -31,14 +31,14 @@ def read(definition: Definition, name: str, team: str | None) -> NameReading | N
 
 
 def name_of(definition: Definition, path: Path) -> str:
-    """Return the file's name with the folders that the naming rule contains."""
+    """Return the file's name, including as many folders as the naming rule has."""
     folders = Pattern(definition.naming.run).depth
     is_archive = path.name.casefold().endswith(".zip")
     return path.name if is_archive or not folders else "/".join(path.resolve().parts[-1 - folders :])
 
 
 def explain_archive(definition: Definition, name: str, team: str | None) -> NameReading:
-    """Read an archive's file name. Without a naming rule for archives, any name that ends in .zip is valid."""
+    """Read an archive's file name. If there is no naming rule for archives, any name that ends in .zip is valid."""
     if definition.naming.archive:
         return _explain(ArchiveRule(definition, team, definition.naming.archive), name)
     named = NameReading(name)
@@ -59,7 +59,7 @@ def explain_archive(definition: Definition, name: str, team: str | None) -> Name
 
 
 def suggested(definition: Definition, named: NameReading, team: str | None) -> list[NameReading]:
-    """Return the runs suggested for an invalid name. They count as used when other names are read."""
+    """Return the runs whose names are suggested for an invalid name."""
     names = dict.fromkeys(problem.suggestion for problem in named.report if problem.suggestion)
     return [run for name in names if (run := read(definition, name, team)) and run.track]
 
@@ -78,9 +78,9 @@ def nearest(
 
 
 def likely_track(definition: Definition, name: str, team: str | None) -> str | None:
-    """Return the track that a name without a valid track most likely means.
+    """Guess the track for a name that contains no valid track, or return None.
 
-    The track's valid name must be similar to the name, and more similar than the names of all other tracks.
+    A valid name for the track must be similar to the given name, and more similar than the names for all other tracks.
     """
     rule = RunRule(definition, team)
     names = {right: track.slug for track in definition.tracks for right in rule.right_names(track, None, None)}
@@ -99,7 +99,10 @@ def example(
 
 
 def common_name(definition: Definition, name: str) -> str:
-    """Return a valid name. For a run with several files, it contains their field instead of a value."""
+    """Return the run's name. If the run has several files, replace the file's field value with the field's placeholder.
+
+    The result stands for all files of the run.
+    """
     named = read(definition, name, None)
     return (named and named.common) or name
 
@@ -112,7 +115,7 @@ def example_archive(definition: Definition, team: str | None) -> str | None:
 
 
 def _explain(rule: Rule, name: str) -> NameReading:
-    """Find the smallest set of rule parts that must be waived for the name to match. These parts are the errors."""
+    """Read a name. If it is invalid, report as errors the fewest parts of the rule that make it match when waived."""
     clean = _without_oddities(name, rule.pattern.depth)
     report = Report()
     is_odd = clean != composed(name)
@@ -131,7 +134,7 @@ def _explain(rule: Rule, name: str) -> NameReading:
 
 
 def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], NameReading | None]:
-    """Return the smallest set of parts to waive for the name to match, and the resulting reading (or None)."""
+    """Return the fewest parts of the rule that make the name match when waived, and the resulting reading (or None)."""
     if rule.match(name, frozenset(rule.parts)):
         for waived in chain.from_iterable(combinations(rule.parts, size) for size in range(len(rule.parts) + 1)):
             if named := rule.match(name, frozenset(waived)):
@@ -143,22 +146,24 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
     found, expected = named.name, rule.pattern.source
     if part == "extension":
         suffix = named.name[named.name.find(".") :] if "." in named.name else "no extension"
-        found, expected = suffix, rule.extension or "no extension"
+        found, expected = suffix, ", ".join(rule.pattern.extensions).strip(", ") or "no extension"
     elif part == "number":
         numbers = rule.definition.naming.numbers
         found, expected = str(named.number), ", ".join(map(str, numbers))
     elif part == "team":
-        found, expected = str(named.team), rule.team or f"a team name ({rule.definition.team.name})"
+        found, expected = str(named.team), rule.team or f"a team name ({rule.definition.team.name_in_words})"
     elif part == "file":
         files = next(one.files for one in rule.definition.tracks if one.files and named.track in (None, one.slug))
-        found, expected = named.value or named.name, ", ".join(files.of)
+        part = part if named.value else "without-file"
+        found, expected = named.value or files.field, ", ".join(files.spelled_values)
     elif part == "track":
-        expected = ", ".join(track.slug for track in rule.definition.tracks)
+        aliases = rule.definition.naming.spellings("track") if "track" in rule.pattern.fields else {}
+        expected = ", ".join(aliases.get(track.slug, track.slug) for track in rule.definition.tracks)
     report.error(f"name-{part}", file=named.name, found=found, expected=expected, suggestion=suggestion)
 
 
 def _nearest(rule: Rule, named: NameReading) -> str | None:
-    """Return the most similar valid name, with another number if the run's number is used."""
+    """Return the most similar valid name, with a different run number if this one is already used."""
     return next(
         (near[0] for number in (named.number, None) if (near := _near(rule, replace(named, number=number)))), None
     )
@@ -169,14 +174,15 @@ def _near(rule: Rule, named: NameReading) -> list[str]:
     track = rule.definition.track(named.track) if named.track else None
     candidates = list(rule.right_names(track, named.number, named.team, named.value))
     if "." in named.name:
-        candidates = [name for name in candidates if name.endswith(rule.extension)]
+        candidates = [name for name in candidates if name.endswith(rule.pattern.extensions)]
     return [name for _, name in _ranked(candidates, named.name)]
 
 
 def _ranked(candidates: Iterable[str], name: str) -> list[tuple[float, str]]:
-    """Return the names most similar to this one with their likeness, most likely first. Ties keep their order.
+    """Return the candidates most similar to `name` with their similarity, best first. Ties keep their order.
 
-    A quick upper bound selects the names that are compared letter by letter, which takes a hundred times longer.
+    A quick upper bound on the similarity selects which candidates are compared letter by letter, because that
+    comparison takes a hundred times longer.
     """
     matcher = difflib.SequenceMatcher(b=name.casefold(), autojunk=False)
 
@@ -190,7 +196,7 @@ def _ranked(candidates: Iterable[str], name: str) -> list[tuple[float, str]]:
 
 
 def likeness_to(name: str) -> Callable[[str], float]:
-    """Return a function that computes the likeness of another name to this one, from 0 to 1, ignoring case."""
+    """Return a function that computes how similar other names are to `name`, from 0 to 1, ignoring case."""
     matcher = difflib.SequenceMatcher(b=name.casefold(), autojunk=False)
 
     def likeness(other: str) -> float:
@@ -201,9 +207,9 @@ def likeness_to(name: str) -> Callable[[str], float]:
 
 
 def _without_oddities(name: str, folders: int = 0) -> str:
-    """Return the composed name without control characters, direction marks, and characters beyond the limit.
+    """Compose accents, remove slashes, control characters and direction marks, and shorten the name.
 
-    Slashes are kept if names have folders.
+    If names have folders, slashes (`/`) are kept.
     """
     odd = "\\" if folders else "/\\"
     shown = "".join(char for char in composed(name) if char.isprintable() and char not in odd)
@@ -211,7 +217,10 @@ def _without_oddities(name: str, folders: int = 0) -> str:
 
 
 def composed(name: str) -> str:
-    """Compose accents in the name. A far too long name stays unchanged, because composing takes quadratic time."""
+    """Compose accents in the name.
+
+    Return a name that is far too long unchanged, because composing takes quadratic time.
+    """
     return unicodedata.normalize("NFC", name) if len(name) <= 4 * NAME_CHARACTERS else name
 
 

@@ -1,17 +1,19 @@
-"""Name patterns: text with `{fields}` and `[optional parts]`, such as `{task}_{team}[_{number}][.json]`."""
+"""Naming patterns: text with `{fields}` and `[optional parts]`, such as `{task}_{team}[_{number}][.json]`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 TOKEN = re.compile(r"\{(?P<field>[a-z_]+)\}|(?P<text>[^\[\]{}]+)")
 PART = re.compile(r"\[(?P<optional>[^\[\]]*)\]|(?P<always>[^\[\]]+)")
+REPEATED = "__"  # between a field and the number of its repetition; field names have no digits
 EXTENSION = re.compile(r"(\[\.[A-Za-z0-9]+\]|\.[A-Za-z0-9]+)$")
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A name pattern. Optional parts contain text and fields, but no further optional parts."""
+    """A naming pattern. Optional parts contain text and fields, but cannot be nested."""
 
     source: str
 
@@ -46,9 +48,15 @@ class Pattern:
 
     @property
     def extension(self) -> str:
-        """The file extension at the end without brackets, or an empty text."""
+        """The file extension without brackets, or an empty string."""
         match = EXTENSION.search(self.source)
         return match[0].strip("[]") if match else ""
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """All file extensions: the last one and the optional ones before it."""
+        optional = (text for text, is_optional in self._parts() if is_optional and EXTENSION.fullmatch(text))
+        return tuple(dict.fromkeys((*optional, self.extension)))
 
     @property
     def stem(self) -> "Pattern":
@@ -56,9 +64,12 @@ class Pattern:
         return Pattern(EXTENSION.sub("", self.source))
 
     def regex(self, fields: Mapping[str, str]) -> str:
-        """Return a regular expression with a named group per field. Optional parts with other fields match nothing."""
+        """Return a regular expression with a named group per field, leaving out optional parts with other fields.
+
+        If a field is repeated, each additional occurrence has its own group.
+        """
         parts: list[str] = []
-        seen: set[str] = set()
+        seen: Counter[str] = Counter()
         for text, is_optional in self._parts():
             if is_optional and not set(_fields(text)) <= fields.keys():
                 continue
@@ -67,19 +78,21 @@ class Pattern:
         return "".join(parts)
 
     def names(self, fields: Mapping[str, str]) -> list[str]:
-        """Return the names with these values, with and without the optional parts.
+        """Return the names with all optional parts and one of several extensions, and the name without optional parts.
 
         If a required field has no value, there are no names.
         """
         if not self.required <= fields.keys():
             return []
-        full = bare = ""
+        several = self.extensions if len(self.extensions) > 1 else ()
+        full, bare = dict.fromkeys(several or ("",), ""), ""
         for text, is_optional in self._parts():
             if is_optional and not set(_fields(text)) <= fields.keys():
                 continue
             filled = "".join(fields[token["field"]] if token["field"] else token[0] for token in TOKEN.finditer(text))
-            full, bare = full + filled, bare + filled * (not is_optional)
-        return list(dict.fromkeys((full, bare)))
+            full = {one: name + filled * (text not in several or text == one) for one, name in full.items()}
+            bare += filled * (not is_optional)
+        return list(dict.fromkeys((*full.values(), bare)))
 
     def _parts(self) -> Iterator[tuple[str, bool]]:
         """Yield the text of each part, and whether the part is optional."""
@@ -95,11 +108,20 @@ def _fields(text: str) -> list[str]:
     return [token["field"] for token in TOKEN.finditer(text) if token["field"]]
 
 
-def _expressions(text: str, fields: Mapping[str, str], seen: set[str]) -> Iterator[str]:
+def spans_of(field: str, match: re.Match[str]) -> list[tuple[int, int]]:
+    """Return the start and end of each occurrence of a field in a match, in order."""
+    groups = (field, *(group for group in match.re.groupindex if group.startswith(f"{field}{REPEATED}")))
+    return [match.span(group) for group in groups]
+
+
+def _expressions(text: str, fields: Mapping[str, str], seen: Counter[str]) -> Iterator[str]:
     for token in TOKEN.finditer(text):
         field = token["field"]
         if not field:
             yield re.escape(token[0])
+            continue
+        seen[field] += 1
+        if seen[field] == 1:
+            yield f"(?P<{field}>{fields[field]})"
         else:
-            yield f"(?P={field})" if field in seen else f"(?P<{field}>{fields[field]})"
-            seen.add(field)
+            yield f"(?P<{field}{REPEATED}{seen[field]}>(?P={field}))"

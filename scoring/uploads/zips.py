@@ -1,10 +1,9 @@
-"""A strict zip reader. It accepts only files that every other program reads in the same way.
+"""A strict zip reader that accepts only files that all programs read in the same way.
 
 The standard library's reader trusts only the central directory: before Python 3.12.12 it reads overlapping entries, and
-it never compares the local headers. In this reader, the entries, each with its local header and data, must follow one
-another without a gap from the first byte to the central directory. Local headers and directory must agree on each
-entry, and the directory must end where the file ends. Only stored and deflated data are unpacked, never beyond the
-declared size.
+it never compares the local headers. In this reader, the entries (local header and data) must follow one another without
+gaps from the first byte to the central directory. The local headers must agree with the directory, and the directory
+must end where the file ends. Only stored and deflated data is unpacked, and never beyond the declared size.
 
 Format: PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 to 4.5.
 """
@@ -34,14 +33,14 @@ class BrokenZipError(Exception):
 
 
 class TooManyEntriesError(Exception):
-    """The archive has more entries than allowed. The message contains the number."""
+    """The archive has more entries than allowed. The message is the number of entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class ZipEntry:
     """An entry of the central directory. `mode` is its Unix mode (0: not declared).
 
-    `start` is the position of its data or, before its local header is read, the position of the header.
+    `start` is the position of its data or, until the local header has been read, the position of that header.
     """
 
     raw_name: bytes
@@ -69,11 +68,11 @@ class Directory:
 
 
 def read_entries(file: BinaryIO, most_entries: int) -> list[ZipEntry]:
-    """Read all entries in the order of their data.
+    """Read all entries, in the order of their data in the file.
 
     Raises:
         BrokenZipError: the structure of the file is inconsistent.
-        TooManyEntriesError: there are too many entries. It is raised before more than the end record is read.
+        TooManyEntriesError: the end record declares too many entries. This is detected before any entry is read.
     """
     directory = _find_directory(file, most_entries)
     headers = sorted(_read_directory(file, directory), key=lambda header: header.start)
@@ -85,15 +84,15 @@ def read_entries(file: BinaryIO, most_entries: int) -> list[ZipEntry]:
         entry, position = _read_local(file, header)
         entries.append(entry)
     if position != directory.start:
-        raise BrokenZipError("there is unexpected data between its entries and its directory")
+        raise BrokenZipError("there is unexpected data between the entries and the central directory")
     return entries
 
 
 def read_entry(file: BinaryIO, entry: ZipEntry) -> bytes:
-    """Return an entry's content. `entry.size` limits the memory.
+    """Return an entry's content. `entry.size` limits the memory used.
 
     Raises:
-        BrokenZipError: the data do not unpack to the declared size and checksum.
+        BrokenZipError: the data does not unpack to the declared size and checksum.
     """
     packed = _bytes_at(file, entry.start, entry.packed)
     data = packed
@@ -102,9 +101,9 @@ def read_entry(file: BinaryIO, entry: ZipEntry) -> bytes:
         try:
             data = unpacker.decompress(packed, entry.size + 1)
         except zlib.error:
-            raise BrokenZipError(f"the data of {entry.name} are damaged") from None
+            raise BrokenZipError(f"the data of {entry.name} is damaged") from None
         if len(data) <= entry.size and (not unpacker.eof or unpacker.unused_data):
-            raise BrokenZipError(f"the data of {entry.name} do not end at the declared position")
+            raise BrokenZipError(f"the data of {entry.name} does not end at the declared position")
     if len(data) != entry.size:
         raise BrokenZipError(f"the size of {entry.name} differs from its declared size")
     if zlib.crc32(data) != entry.crc:
@@ -123,7 +122,7 @@ def _bytes_at(file: BinaryIO, start: int, count: int) -> bytes:
 
 
 def _find_directory(file: BinaryIO, most_entries: int) -> Directory:
-    """Find the central directory by the record at the end of the file."""
+    """Find the central directory, using the record at the end of the file."""
     length = file.seek(0, 2)
     tail_start = max(0, length - END.size - LONGEST_COMMENT)
     tail = _bytes_at(file, tail_start, length - tail_start)
@@ -178,7 +177,7 @@ def _read_directory(file: BinaryIO, directory: Directory) -> list[ZipEntry]:
 
 
 def _read_local(file: BinaryIO, header: ZipEntry) -> tuple[ZipEntry, int]:
-    """Return the entry, checked against its local header, and the position where the next entry must begin."""
+    """Check the entry against its local header. Return it with the position where the next entry must begin."""
     fields = LOCAL.unpack(_bytes_at(file, header.start, LOCAL.size))
     signature, _, flags, method, _, _, crc, packed, size, name_length, extra_length = fields
     rest = _bytes_at(file, header.start + LOCAL.size, name_length + extra_length)
@@ -197,7 +196,7 @@ def _read_local(file: BinaryIO, header: ZipEntry) -> tuple[ZipEntry, int]:
 
 
 def _descriptor_length(file: BinaryIO, start: int, header: ZipEntry) -> int:
-    """Return the length of the record after data of unknown size, which has four possible layouts."""
+    """Return the length of the data descriptor, the record after the data. It has four possible layouts."""
     file.seek(start)
     data = file.read(24)
     for signature in (b"PK\x07\x08", b""):
@@ -226,7 +225,7 @@ def _extras(data: bytes) -> dict[int, bytes]:
 
 
 def _long_sizes(extras: dict[int, bytes], *fields: int) -> list[int]:
-    """Return the fields. Values beyond 32 bits are read from the extra field."""
+    """Return the sizes, reading those that do not fit into 32 bits from the extra field."""
     data = extras.get(SIZES_EXTRA, b"")
     values = []
     for value in fields:
@@ -246,7 +245,7 @@ def _name(raw: bytes, flags: int, extras: dict[int, bytes]) -> str:
             if version != 1 or crc != zlib.crc32(raw):
                 raise BrokenZipError("an entry has two names")
             name = extras[NAME_EXTRA][5:].decode()
-            if name != plain and raw.isascii():  # programs differ in which of the two names they read
+            if name != plain and raw.isascii():  # programs disagree about which of the two names to use
                 raise BrokenZipError("an entry has two names")
     except (UnicodeDecodeError, struct.error):
         raise BrokenZipError("the name of an entry cannot be read") from None

@@ -1,4 +1,7 @@
-"""Synthetic emerging entities: the sizes of WNUT 2017, neutral sentences in three languages, and invented names."""
+"""Synthetic emerging entities: invented names in neutral sentences in three languages.
+
+The datasets are as large as those of WNUT 2017.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +20,7 @@ from ..synthetic import neutral_texts, shuffled, write_lines, write_table
 _LANGUAGES = ("en", "es", "pt")
 _TYPES = ("person", "location", "corporation", "product", "creative-work", "group")
 
-# split → sentences, and entities of each of _TYPES; the test counts are the campaign's
+# split → number of sentences, and number of entities of each type in _TYPES
 _SETS = {
     "train": (3394, (660, 548, 221, 142, 140, 264)),
     "dev": (1009, (470, 74, 34, 114, 104, 39)),
@@ -39,7 +42,7 @@ def generate(folder: Path, seed: int = 2017) -> None:
     """Write data/, gold/ and baselines/ of the shared task to `folder`."""
     track = load_definition(Path(__file__).parent).track("entities")
     known: dict[str, list[str]] = {}
-    forms: dict[str, str] = {}  # names that occur in the training set
+    forms: dict[str, str] = {}  # name in the training set → its most frequent type
     for place, (split, (size, counts)) in enumerate(_SETS.items()):
         rng = np.random.default_rng([seed, place])
         names = {
@@ -69,7 +72,7 @@ def generate(folder: Path, seed: int = 2017) -> None:
 def _sentences(
     rng: np.random.Generator, size: int, names: dict[str, list[str]]
 ) -> tuple[list[str], list[tuple[list[str], list[str]]]]:
-    """Return the language of each sentence, and its tokens with their tags. Each name occurs in one sentence."""
+    """Return the language of each sentence, and the sentences as tokens with tags. Each name occurs in one sentence."""
     languages = np.array(_LANGUAGES)[np.arange(size) % len(_LANGUAGES)].tolist()
     neutral = {language: iter(neutral_texts(rng, language, size)) for language in _LANGUAGES}
     sentences = [(next(neutral[language]).removesuffix(".").split(), list[str]()) for language in languages]
@@ -95,7 +98,7 @@ def _name(rng: np.random.Generator, kind: str) -> str:
 
 
 def _lines(sentences: Sequence[tuple[list[str], list[str]]]) -> list[str]:
-    """Return lines with token and tag, and an empty line after each sentence."""
+    """Return a line for each token with its tag, and an empty line after each sentence."""
     lines = []
     for words, tags in sentences:
         lines += [*(f"{word}\t{tag}" for word, tag in zip(words, tags, strict=True)), ""]

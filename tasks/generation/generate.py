@@ -1,4 +1,7 @@
-"""Synthetic data-to-text: the sizes of WebNLG 2020 for English, with triples about invented places, and sentences."""
+"""Synthetic data-to-text: triples and sentences about invented places.
+
+The datasets are as large as the English ones of WebNLG 2020.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

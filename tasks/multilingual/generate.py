@@ -1,4 +1,7 @@
-"""Synthetic emotions of texts in three languages: the sizes of SemEval-2025 Task 11, track A, with neutral texts."""
+"""Synthetic emotion labels for neutral texts in three languages.
+
+The datasets are as large as those of SemEval-2025 Task 11, track A.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""Synthetic emotion intensities: the sizes of SemEval-2018 Task 1, EI-reg, for English, with neutral texts."""
+"""Synthetic emotion intensities for neutral texts.
+
+The datasets are as large as the English ones of SemEval-2018 Task 1, EI-reg.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Synthetic retrieval: the sizes of CheckThat! 2025, task 4b; titles and posts that share some words."""
+"""Synthetic retrieval: titles and posts that share some words.
+
+The datasets are as large as those of CheckThat! 2025, task 4b.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +14,7 @@ from ..synthetic import write_lines, write_table
 
 _PAPERS = 7718
 _SIZES = {"test": 1446, "dev": 1400}
-_DEPTH = 10  # of the baseline's lists
+_DEPTH = 10  # length of the baseline's lists
 _VOCABULARY = (
     "age air blood bone brain breath cell child city climate clinic cohort cost cough data diet dose drug effect "
     "evidence fever gene growth heart home hospital immune infection lung mask memory method model mouse network "
@@ -19,7 +22,7 @@ _VOCABULARY = (
     "study summer survey test therapy trial tissue travel trend vaccine virus water winter worker"
 )
 _WORDS = _VOCABULARY.split()
-_IN_TITLE, _SHARED, _OTHERS = 8, 4, 2  # words of a title, words of a post from its title, other words
+_IN_TITLE, _SHARED, _OTHERS = 8, 4, 2  # words in a title, words that a post shares with its title, and other words
 
 
 def generate(folder: Path, seed: int = 2025) -> None:
@@ -44,7 +47,7 @@ def generate(folder: Path, seed: int = 2025) -> None:
 
 
 def _held(words: NDArray[np.int64]) -> NDArray[np.float32]:
-    """1 for each word that a text has: (texts, words)."""
+    """Return 1 for each word that a text contains, otherwise 0, with shape (texts, words)."""
     held = np.zeros((len(words), len(_WORDS)), np.float32)
     np.put_along_axis(held, words, 1.0, axis=1)
     return held

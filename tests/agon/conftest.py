@@ -5,7 +5,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,13 +19,14 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.pushed_folder import check_push
 from portal.models import GoldUpload, SharedTask, Submission, TaskPush, Team, Validation
 from tests.agon.demo import Demo
-from tests.portal.conftest import tiny_folder
+from tests.portal.conftest import gated_folder, tiny_folder
 from tests.portal.remembered import remembered
 from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock, at
 from tests.portal.world import EVALUATION, captain, judged, new_team, work_off
+from tests.services import serving
 
-__all__ = ["at", "tiny_folder"]
+__all__ = ["at", "gated_folder", "tiny_folder"]
 
 DATA = """
 datasets:
@@ -39,7 +40,7 @@ SAMPLE = "id\ttext\n" + "".join(f"{number}\ttext {number}\n" for number in range
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """The running demo, started once for all tests; its data is shared."""
+    """The running demo, started once for all tests, which share its data."""
     demo = Demo(tmp_path_factory.mktemp("demo"))
     try:
         demo.start()
@@ -50,7 +51,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 @pytest.fixture
 def folder(tiny_folder: Path) -> Path:
-    """The folder of the tiny task with data."""
+    """The tiny task's folder, with additional data files."""
     with (tiny_folder / "task.yaml").open("a") as file:
         file.write(DATA)
     for name in ("sample", "test", "dev", "later"):
@@ -60,14 +61,14 @@ def folder(tiny_folder: Path) -> Path:
 
 @pytest.fixture
 def evaluation(at: Clock) -> None:
-    """The time at which the phase `evaluation` is open, before any request is counted."""
+    """Set the clock to a time during the phase `evaluation`, and reset the rate limits."""
     at(EVALUATION)
     caches["rates"].clear()
 
 
 @remembered
 def task(transactional_db: None, evaluation: None, folder: Path) -> SharedTask:
-    """The tiny task with data, while its phase `evaluation` is open."""
+    """The tiny task with data files, while its phase `evaluation` is open."""
     return import_shared_task(None, folder, EVALUATION).shared_task
 
 
@@ -93,7 +94,7 @@ def portal(live_server: Any, team: Team, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 class Typed:
-    """A terminal that runs commands and keeps their output."""
+    """A terminal that runs commands and captures their output."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
@@ -107,7 +108,7 @@ class Typed:
         return self.out
 
     def json(self, *words: object, expect: int = 0) -> Any:
-        """Run a command that prints only JSON, and return it."""
+        """Run a command that prints only JSON, and return the parsed output."""
         return json.loads(self(*words, "--json", expect=expect))
 
 
@@ -118,7 +119,7 @@ def agon(portal: str, capsys: pytest.CaptureFixture[str]) -> Typed:
 
 @pytest.fixture
 def worker(task: SharedTask) -> Iterator[None]:
-    """A worker that checks and scores uploads until the test ends."""
+    """A worker that processes uploads, pushes and gold files until the test ends."""
     is_over = threading.Event()
 
     def work() -> None:
@@ -141,9 +142,9 @@ def worker(task: SharedTask) -> Iterator[None]:
 
 
 class BadLine:
-    """A connection to the portal that breaks.
+    """A proxy to the portal that breaks some connections.
 
-    `breaks` maps request numbers to the bytes of the answer before the break.
+    `breaks` maps the number of a connection, counting from 1, to the number of bytes that get through before it breaks.
     """
 
     def __init__(self, portal: str, breaks: dict[int, int]) -> None:
@@ -185,7 +186,7 @@ def _pour(source: socket.socket, target: socket.socket) -> None:
 
 @contextmanager
 def server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
-    """Yield the address of a server that gives this answer to every GET and POST."""
+    """Yield the address of a server that handles every GET and POST request with `answer`."""
 
     class Handler(BaseHTTPRequestHandler):
         do_GET = do_POST = answer  # noqa: N815
@@ -193,10 +194,8 @@ def server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        threading.Thread(target=listening.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{listening.server_port}"
-        listening.shutdown()
+    with serving(Handler) as address:
+        yield f"http://{address}"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The demo as people start it, and the people who use it at terminals and in browsers."""
+"""The demo, started as a user would start it, and people who use it in terminals and browsers."""
 
 import email
 import email.policy
@@ -7,12 +7,15 @@ import os
 import pty
 import re
 import select
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ from tests.bare.visitor import Visitor
 from tests.conftest import ROOT
 from tests.services import PATIENCE, Program, text_of, wait_until
 
-_OURS = ("AGON_", "DATABASE_URL", "REDIS_URL", "DJANGO_")  # prefixes of variables that would lead to another portal
+_OURS = ("AGON_", "DATABASE_URL", "REDIS_URL", "DJANGO_")  # variables that would point to a different portal
 
 
 def clean_environment() -> dict[str, str]:
@@ -30,41 +33,83 @@ def clean_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
 
 
+@dataclass(frozen=True)
+class Page:
+    """The answer to a request."""
+
+    status: int
+    text: str
+
+
 class Demo:
     """`manage.py demo` with its web server, Celery workers and broker, on a free port."""
 
     def __init__(self, folder: Path) -> None:
         port = free_port()
-        self.address, self._state, self._log = f"http://{HOST}:{port}", folder / "state", folder / "log"
-        self._state.mkdir()
-        self._log.touch()
-        environment = clean_environment() | {"AGON_STATE": str(self._state), "PORT": str(port), "PYTHONUNBUFFERED": "1"}
-        self._program = Program([sys.executable, "manage.py", "demo"], environment, self._log)
+        self.address, self.state, self._log = f"http://{HOST}:{port}", folder / "state", folder / "log"
+        self.state.mkdir()
+        self._environment = clean_environment() | {"AGON_STATE": str(self.state), "PORT": str(port)}
+        self._program: Program | None = None
 
-    def start(self) -> None:
+    def start(self, until: str = "Agon is ready", *options: str) -> None:
+        """Start the demo and wait until its log, which starts empty, contains `until`."""
+        self._log.write_text("")
+        self._program = Program([sys.executable, "manage.py", "demo", *options], self._environment, self._log)
         self._program.start()
-        wait_until(self._is_ready, "the demo is ready")
+        self.wait_for(until)
 
     def stop(self) -> None:
-        self._program.stop()
+        if self._program is not None:
+            self._program.stop()
 
-    def _is_ready(self) -> bool:
-        process = self._program.process
-        assert process is not None
-        assert process.poll() is None, self._log.read_text()
-        return "Agon is ready" in self._log.read_text()
+    def press_ctrl_c(self) -> None:
+        """Press Ctrl-C, and check that the demo ends without an error."""
+        os.kill(self.pid, signal.SIGINT)
+        assert self._process.wait(PATIENCE) == 0, self.log
+        assert "Stopped." in self.log
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def _process(self) -> "subprocess.Popen[bytes]":
+        assert self._program is not None
+        assert self._program.process is not None
+        return self._program.process
+
+    def wait_for(self, text: str) -> None:
+        """Wait until the log contains the text."""
+
+        def is_shown() -> bool:
+            assert self._process.poll() is None, self.log
+            return text in self.log
+
+        wait_until(is_shown, f"the demo shows: {text}")
+
+    def get(self, path: str) -> Page:
+        """Request a page without signing in."""
+        connection = HTTPConnection(self.address.removeprefix("http://"), timeout=PATIENCE)
+        with closing(connection):
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return Page(response.status, response.read().decode())
 
     def let_deadline_pass(self, task: str) -> None:
-        """Let all phases of the task close now, as if time had passed: organizers must give an hour's notice."""
+        """Close all phases of the task now, as if time had passed. Organizers would have to give an hour's notice."""
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
         of_task = "shared_task_id = (SELECT id FROM portal_sharedtask WHERE slug = ?)"
-        with closing(sqlite3.connect(self._state / "agon.sqlite3", timeout=PATIENCE)) as database, database:
+        with closing(sqlite3.connect(self.state / "agon.sqlite3", timeout=PATIENCE)) as database, database:
             changed = database.execute(f"UPDATE portal_phase SET closes = ? WHERE {of_task}", (now, task))
             assert changed.rowcount
 
     def mails_to(self, address: str) -> list[str]:
-        """Return the texts of the emails to that address, oldest first."""
-        files = sorted((self._state / "mail").glob(f"*_{address}_*.eml"))
+        """Return the texts of the emails to this address, oldest first."""
+        files = sorted((self.state / "mail").glob(f"*_{address}_*.eml"))
         return [text_of(email.message_from_bytes(file.read_bytes(), policy=email.policy.default)) for file in files]
 
 
@@ -76,7 +121,7 @@ class Person:
         folder.mkdir()
         self.browser = Visitor(demo.address)
         self.browser.sign_in(email, PASSWORD)
-        self.browser.post("/accounts/reauthenticate/", password=PASSWORD)  # needed before a login can be allowed
+        self.browser.post("/accounts/reauthenticate/", password=PASSWORD)  # required before approving a login
         own = {"HOME": folder, "XDG_CONFIG_HOME": folder / ".config", "XDG_CACHE_HOME": folder / ".cache"}
         self.environment = clean_environment() | {name: str(value) for name, value in own.items()}
         self.environment |= {"PYTHONPATH": str(ROOT), "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
@@ -99,11 +144,11 @@ class Person:
         return done.stdout
 
     def json(self, *words: object, expect: int = 0) -> Any:
-        """Run a command that prints only JSON, and return it."""
+        """Run a command that prints only JSON, and return the parsed output."""
         return json.loads(self.agon(*words, "--json", expect=expect))
 
     def login(self, *words: str) -> str:
-        """Sign in with `agon login`, allow it in the browser, and return the page where it is allowed."""
+        """Sign in with `agon login`, approve the login in the browser, and return the HTML of the approval page."""
         leader, follower = pty.openpty()
         terminal = {"stdin": follower, "stdout": follower, "stderr": follower}
         command = self._command("login", self._demo.address, "--no-browser", *words)
@@ -128,7 +173,7 @@ class Person:
 
 
 def _read_until(terminal: int, pattern: bytes) -> re.Match[bytes]:
-    """Read a program's terminal output until it matches."""
+    """Read a terminal's output until it contains `pattern`, and return the match."""
     shown, end = b"", time.monotonic() + PATIENCE
     while not (found := re.search(pattern, shown)):
         ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))

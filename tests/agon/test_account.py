@@ -1,4 +1,4 @@
-"""Signing in: where the token is stored, who can read it, and which token is used."""
+"""Signing in: where the token is stored, who can read it, and which token is used. Also: unexpected responses."""
 
 import io
 import json
@@ -49,7 +49,7 @@ ERRORS = "class KeyringError(Exception): ...\nclass PasswordDeleteError(KeyringE
 
 @pytest.fixture
 def token(portal: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The captain's token, before sign-in."""
+    """The captain's token, before signing in."""
     token = os.environ["AGON_TOKEN"]
     monkeypatch.delenv("AGON_TOKEN")
     return token
@@ -66,7 +66,7 @@ def test_a_token_is_kept_for_its_owner_alone(
     type_in(monkeypatch, f"{token}\n")
     agon("login", portal)
     assert token not in agon.out + agon.err
-    monkeypatch.delenv("AGON_URL")  # the portal is known from here on
+    monkeypatch.delenv("AGON_URL")  # no longer needed, because the login has stored the address
     assert agon.json("whoami")["name"] == "Meltemi"
     kept = credentials.config_folder() / "credentials.json"
     assert kept.stat().st_mode & 0o777 == 0o600
@@ -81,6 +81,17 @@ def test_a_token_that_is_not_valid_is_not_kept(agon: Typed, token: str, monkeypa
     agon("login", expect=4)
     assert "is invalid, expired or revoked" in agon.err
     assert not credentials.config_folder().exists()
+
+
+@pytest.mark.parametrize("words", [("login",), ("login", "--with-token")])
+def test_a_login_without_a_token_says_how_to_pass_one(
+    agon: Typed, portal: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    type_in(monkeypatch, "\n")
+    agon(*words, expect=4)
+    assert f"Create a token at {portal}/settings/tokens/" in agon.err
+    assert 'echo "$TOKEN" | agon login --with-token' in agon.err
+    assert "AGON_TOKEN" in agon.err
 
 
 def test_a_revoked_token_is_rejected(agon: Typed) -> None:
@@ -109,7 +120,7 @@ def test_the_token_is_not_shown_at_a_terminal(token: str, portal: str) -> None:
 
 
 class Browser:
-    """A person with a browser and a clock. They decide while the command line waits for its next poll."""
+    """A person with a browser and a clock, who approves or denies the login between two polls of the command line."""
 
     def __init__(self, decide: Callable[[DeviceLogin], object], at: Clock) -> None:
         self._decide, self._at = decide, at
@@ -152,14 +163,17 @@ def test_a_login_for_one_task(token: str, portal: str, at: Clock) -> None:
     assert client.Portal(portal, given).me().token.task == "tiny"
 
 
-def test_a_login_that_is_denied_or_forgotten(token: str, portal: str, at: Clock) -> None:
+def test_a_login_that_is_denied_or_forgotten(
+    token: str, portal: str, at: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("portal.actions.device_login.LIFETIME", timedelta(minutes=1))
     browser = Browser(decided(deny_device_login), at)
     with pytest.raises(NotSignedIn, match="denied"):
         sign_in(portal, "read", "", str, browser.sleep, browser.clock)
     browser = Browser(str, at)
     with pytest.raises(NotSignedIn, match="Run “agon login” again"):
         sign_in(portal, "read", "", str, browser.sleep, browser.clock)
-    assert len(browser.slept) == 120
+    assert len(browser.slept) == 12
     assert not AccessToken.objects.exclude(name="CI").exists()
 
 
@@ -188,7 +202,11 @@ def test_a_portal_without_this_login(agon: Typed) -> None:
         sign_in(address, "read", "", str)
 
 
-def test_the_terminal_shows_code_and_link_and_no_token(token: str, portal: str) -> None:
+@pytest.mark.slow
+def test_the_terminal_shows_code_and_link_and_no_token(
+    token: str, portal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DeviceLogin._meta.get_field("interval"), "default", 1)
     leader, follower = pty.openpty()
     program = subprocess.Popen(
         [sys.executable, "-m", "agon", "login", portal, "--no-browser"],
@@ -322,7 +340,7 @@ def test_a_server_that_is_no_portal(agon: Typed) -> None:
             agon(*words, "--portal", address, expect=1)
             assert said in agon.err
     agon("files", "tiny?x=1#y", expect=1)
-    assert "This resource does not exist" in agon.err
+    assert "There is no task tiny?x=1#y, or you don’t have access to it." in agon.err
 
 
 def test_no_portal_no_server_no_task(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

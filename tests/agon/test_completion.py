@@ -37,6 +37,7 @@ def completed(line: str, programs: Path) -> set[str]:
     return {word.strip() for word in run.stdout.splitlines()} - {""}
 
 
+@pytest.mark.slow
 def test_bash_completes_commands_actions_and_options(programs: Path) -> None:
     assert {"submit", "score", "schema"} <= completed("agon s", programs)
     assert "submit" not in completed("agon l", programs)
@@ -45,7 +46,7 @@ def test_bash_completes_commands_actions_and_options(programs: Path) -> None:
     assert completed("agon login --scope ", programs) >= {"read", "submit", "organize"}
 
 
-def test_fish_asks_by_another_way(programs: Path) -> None:
+def test_fish_requests_completions_in_another_way(programs: Path) -> None:
     answer = programs / "answer"
     answer.touch()
     asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_SHELL": "fish", "_ARGCOMPLETE_DFS": "\t", "_ARGCOMPLETE_IFS": "\n"}

@@ -30,7 +30,7 @@ def test_the_tasks_in_columns_and_as_json(agon: Typed) -> None:
     assert agon.json("tasks")[0]["slug"] == "tiny"
     assert agon("tasks", "--json=slug,year") == '[{"slug": "tiny", "year": 2024}]\n'
     agon("tasks", "--json=slag", expect=2)
-    assert "There is no field slag" in agon.err
+    assert "Unknown field slag" in agon.err
 
 
 def test_files_say_what_has_to_be_done_first(agon: Typed) -> None:
@@ -47,6 +47,16 @@ def test_rules_and_data_are_downloaded(agon: Typed) -> None:
     assert agon("download", "tiny", "-f", "rules", "-p", "there").splitlines() == ["there/tiny"]
     assert Path("there/tiny/task.yaml").is_file()
     assert not Path("there/tiny/gold").exists()
+
+
+def test_progress_is_printed_at_a_terminal_unless_quiet(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert agon("download", "tiny", "-f", "sample") == "tiny-sample.tsv\n"
+    assert "\rtiny-sample.tsv: " in agon.err
+    assert "100 %" in agon.err
+    Path("tiny-sample.tsv").unlink()
+    agon("download", "tiny", "-f", "sample", "-q")
+    assert "%" not in agon.err
 
 
 def test_a_file_that_is_there_is_not_downloaded_again(agon: Typed) -> None:
@@ -67,7 +77,7 @@ def test_a_download_goes_on_where_an_earlier_one_broke_off(agon: Typed) -> None:
     assert Download.objects.get().first_byte == 100_000
 
 
-def test_a_line_that_breaks_is_made_good(agon: Typed, bad_line: Callable[[dict[int, int]], Any]) -> None:
+def test_a_broken_connection_is_retried(agon: Typed, bad_line: Callable[[dict[int, int]], Any]) -> None:
     with bad_line(dict.fromkeys(range(1, 8), 40_000)) as line:
         agon("download", "-f", "sample")
     assert line.connections == 8
@@ -104,7 +114,7 @@ def test_a_server_that_sends_nothing_more_is_given_up(agon: Typed) -> None:
 
 
 def test_another_host_gets_the_request_for_the_file_and_no_secret(agon: Typed) -> None:
-    """This happens if the data is in S3."""
+    """If the data files are in S3, the portal redirects to a different host."""
     wanted = client.Portal().dataset("tiny", "sample")
     seen = []
 
@@ -156,6 +166,32 @@ def test_one_piped_password_is_for_all_files(agon: Typed, team: Team, monkeypatc
     }
 
 
+def test_files_that_need_a_team_or_a_signature_are_not_a_success(
+    agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGON_TOKEN", token_of(person("Eve")))
+    saved = [str(Path("tiny")), "tiny-sample.tsv"]
+    assert [one["path"] for one in agon.json("download", "tiny", expect=5)] == saved
+    assert "tiny-test.tsv: Create or join a team. Run: agon team create NAME -t tiny" in agon.err
+    assert "Not downloaded: tiny-test.tsv, tiny-dev.tsv. All other files were downloaded." in agon.err
+    assert "tiny-later.tsv: Wait until the file is released." in agon.err
+    agon("download", "tiny", "-f", "test", expect=5)
+    assert "agon: Create or join a team. Run: agon team create NAME -t tiny" in agon.err
+    monkeypatch.delenv("AGON_TOKEN")
+    agon("download", "tiny", expect=4)
+    assert "Only members of a team can download this file. Run: agon login" in agon.err
+    agon("download", "tiny", "-f", "test", expect=4)
+
+
+def test_files_left_out_for_several_reasons_are_a_failure(
+    agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGON_TOKEN", token_of(person("Eve")))
+    Path("tiny-sample.tsv").write_text("mine")
+    agon("download", "tiny", expect=1)
+    assert "Not downloaded: tiny-sample.tsv, tiny-test.tsv, tiny-dev.tsv." in agon.err
+
+
 def test_rules_overwrite_no_other_file_unasked(agon: Typed) -> None:
     for _ in range(2):
         agon("download", "-f", "rules")
@@ -186,10 +222,10 @@ def test_who_may_not_have_a_file_reads_why(agon: Typed, monkeypatch: pytest.Monk
     monkeypatch.setenv("AGON_TOKEN", token_of(person("Eve")))
     agon("download", "-f", "test", expect=5)
     assert "team" in agon.err
-    agon("download")  # everything that the captain may have
+    agon("download", expect=5)  # saves every file that Eve may download
     assert {path.name for path in Path().iterdir()} == {"tiny", "tiny-sample.tsv"}
     agon("download", "-f", "nothing", expect=2)
-    assert "The files are rules, sample" in agon.err
+    assert "Available files: rules, sample" in agon.err
 
 
 def test_a_second_download_keeps_what_is_there_and_says_what_is_missing(
@@ -198,7 +234,7 @@ def test_a_second_download_keeps_what_is_there_and_says_what_is_missing(
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     Team.objects.update(data_password=make_password("k7h2-mm9q"))
     Path("tiny-sample.tsv").write_text(SAMPLE)
-    agon("download", expect=1)
+    agon("download", expect=5)
     assert "Not downloaded: tiny-test.tsv, tiny-dev.tsv." in agon.err
     assert "agon download tiny -f test" in agon.err
     assert agon.out.splitlines() == ["tiny", "tiny-sample.tsv"]

@@ -1,6 +1,7 @@
-"""Everything from a new task to its exports, typed at terminals with a running demo and compared with the pages.
+"""Everything from a new task to its exports, typed in terminals against a running demo and compared with the pages.
 
-An organizer and a captain use only the command `agon`. Their browsers allow the login and read the same pages.
+An organizer and a captain use the command `agon`. In their browsers, they approve their logins, upload two runs, and
+read pages to compare.
 """
 
 import csv
@@ -43,7 +44,7 @@ def test_a_task_from_its_folder_to_its_exports(demo: Demo, organizer: Person, ca
     _take_part(organizer, captain, slug)
     password = _data_password(demo, slug)
     saved = captain.agon("download", slug, typed=f"{password}\n").split()
-    (data,) = [captain.folder / name for name in saved if name.endswith(".tsv")]
+    (data,) = [captain.folder / name for name in saved if name.endswith("-test.csv")]
     gold = organizer.folder / slug / "gold/test.csv"
     runs = _run_files(captain.folder, data.read_text(), gold.read_text())
     invalid = _check_and_submit(captain, slug, runs)
@@ -67,7 +68,7 @@ def test_a_task_from_its_folder_to_its_exports(demo: Demo, organizer: Person, ca
 
 
 def _opened(organizer: Person, slug: str) -> str:
-    """Make a folder, push it, fix what the portal reports, and open the task."""
+    """Create a folder, push it, fix what the portal reports, and open the task. Return the last output."""
     organizer.agon("task", "new", slug, "--like", "detests2022")
     definition, page = organizer.folder / slug / "task.yaml", organizer.folder / slug / "pages/overview.md"
     definition.write_text(_with_open_phase(definition.read_text()))
@@ -92,7 +93,7 @@ def _opened(organizer: Person, slug: str) -> str:
 
 
 def _with_open_phase(definition: str) -> str:
-    """Return the definition with approval, a data password, and one open phase where teams choose."""
+    """Return the definition with team approval, a data password, and one open phase with chosen official runs."""
     now = datetime.now(UTC)
     head, phases, rest = re.split(r"(^phases:\n.*?)(?=^datasets:)", definition, flags=re.MULTILINE | re.DOTALL)
     assert phases
@@ -107,9 +108,7 @@ def _with_open_phase(definition: str) -> str:
     official: chosen
 
 """
-    question = 'questions: [{key: use, label: "What do you use the data for?", required: true}]'
-    head = head.replace("approval: automatic}", f"approval: manual, {question}}}")
-    return head + window + rest.replace("access: public", "access: password")
+    return head.replace("approval: automatic", "approval: manual") + window + rest
 
 
 def _line_of(file: Path, word: str) -> int:
@@ -123,13 +122,13 @@ def _take_part(organizer: Person, captain: Person, slug: str) -> None:
     captain.agon("team", "create", "Levante", "-t", slug, "--answer", "use=research")
     assert captain.json("team", "show", "-t", slug)["state"] == "pending"
     captain.agon("files", slug)
-    assert "test.tsv" in captain.agon("files", slug)
+    assert "test.csv" in captain.agon("files", slug)
     assert "Levante" in organizer.agon("teams", slug)
     organizer.agon("teams", slug, "--approve", "Levante", "--yes")
     assert captain.json("team", "show", "-t", slug)["state"] == "approved"
     text = captain.agon("sign", slug)
     assert "agon sign" in text
-    captain.agon("sign", slug, "--name", "Cleo Captain", expect=2)  # no one can answer at the terminal
+    captain.agon("sign", slug, "--name", "Cleo Captain", expect=2)  # there is no terminal to prompt on
     captain.agon("sign", slug, "--name", "Cleo Captain", "--yes")
     assert captain.json("sign", slug)["is_signed"]
     assert "Cleo Captain" in captain.browser.get(f"/tasks/{slug}/agreement/")
@@ -147,7 +146,7 @@ def _data_password(demo: Demo, slug: str) -> str:
 
 
 def _run_files(folder: Path, data: str, gold: str) -> dict[str, bytes]:
-    """Return three runs for the first track: perfect, with errors, and with half of the labels flipped."""
+    """Write and return three runs for the first track: perfect, invalid, and with half of the labels flipped."""
     rows = list(csv.DictReader(io.StringIO(gold)))
     assert len(rows) == len(data.splitlines()) - 1
     head = "comment_id,sentence_pos,stereotype"
@@ -171,7 +170,7 @@ def _run_files(folder: Path, data: str, gold: str) -> dict[str, bytes]:
 def _check_and_submit(captain: Person, slug: str, runs: dict[str, bytes]) -> list[dict[str, Any]]:
     """Check and submit each run.
 
-    Return the problems of the invalid one, which all commands and the page report alike.
+    Return the problems of the invalid run, which all commands and the page report in the same way.
     """
     good, invalid, other = runs
     check = ("check", "--task", slug, "--team", "Levante")
@@ -188,9 +187,10 @@ def _check_and_submit(captain: Person, slug: str, runs: dict[str, bytes]) -> lis
 
 
 def _submit_by_page(captain: Person, slug: str, runs: dict[str, bytes], problems: list[dict[str, Any]]) -> None:
-    """Upload the invalid run and a valid one on the page.
+    """Upload an invalid and a valid run on the page.
 
-    The report and the receipt must match those of the command.
+    The invalid run must have problems other than `problems`. The valid run has the same content as one that was
+    submitted with `agon`, so both must have the same state and hash.
     """
     _good, invalid, other = runs
     boundary = captain.browser.upload(slug, "evaluation", invalid, b"comment_id\n")
@@ -240,7 +240,7 @@ def _wait_for_gold(person: Person, slug: str, version: int) -> None:
 
 
 def _same_board_as_on_the_page(captain: Person, slug: str, score: float) -> None:
-    """Check that the released board, printed, as CSV and as JSON, is what the page exports."""
+    """Check that the command and the page export the same released board, both as CSV and as JSON."""
     (own,) = _own_rows(captain, slug)
     assert (own["run"], own["rank"], own["scores"]["f1_positive"]) == (NAME.format(1), 1, score)
     page = f"/tasks/{slug}/leaderboard/task1/?phase=evaluation&format="
@@ -249,7 +249,7 @@ def _same_board_as_on_the_page(captain: Person, slug: str, score: float) -> None
     def pages_csv() -> str:
         return captain.browser.get(f"{page}csv").replace("\r\n", "\n")
 
-    # Workers compare the runs of a board that has changed, so its intervals may come between two requests.
+    # The board's intervals may appear between the two requests, because workers are still comparing its runs.
     wait_until(lambda: captain.agon(*command, "--csv") == pages_csv(), "command and page have the same board")
     shown = json.loads(captain.browser.get(f"{page}json"))
     assert [row["scores"] for row in shown["rows"]] == [row["scores"] for row in captain.json(*command)["rows"]]
@@ -265,7 +265,7 @@ def _verify_receipt(captain: Person, slug: str) -> None:
 
 
 def _return_to_the_first_gold(organizer: Person, slug: str, score: float) -> None:
-    """Preview the first gold standard, and apply it again."""
+    """Preview the first gold standard and apply it again."""
     back = ("task", "gold", slug, "task1", "--return-to", "1", "-m", "The correction was wrong.")
     preview = organizer.json(*back, "--dry-run")
     (own,) = [one for one in preview["boards"][0]["runs"] if one["run"] == NAME.format(1)]
@@ -288,5 +288,5 @@ def _export(organizer: Person, slug: str) -> None:
 
 
 def captain_rows(file: Path) -> list[dict[str, str]]:
-    """Return the team's downloads."""
+    """Return the rows of an exported file that are about the captain's team."""
     return [row for row in csv.DictReader(io.StringIO(file.read_text())) if "Levante" in row.values()]

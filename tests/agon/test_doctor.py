@@ -1,4 +1,4 @@
-"""`agon doctor`: every finding, with the fix for each problem."""
+"""`agon doctor`: every finding, and how to fix each problem."""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,7 @@ def test_all_is_well(findings: Any, agon: Typed, token: AccessToken, portal: str
     assert list(found) == ["version", "portal", "clock", "token", "default task"]
     assert all(one["ok"] for one in found.values())
     assert portal in found["portal"]["detail"]
-    token = "Stored in AGON_TOKEN. It belongs to Meltemi, has the scope submit and is valid until"
+    token = "Stored in AGON_TOKEN. It belongs to Meltemi, has the submit scope and is valid until"
     assert token in found["token"]["detail"]
     assert found["default task"]["detail"] == "tiny. Your team is Meltemi."
     lines = agon("doctor").splitlines()
@@ -96,7 +96,7 @@ def test_a_clock_that_is_off(findings: Any, seconds: int, said: str) -> None:
         request.wfile.write(b"{}")
 
     with server(answer) as address:
-        found = findings("--portal", address, expect=1)["clock"]  # port 1: nothing answers there
+        found = findings("--portal", address, expect=1)["clock"]  # the other checks fail
     assert said in found["detail"]
     assert found["ok"] is (seconds == 0)
 

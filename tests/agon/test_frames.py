@@ -1,4 +1,4 @@
-"""Results as DataFrames, and DataFrames as files. pandas is imported only when it is used."""
+"""Conversion of results to DataFrames, and of DataFrames to files. pandas is imported only when it is used."""
 
 import math
 import subprocess
@@ -135,10 +135,14 @@ except ImportError as error:
 @pytest.mark.parametrize(
     ("module", "code", "said"),
     [
-        ("pandas", "import agon.frames", "agon.frames needs pandas"),
-        ("pandas", "Result({}, None, 0).to_pandas()", "to_pandas needs pandas"),
-        ("pyarrow", "import agon.frames as f; f.write(f.pd.DataFrame(), 'a.parquet')", "Writing .parquet files needs"),
-        ("openpyxl", "import agon.frames as f; f.write(f.pd.DataFrame(), 'a.xlsx')", "Writing .xlsx files needs"),
+        ("pandas", "import agon.frames", "agon.frames requires pandas"),
+        ("pandas", "Result({}, None, 0).to_pandas()", "to_pandas requires pandas"),
+        (
+            "pyarrow",
+            "import agon.frames as f; f.write(f.pd.DataFrame(), 'a.parquet')",
+            "Writing .parquet files requires",
+        ),
+        ("openpyxl", "import agon.frames as f; f.write(f.pd.DataFrame(), 'a.xlsx')", "Writing .xlsx files requires"),
     ],
 )
 def test_a_missing_package_is_named_with_the_command_that_installs_it(

@@ -1,4 +1,4 @@
-"""From a token to the leaderboard and a verified receipt, with `agon` alone and from Python."""
+"""From a token to the leaderboard and a verified receipt, on the command line and from Python."""
 
 import io
 import json
@@ -42,6 +42,7 @@ from tests.portal.world import (
 NAME = "one_Meltemi_1.json"
 
 
+@pytest.mark.slow
 def test_the_whole_journey(agon: Typed, portal: str, worker: None, at: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(os.environ["AGON_TOKEN"]))
     for name in ("AGON_TOKEN", "AGON_URL", "AGON_TASK"):
@@ -106,7 +107,7 @@ def test_the_same_from_python(agon: Typed, portal: str, worker: None, at: Clock)
     frame = client.load("tiny", "sample")
     assert (len(frame), list(frame.columns)) == (20_000, ["id", "text"])
     client.load("tiny", "sample")
-    assert Download.objects.count() == 1  # the second download came from the cache
+    assert Download.objects.count() == 1  # the second time, the file came from the cache
     at(RELEASE)
     board = client.leaderboard("tiny", "one", phase="evaluation").to_pandas()
     own = board[board["team"] == "Meltemi"].iloc[0]
@@ -148,6 +149,7 @@ OPEN = datetime(2019, 1, 20, 12, tzinfo=UTC)  # while the template's phase `eval
 CLOSED = datetime(2019, 2, 3, 12, tzinfo=UTC)
 
 
+@pytest.mark.slow
 def test_the_whole_journey_of_an_organizer(
     agon: Typed, portal: str, worker: None, at: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,7 +170,7 @@ def test_the_whole_journey_of_an_organizer(
     assert "mine is a draft" in agon("task", "push", "mine")
     assert Client().get("/tasks/mine/").status_code == 404
 
-    agon("task", "open", "mine", expect=2)  # no one can answer at the terminal
+    agon("task", "open", "mine", expect=2)  # there is no terminal to prompt on
     agon("task", "open", "mine", "--yes")
     assert Client().get("/tasks/mine/").status_code == 200
     definition.write_text(definition.read_text().replace("title: Evaluation", "title: Final evaluation"))
@@ -222,7 +224,7 @@ def test_the_whole_journey_of_an_organizer(
 
 
 def creator(name: str) -> User:
-    """An account that may create tasks."""
+    """Return a new account that may create tasks."""
     user = person(name)
     user.may_create_tasks = True
     user.save()
@@ -231,7 +233,7 @@ def creator(name: str) -> User:
 
 
 def submitted(agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Submit the gold's answers to the first track as the captain."""
+    """As the captain, submit the gold answers to the first track."""
     monkeypatch.setenv("AGON_TOKEN", token_of(captain(team)))
     definition = load_definition(Path("mine"))
     track, gold = definition.track("en-a"), Path("mine/gold/test/en.tsv")
@@ -240,6 +242,6 @@ def submitted(agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _flipped(line: str) -> str:
-    """Return a line of the gold with the other label for hate speech."""
+    """Return a line of the gold with the opposite label for hate speech."""
     item, text, hateful, *others = line.split("\t")
     return "\t".join([item, text, "0" if hateful == "1" else "1", *others])

@@ -80,7 +80,15 @@ def test_several_labels_flags_and_spans() -> None:
         ("mae", ["A"], [1], "every prediction must be a "),
         ("cross_entropy", ["A"], [{"A": 1.0}], "every prediction must be a "),
         ("span_f1", [[(3, 1)]], [[(1, 3)]], "is not a span"),
-        ("f1", ["A"], ["A"], "needs a class"),
+        ("entity_f1", [[(0, 2, "A")]], [[(0, 2)]], "triple of start, end and type"),
+        ("entity_f1", [[(2, 2, "A")]], [[(0, 2, "A")]], "is not a span"),
+        ("entity_f1_surface", [[(0, 2, "A")]], [[(0, 2, "A")]], "require the item texts"),
+        ("tuple_f1", [[("a",)]], [[("a", "b")]], "is not a tuple of 2 values"),
+        ("tuple_f1", [["ab"]], [[("a", "b")]], "is not a tuple of 2 values"),
+        ("tuple_f1", [[{"z": "a"}]], [[{"x": "a"}]], "has the column z; the columns are x"),
+        ("tuple_f1:z", [[{"x": "a"}]], [[{"x": "a"}]], "there is no column z"),
+        ("haversine_mean", [{"x": 1.0}], [{"x": 1.0}], "requires the latitude option"),
+        ("f1", ["A"], ["A"], "requires a class"),
         ("accuracy", pd.Series(["A", "B"], ["x", "x"]), pd.Series(["A", "B"]), "Item x appears twice"),
         ("accuracy", [object()], [object()], "not object"),
     ],
@@ -88,6 +96,26 @@ def test_several_labels_flags_and_spans() -> None:
 def test_what_does_not_fit_is_said(metric: str, run: Any, gold: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         agon.compute(metric, predictions=run, references=gold)
+
+
+def test_tuples_and_entities() -> None:
+    gold = [[("food", "good"), ("staff", "bad")], []]
+    assert agon.compute("tuple_f1", predictions=[[("food", "good")], []], references=gold) == pytest.approx(2 / 3)
+    assert agon.compute("tuple_f1:1", predictions=[[("food", "bad")], []], references=gold) == pytest.approx(2 / 3)
+    named = {"a": [{"what": "food", "how": "good"}], "b": []}
+    assert agon.compute("tuple_f1_macro", predictions={"a": [{"what": "food"}]}, references=named, by="how") == 0
+    assert agon.compute("tuple_f1:what", predictions={"a": [{"what": "food"}]}, references=named) == 1
+    entities = [[(0, 3, "PER"), (8, 12, "LOC")], [(0, 3, "PER")]]
+    run = [[(0, 3, "PER")], [(0, 3, "LOC")]]
+    assert agon.compute("entity_f1", predictions=run, references=entities) == pytest.approx(2 / 5)
+    assert agon.compute("entity_f1:PER", predictions=run, references=entities) == pytest.approx(2 / 3)
+    texts = ["Ana and Rome", "Ana"]
+    found = agon.compute("entity_recall_surface", predictions=run, references=entities, texts=texts)
+    assert found == 1 / 2  # one of the two surface forms, Ana and Rome, was found
+    by_id = {"x": entities[0], "y": entities[1]}, {"y": run[1], "x": run[0]}
+    swapped = {"y": texts[1], "x": texts[0]}
+    again = agon.compute("entity_recall_surface", predictions=by_id[1], references=by_id[0], texts=swapped)
+    assert again == found
 
 
 def test_another_metric() -> None:

@@ -1,4 +1,4 @@
-"""The notebook of the documentation, run from its first cell to its last against the running demo."""
+"""The documentation's notebook, run from its first cell to its last against the running demo."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ NOTEBOOK = ROOT / "docs/first-run.ipynb"
 
 @pytest.fixture
 def participant(demo: Demo, tmp_path: Path) -> Person:
-    """Someone who has done what the notebook asks for: signed in, created a team and signed the agreement."""
+    """Someone who has done what the notebook requires: signed in, created a team and signed the agreement."""
     found = Person(demo, ADMIN, tmp_path / "participant")  # the only account without a team
     found.login()
     found.agon("team", "create", "Notebook", "-t", "ssa2023")
@@ -31,7 +31,7 @@ def test_the_notebook_runs_from_the_data_to_the_leaderboard(
     participant: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    assert not [cell for cell in notebook.cells if cell.get("outputs")]  # no outputs of someone's own session
+    assert not [cell for cell in notebook.cells if cell.get("outputs")]  # it is committed without outputs
     variables = participant.environment | {
         "JUPYTER_DATA_DIR": str(tmp_path / "jupyter"),
         "JUPYTER_RUNTIME_DIR": str(tmp_path / "jupyter/runtime"),

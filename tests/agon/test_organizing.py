@@ -45,19 +45,22 @@ TEMPLATES = (
     "regression",
     "generation",
     "retrieval",
+    "softlabels",
     "entities",
     "multilingual",
+    "tryagon",
 )
 
 
 @pytest.fixture
 def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) -> User:
-    """The user organizes the tiny task."""
+    """An organizer of the tiny task, whose token the commands use."""
     user = organizer_of(task)
     monkeypatch.setenv("AGON_TOKEN", token_of(user, "organize"))
     return user
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_each_template_makes_a_valid_folder(agon: Typed, template: str) -> None:
     assert agon.json("task", "new", "my-task", "--like", template)["task"] == "my-task"
@@ -75,7 +78,7 @@ def test_the_wheel_makes_a_folder_without_a_network(tmp_path: Path) -> None:
             cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-    assert "mine: valid." in done.stdout
+    assert "mine is valid." in done.stdout
     assert (tmp_path / "installed/agon/templates/ssa2023/task.yaml").is_file()
 
 
@@ -96,7 +99,7 @@ def test_all_problems_of_a_folder_are_listed_each_with_its_file(agon: Typed) -> 
 
 def test_what_cannot_be_made_or_checked_says_why(agon: Typed) -> None:
     agon("task", "new", "mine", "--like", "nothing", expect=2)
-    assert "The templates are exist2024" in agon.err
+    assert "Available templates: exist2024" in agon.err
     agon("task", "new", "Not a slug", expect=2)
     Path("full").mkdir()
     Path("full/file").write_text("mine")
@@ -126,7 +129,7 @@ def test_teams_are_listed_and_decided(agon: Typed, organizer: User, task: Shared
     assert {row["address"] for row in rows} == {"nora@example.org", captain(team).email}
     agon("teams", "tiny", "--approve", "No such team", "--yes", expect=2)
     agon("teams", "tiny", "--decline", "Notus", "--yes", expect=2)
-    agon("teams", "tiny", "--approve", "Notus", expect=2)  # no one can answer at the terminal
+    agon("teams", "tiny", "--approve", "Notus", expect=2)  # there is no terminal to prompt on
     assert Team.objects.get(name="Notus").state == "pending"
     assert agon.json("teams", "tiny", "--approve", "Notus", "--yes") == {"ok": True, "task": "tiny", "team": "Notus"}
     assert Team.objects.get(name="Notus").state == "approved"
@@ -150,13 +153,14 @@ def rank_and_value(agon: Typed) -> list[str]:
     return [own[0], own[3]]
 
 
+@pytest.mark.slow
 def test_a_gold_fix_is_previewed_applied_and_taken_back(
     agon: Typed, organizer: User, scored: Team, worker: None
 ) -> None:
     Path("gold.json").write_bytes(run_file(GOOD))
     fix = ("task", "gold", "tiny", "one", "gold.json", "--timeout", "60")
     agon(*fix, expect=2)
-    assert "-m SENTENCE" in agon.err
+    assert "-m REASON" in agon.err
     found = agon.json(*fix, "--dry-run")
     assert (found["state"], found["changes"]["changed"]["count"]) == ("ready", 1)
     assert "1.0000" in agon.err
@@ -172,7 +176,7 @@ def test_a_gold_fix_is_previewed_applied_and_taken_back(
     agon("task", "gold", "tiny", "one", "--return-to", "9", "-m", "Back.", "--yes", expect=2)
     back = ("task", "gold", "tiny", "one", "--return-to", "1", "--timeout", "60")
     agon(*back, expect=2)
-    assert "-m SENTENCE" in agon.err
+    assert "-m REASON" in agon.err
     assert agon.json(*back, "--dry-run")["state"] == "ready"
     assert "0.7500" in agon.err
     assert "1.0000" in agon.err
@@ -188,7 +192,7 @@ def test_a_gold_fix_is_previewed_applied_and_taken_back(
 
 
 def shown() -> None:
-    """Run the worker's next check of boards."""
+    """Show announced scores, as a worker does when it next checks the boards."""
     for one in Board.objects.to_announce(RELEASE):
         show_announced(one.pk, RELEASE)
 
@@ -199,7 +203,7 @@ def test_scores_are_released_and_taken_back(agon: Typed, organizer: User, team: 
     task = team.shared_task
     task.phases.filter(slug="evaluation").update(released=None)
     at(RELEASE)
-    agon("task", "release", "tiny", "evaluation", expect=2)  # no one can answer at the terminal
+    agon("task", "release", "tiny", "evaluation", expect=2)  # there is no terminal to prompt on
     agon("task", "release", "tiny", "nothing", "--yes", expect=2)
     assert task.phases.get(slug="evaluation").released is None
     assert agon("task", "release", "tiny", "evaluation", "--yes") == "The scores of evaluation are now public.\n"

@@ -1,4 +1,4 @@
-"""Submitting on the command line: questions, retries and exit codes."""
+"""Submitting on the command line: confirmation, retries, exit codes and reports."""
 
 import json
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from django.test import Client
 
 import agon as client
 from agon.errors import AgonError
-from portal.models import Run, Submission, Team, Validation
+from portal.models import Phase, Run, Submission, Team, Validation
 from tests.agon.conftest import Typed, server
-from tests.portal.script import token_of
+from tests.portal.script import Script, token_of
 from tests.portal.web.conftest import Clock
 from tests.portal.world import (
     EVALUATION,
@@ -46,7 +46,7 @@ def test_a_run_is_submitted_and_waited_for(agon: Typed, run: Path, worker: None)
         (NAME, "scored", "SVM on n-grams")
     ]
     assert "as Meltemi" in agon.err
-    assert "Runs left: one 3 of 3 per phase, two 3 of 3 per phase." in agon.err
+    assert "Runs left: one 3 of 3 in this phase, two 3 of 3 in this phase." in agon.err
     assert NAME in agon("runs", "view", NAME)
 
 
@@ -54,6 +54,30 @@ def test_an_invalid_run_is_waited_for(agon: Typed, run: Path, worker: None) -> N
     run.write_text("{}")
     agon("submit", run, "--wait", "--yes", expect=3)
     assert "json-not-a-list" in agon.out
+
+
+def test_runs_left_are_those_of_the_round(agon: Typed, run: Path) -> None:
+    Phase.objects.update(round_days=7)
+    agon("submit", run, expect=2)
+    assert "Runs left: one 3 of 3 in this round, two 3 of 3 in this round." in agon.err
+
+
+def test_the_summary_names_the_submission_that_is_replaced(agon: Typed, run: Path, team: Team) -> None:
+    Phase.objects.filter(slug="evaluation").update(max_submissions=1, run_numbers="free")
+    agon("submit", run, "--yes")
+    assert "Each team has one submission in this phase" in agon.err
+    assert "Runs left: one 3 of 3 in this upload" in agon.err
+    agon("submit", run, "--yes")
+    assert f"your earlier submission, with all its runs: {NAME}, {EVALUATION:%Y-%m-%d %H:%M} UTC." in agon.err
+    work_off(EVALUATION)
+    earlier, newer = sorted(agon.json("runs", "list"), key=lambda one: one["is_withdrawn"], reverse=True)
+    assert (earlier["is_replaced"], newer["is_replaced"], newer["is_official"]) == (True, False, True)
+    assert "replaced" in agon("runs", "list")
+    portal = Script(captain(team))
+    sent = portal(f"/tasks/tiny/submissions/{earlier['submission']}").json()
+    assert sent["replaced_by"] == newer["submission"]
+    (phase, *_rest) = portal("/tasks/tiny/phases").json()
+    assert (phase["submissions"], phase["replaces"]["id"]) == (1, newer["submission"])
 
 
 def test_nothing_is_submitted_unasked(agon: Typed, run: Path) -> None:
@@ -79,10 +103,11 @@ def test_a_dry_run_submits_nothing(agon: Typed, run: Path, worker: None) -> None
     assert (Submission.objects.count(), Validation.objects.count()) == (0, 2)
 
 
+@pytest.mark.slow
 def test_exit_codes(agon: Typed, run: Path, team: Team, at: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     agon("submit", "nowhere.json", "--yes", expect=2)
     agon("submit", run, "--yes", "--wait=0", expect=6)
-    agon("submit", run, "--yes", expect=1)  # the run number is used
+    agon("submit", run, "--yes", expect=1)  # the run number is already used
     assert "one_Meltemi_1" in agon.err
     for number in (2, 3):
         send_run(team, GOOD, number, EVALUATION)
@@ -117,7 +142,7 @@ def test_a_message_that_is_not_saved_loses_no_submission(
     found = agon.json("submit", run, "--yes", "-q", "-m", "x" * 1200)
     assert found["id"] == str(Submission.objects.get().pk)
     assert found["not_described"]
-    assert f"{found['id']} was submitted, but the message was not saved" in agon.err
+    assert f"{found['id']} was submitted, but the description was not saved" in agon.err
 
 
 def test_what_is_not_there_in_time_has_an_id(agon: Typed, run: Path) -> None:
@@ -145,9 +170,10 @@ def test_a_portal_that_has_moved(agon: Typed, run: Path, is_upload: bool) -> Non
         with pytest.raises(AgonError) as moved:
             portal.submit(run, "tiny", phase="evaluation") if is_upload else portal.me()
     assert len(asked) == 1
-    assert str(moved.value) == "The portal’s address is https://new.example.org. Set AGON_URL to this address."
+    assert str(moved.value) == "The portal’s URL is https://new.example.org. Set AGON_URL to this URL."
 
 
+@pytest.mark.slow
 def test_a_dry_run_ends_as_the_submission_would(agon: Typed, run: Path, team: Team, at: Clock, worker: None) -> None:
     send_run(team, GOOD, 1, EVALUATION)
     assert agon.json("submit", run, "--dry-run", expect=1)["rejection"]["code"] == "run_number_taken"
@@ -187,9 +213,7 @@ BROKEN = {
     "two_Meltemi_2.json": json.dumps([{"id": number, "value": ["YES"]} for number in range(40)]).encode(),
     "tiny_Meltemi.zip": archive({"a/one_Meltemi_4.json": b"{}", "a/two_Meltemi_4.json": run_file(PERFECT[:2])}),
 }
-BROKEN["tiny_Meltemi_broken.zip"] = BROKEN["tiny_Meltemi.zip"].replace(
-    b"{}", b"[]", 1
-)  # its checksum is the same as before
+BROKEN["tiny_Meltemi_broken.zip"] = BROKEN["tiny_Meltemi.zip"].replace(b"{}", b"[]", 1)  # with the old checksum
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -251,7 +275,7 @@ def test_a_run_is_selected_and_withdrawn(agon: Typed, team: Team) -> None:
     work_off(EVALUATION)
 
     def official() -> dict[str, str]:
-        """Return the last word of each line, which is the time received for runs that are not official."""
+        """Return the last word of each run's line: the mark of an official run, or UTC, where the upload time ends."""
         return {words[1]: words[-1] for words in map(str.split, agon("runs", "list").splitlines()[1:])}
 
     assert official() == {NAME: "UTC", "one_Meltemi_2.json": "yes"}
@@ -285,5 +309,5 @@ def test_a_scored_run_that_made_no_step_says_so(agon: Typed, team: Team) -> None
         send_run(team, GOOD, number, EVALUATION + timedelta(minutes=number))
     work_off(EVALUATION)
     assert "accuracy" in agon("runs", "view", NAME)
-    assert "is scored but did not reach a new step" in agon("runs", "view", "one_Meltemi_2.json")
-    assert "by more than 0.05." in agon.out
+    assert "was scored, but its score is hidden" in agon("runs", "view", "one_Meltemi_2.json")
+    assert "beats, by more than 0.05, every score" in agon.out

@@ -1,4 +1,4 @@
-"""The portal's wheel, installed as participants do, and a client that is older than its portal."""
+"""The portal's wheel, installed as participants install it, and a client that is older than the portal."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def test_an_old_client_says_so_once(
     monkeypatch.setattr("agon.version.version", lambda: own)
     with server(answer) as address:
         agon("tasks", "--portal", address)
-        said = f"The portal has agon {portal}, and you have {own}. Install the matching version: {address}/client/"
+        said = f"The portal runs agon {portal}, but you have {own}. Install the matching version: {address}/client/"
         assert (said in agon.err) is is_old
         assert agon.json("tasks", "--portal", address) == []
         assert agon("tasks", "--portal", address, "--quiet") is not None

@@ -1,5 +1,8 @@
 #!/usr/bin/python3
-"""A stand-in for systemd without init: it starts a unit's command as its user, with its variables, and restarts it."""
+"""A stand-in for `systemctl` on a machine without systemd.
+
+It runs a unit's command as the unit's user, with the unit's variables, and restarts the command when it ends.
+"""
 
 import os
 import shlex
@@ -12,7 +15,7 @@ UNITS = Path("/etc/systemd/system")
 
 
 def unit(name: str) -> list[tuple[str, str]]:
-    """Return the lines of the unit's service section, with specifiers filled in."""
+    """Return the keys and values of the unit's service section and of the drop-in, with specifiers filled in."""
     stem, at, instance = name.partition("@")
     text = (UNITS / f"{stem}{at}.service").read_text().partition("[Service]")[2].partition("[Install]")[0]
     text += (UNITS / "agon-.service.d/all.conf").read_text()
@@ -42,7 +45,7 @@ def start(name: str) -> None:
 
 
 def keep(name: str) -> None:
-    """Run the service. When it ends, restart it according to the unit."""
+    """Run the service. Whenever it ends, restart it as the unit says."""
     one = dict(unit(name))
     become = ["setpriv", f"--reuid={one['User']}", f"--regid={one['Group']}", "--init-groups"]
     command = ["sh", "-c", f'umask {one["UMask"]}; exec "$@"', "sh", *become, *shlex.split(one["ExecStart"])]

@@ -1,16 +1,19 @@
-"""The commands of docs/for-administrators.md for a bare Debian, run in order until runs are scored."""
+"""The guides' commands for a bare Debian: install a portal that scores runs, and restore it on an empty machine."""
 
 import re
 import shutil
+import textwrap
 from pathlib import Path
 
 from tests.bare.conftest import Machine
 from tests.conftest import ROOT
 
 GUIDE = ROOT / "docs/for-administrators.md"
+RESTORE = ROOT / "docs/storage-and-backup.md"
 BOARD = "https://agon.example.org/tasks/ssa2023/leaderboard/en/?phase=post-evaluation&format=json"
-# Without init, installed servers are not started, and no certificate can be issued for this name. PostgreSQL uses
-# another port if this machine's PostgreSQL has the default one.
+# There is no init, so installed servers must be started here. Certbot's commands are skipped, because it cannot issue a
+# certificate for this name. The port is reset, because PostgreSQL is installed with a different one if this machine's
+# own server already uses the default.
 BEFORE = """
 export PATH=/usr/local/sbin:/usr/local/bin:$PATH LANG=C.UTF-8
 echo 127.0.0.1 agon.example.org >> /etc/hosts
@@ -19,9 +22,11 @@ sed -i "s/^port = .*/port = 5432/" /etc/postgresql/*/main/postgresql.conf
 service postgresql start
 service redis-server start
 """
-AFTER = f"""
+STARTED = """
 export CURL_CA_BUNDLE=/etc/agon/certificates/fullchain.pem
 for try in $(seq 120); do curl -sf -o /dev/null https://agon.example.org/readyz && break; sleep 1; done
+"""
+AFTER = f"""
 READY
 .venv/bin/python -m tasks ssa2023 /tmp/ssa2023 && chmod -R a+rX /tmp/ssa2023
 agon-manage import_task /tmp/ssa2023
@@ -43,9 +48,10 @@ tail -n 3 /var/log/agon-*.log
 LOGS = ("agon-*.log", "nginx/error.log", "postgresql/*.log", "redis/*.log")
 
 
-def blocks() -> list[str]:
-    section = GUIDE.read_text().partition("## Without Docker")[2].partition("\n## ")[0]
-    return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+def blocks(guide: Path, heading: str) -> list[str]:
+    """Return the blocks of commands below a heading, up to the next heading."""
+    section = re.split(r"\n##+ ", guide.read_text().partition(f"# {heading}\n")[2])[0]
+    return [textwrap.dedent(block) for block in re.findall(r"^ *```sh\n(.*?)^ *```", section, re.DOTALL | re.MULTILINE)]
 
 
 def typed(machine: Machine, script: str, network: bool) -> str:
@@ -61,18 +67,38 @@ def logs(machine: Machine) -> str:
     return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-3000:]}" for file in files)
 
 
-def test_the_guide_leads_from_a_bare_debian_to_scored_runs(machine: Machine) -> None:
-    first, *others, look = blocks()
-    prepared = [block for block in others if "certbot" not in block]
-    assert len(prepared) == 4
+def prepare(machine: Machine, commands: str) -> None:
+    """Run the guide's first commands, which download packages, using this checkout as the repository."""
     systemctl = Path(shutil.copy(ROOT / "tests/bare/systemctl.py", machine.root / "usr/bin/systemctl"))
     systemctl.chmod(0o755)
     own = 'git config --system url."/home/newcomer/agon".insteadOf https://agon.example.org/agon.git\n'
     git = "git config --system --add safe.directory '*'\n"
-    install, _, rest = first.partition("adduser")
+    install, _, rest = commands.partition("adduser")
     typed(machine, f"{install}{own}{git}adduser{rest}", network=True)
-    output = typed(machine, BEFORE + "".join(prepared) + AFTER.replace("READY", look), network=False)
+
+
+def test_the_guides_lead_from_a_bare_debian_to_scored_runs_and_to_a_restored_portal(
+    machine: Machine, empty_machine: Machine
+) -> None:
+    first, *others, look = blocks(GUIDE, "Without Docker")
+    prepared = [block for block in others if "certbot" not in block]
+    assert len(prepared) == 4
+    prepare(machine, first)
+    output = typed(machine, BEFORE + "".join(prepared) + STARTED + AFTER.replace("READY", look), network=False)
     assert '"database": "ok"' in output
     assert '"name": "Random"' in output or '"run": "Random"' in output
     assert "/var/lib/agon/backups/agon-" in output
     assert "denied: 8 of 8" in output
+
+    checkout, old_secrets, restore, check = blocks(RESTORE, "On an empty Debian machine")
+    (backup,) = (machine.root / "var/lib/agon/backups").glob("agon-*.tar")
+    shutil.copy(backup, empty_machine.root / "root/backup.tar")
+    shutil.copytree(machine.root / "etc/agon/secrets", empty_machine.root / "root/secrets")
+    download, _, setup = first.partition("cd /opt/agon\n")
+    prepare(empty_machine, download + checkout + setup)
+    make_secrets, *settings, services = prepared
+    keys = old_secrets + make_secrets.partition("\n")[2]
+    commands = BEFORE + keys + "".join(settings) + restore + services + STARTED + check + f"curl --silent '{BOARD}'"
+    output = typed(empty_machine, commands, network=False)
+    assert "No differences." in output
+    assert '"name": "Random"' in output or '"run": "Random"' in output

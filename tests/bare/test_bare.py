@@ -15,7 +15,7 @@ BOARD = "/tasks/hateval2019/leaderboard/en-a/?phase=post-evaluation&format=json"
 
 
 class Demo:
-    """`./run demo`, from its welcome message until Ctrl-C. Its log is shown if the test fails."""
+    """`./run demo`, from its welcome message until Ctrl-C. If the test fails, its log is shown."""
 
     def __init__(self, machine: Machine, port: int) -> None:
         self.log = ""

@@ -1,4 +1,4 @@
-"""The participant's package: the engine, its command and `agon`, without the portal and its dependencies."""
+"""The participants' package: the engine, its command and `agon`, without the portal and its dependencies."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def test_pip_install_brings_the_engine_alone(tmp_path: Path) -> None:
         assert found.stdout == b"True\n"
     frames = [programs / "python", "-c", "import agon.frames"]
     without = subprocess.run(frames, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "ImportError: agon.frames needs pandas: " in without.stderr
+    assert "ImportError: agon.frames requires pandas: " in without.stderr
 
     folder = build("ssa2023", tmp_path / "ssa2023")
     run = folder / "baselines/en/random.csv"

@@ -1,4 +1,4 @@
-"""A visitor who uses only HTTP: signs in, downloads, uploads and waits for a score."""
+"""A visitor who signs in, downloads and uploads using only HTTP."""
 
 import re
 import urllib.request
@@ -22,7 +22,7 @@ class Visitor:
         self.post("/accounts/login/", login=email, password=password)
 
     def post(self, path: str, **fields: str) -> str:
-        """Send the form on that page with these fields, and return the page that follows."""
+        """Submit the form on the page at `path` with `fields`, and return the resulting page."""
         content = urlencode(fields | {"csrfmiddlewaretoken": self._token(path)}).encode()
         return self._open(path, content).read().decode()
 

@@ -1,4 +1,4 @@
-"""A terminated benchmark leaves no server running."""
+"""A terminated benchmark leaves no servers running."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ def test_servers_end_with_a_benchmark_that_is_terminated() -> None:
     benchmark = subprocess.Popen([sys.executable, "benchmarks/latency.py"], cwd=ROOT, stderr=subprocess.DEVNULL)
 
     def works() -> bool:
-        """Return whether the second to last worker has started its pool. By then all programs were started."""
+        """Return whether the second to last worker has started its pool. By then, all programs have been started."""
         return any(b"mailer" in command(pid) and children(pid) for pid in children(benchmark.pid))
 
     wait_until(works, "database, broker, web and workers run")

@@ -1,4 +1,4 @@
-"""The benchmark's hostile uploads in a smaller size: each is checked in time and gets a report."""
+"""Smaller versions of the benchmark's hostile uploads: each is checked in time and gets a report."""
 
 from collections import Counter
 from pathlib import Path
@@ -12,7 +12,7 @@ from scoring import Definition, check_upload
 from scoring.score import load_gold
 
 SIZE, NAMES = 500_000, 60
-SECONDS = 1.0  # CPU seconds; quadratic checks need far more, the slowest valid one a third
+SECONDS = 1.0  # CPU seconds; quadratic checks need far more, the slowest valid upload a third of it
 UPLOADS = {upload.name: upload for upload in corpus(SIZE, NAMES)}
 
 
@@ -46,7 +46,7 @@ def test_no_check_is_expensive(definition: Definition, tmp_path: Path, name: str
 
 
 def test_an_upload_is_measured_on_the_portals_way(tmp_path: Path) -> None:
-    """Covers uploads that are rejected by their names, rejected by their content, and scored."""
+    """Measure an upload that is rejected by name, one that is rejected for its content, and one that is scored."""
     names = ("archive of names: words", "task1-hard: one long label", "task2-hard: all labels of each item")
     found = list(measured([UPLOADS[name] for name in names], tmp_path))
     codes = [one.codes and set(one.codes) for one in found]

@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 from tests.services import PATIENCE, Broker, answers, wait_until
 
 TASKS = ("detests2022", "exist2024")
-# As root, Chromium has no sandbox. The other flags keep it from contacting its servers.
+# Chromium's sandbox does not work as root. The last flags keep Chromium from contacting its own servers.
 CHROMIUM_FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -35,7 +35,7 @@ CHROMIUM_FLAGS = (
 
 @dataclass(frozen=True, slots=True)
 class Portal:
-    """The portal's address, its state folder, and the imported folders."""
+    """The portal's address, state folder, folder with the imported tasks, and environment."""
 
     url: str
     state: Path
@@ -47,14 +47,14 @@ class Portal:
         subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=self.environment, check=True)
 
     def mails_to(self, address: str) -> list[Path]:
-        """Return the emails to that address, oldest first."""
+        """Return the emails to this address, oldest first."""
         mails = sorted((self.state / "mail").glob("*.eml"), key=lambda path: path.stat().st_mtime)
         return [mail for mail in mails if f"To: {address}" in mail.read_text()]
 
 
 @pytest.fixture(scope="session")
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    """Web server, worker and broker with fresh data: two shared tasks and no accounts."""
+    """A web server, workers and a broker with fresh data: two shared tasks and no accounts."""
     folder = tmp_path_factory.mktemp("portal")
     port, broker_port = free_port(), free_port()
     url, state = f"http://{HOST}:{port}", folder / "state"
@@ -96,7 +96,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
 
 
 def _keep_open(definition: Path) -> None:
-    """Let the post-evaluation phase accept runs forever, so that the gold of its items stays hidden."""
+    """Let the post-evaluation phase accept runs forever, so that its items' gold remains hidden."""
     text = definition.read_text().replace('    closes: "2023-01-01 00:00 UTC"\n', "")
     definition.write_text(text.replace(", published: true", ""))
 
@@ -116,9 +116,9 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def received(browser: Browser, folder: Path) -> Iterator[None]:
-    """Search everything that new windows receive, and close them.
+    """Record everything that the browser receives. At the end, close its contexts and search the recordings for gold.
 
-    The browser records the responses, because a page that it has left can no longer return its body.
+    Recording is necessary, because the bodies of responses are no longer available once a page has been left.
     """
     opened: list[BrowserContext] = []
     open_one = browser.new_context
@@ -146,7 +146,10 @@ def eyes_in_the_browser(browser: Browser, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def page(browser: Browser, portal: Portal) -> Iterator[Page]:
-    """A window of 1280 by 800. The test fails if a script fails or a content policy is violated."""
+    """A browser page of 1280 by 800 pixels.
+
+    The test fails on uncaught JavaScript errors and Content Security Policy violations.
+    """
     context = browser.new_context(base_url=portal.url, viewport={"width": 1280, "height": 800})
     page = context.new_page()
     problems: list[str] = []

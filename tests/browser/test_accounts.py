@@ -1,4 +1,4 @@
-"""Setting up second factors: an authenticator app and passkeys."""
+"""Second factors: setting up and using an authenticator app and passkeys. Also: the suggested time zone."""
 
 import time
 
@@ -12,7 +12,7 @@ from tests.services import code_in
 
 
 def code(secret: str) -> str:
-    """Return the app's current code with most of its time left."""
+    """Return the authenticator app's code. If the current code expires soon, wait for the next one."""
     if time.time() % 30 > 10:
         time.sleep(31 - time.time() % 30)
     return format_hotp_value(hotp_value(secret, int(time.time()) // 30))
@@ -25,7 +25,7 @@ def confirm_password(page: Page) -> None:
 
 
 def enter_mailed_code(page: Page, portal: Portal, address: str) -> None:
-    """Enter the emailed code. The email arrives before the page."""
+    """Enter the emailed code. The email arrives before the page is shown."""
     expect(page.get_by_role("heading", level=1)).to_have_text("Confirm by email")
     page.get_by_label("Code").fill(code_in(latest_mail(portal, address)))
     page.get_by_role("button", name="Continue").click()
@@ -50,12 +50,12 @@ def test_an_app_for_codes_without_javascript(browser: Browser, portal: Portal) -
     page = context.new_page()
     sign_up(page, portal, "Ines")
     page.goto("/settings/")
-    page.get_by_role("link", name="Second factors").click()
+    page.get_by_role("link", name="Two-factor authentication").click()
     page.get_by_role("link", name="Set up authenticator app").click()
     confirm_password(page)
     enter_mailed_code(page, portal, "ines@example.org")
     secret = page.locator("main code").inner_text()
-    expect(page.get_by_role("img", name="QR code of the key below")).to_be_visible()
+    expect(page.get_by_role("img", name="QR code for the key below")).to_be_visible()
     page.get_by_label("Authenticator code").fill(code(secret))
     page.get_by_role("button", name="Confirm app").click()
     expect(page.locator("ol.codes li")).to_have_count(10)
@@ -63,7 +63,7 @@ def test_an_app_for_codes_without_javascript(browser: Browser, portal: Portal) -
 
     sign_out(page)
     sign_in(page, "ines@example.org")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Second factor")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Two-factor authentication")
     page.get_by_label("Code").fill("000000")
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_text("Incorrect code.")).to_be_visible()
@@ -81,9 +81,9 @@ def test_an_app_for_codes_without_javascript(browser: Browser, portal: Portal) -
 
 @pytest.fixture
 def keyed(page: Page, portal: Portal) -> Page:
-    """A window with a security key that is always touched, at a host name.
+    """A browser page with a security key that is always touched.
 
-    Browsers bind no passkeys to IP addresses.
+    Use it with a host name, because browsers do not bind passkeys to IP addresses.
     """
     devices = page.context.new_cdp_session(page)
     devices.send("WebAuthn.enable")
@@ -102,7 +102,7 @@ def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Por
     page.get_by_role("button", name="Sign in").click()
     page.get_by_text("Petra", exact=True).click()
     page.get_by_role("link", name="Settings").click()
-    page.get_by_role("link", name="Second factors").click()
+    page.get_by_role("link", name="Two-factor authentication").click()
     page.get_by_role("link", name="Add passkey").click()
     confirm_password(page)
     enter_mailed_code(page, portal, "petra@example.org")
@@ -126,7 +126,7 @@ def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Por
     page.get_by_label("Email").fill("petra@example.org")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Second factor")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Two-factor authentication")
     found += violations(page)
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_text("Petra", exact=True)).to_be_visible()
@@ -135,8 +135,8 @@ def test_a_passkey_signs_in_alone_or_after_the_password(keyed: Page, portal: Por
 
 def test_without_a_passkey_the_page_says_so(page: Page) -> None:
     page.goto("/accounts/login/")
-    page.get_by_role("button", name="Use a passkey").click()  # there is no passkey for an IP address
-    expect(page.get_by_role("alert")).to_contain_text("You didn’t use a passkey")
+    page.get_by_role("button", name="Use a passkey").click()  # a passkey cannot be bound to an IP address
+    expect(page.get_by_role("alert")).to_contain_text("No passkey was used")
 
 
 def test_pages_of_an_account_are_open_to_everybody(page: Page, portal: Portal) -> None:

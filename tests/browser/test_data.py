@@ -28,7 +28,7 @@ def phone(browser: Browser, portal: Portal) -> Iterator[Page]:
 
 
 def mailed_password(portal: Portal, address: str) -> str:
-    """Return the password, which is alone on a line of the approval email."""
+    """Return the data password, which is on a separate line of the approval email."""
 
     def find() -> str | None:
         for path in portal.mails_to(address):
@@ -65,9 +65,9 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     sign_up(page, portal, "Dora")
     create_team(page, "exist2024", "Gregale")
 
-    # The steps come one after the other: first the agreement, then the password.
+    # Two steps are missing: first the agreement, then the password.
     page.goto(f"{TASK}/data/test-tweets/")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("You can’t download this yet")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("You can’t download")
     found += violations(page)
     page.get_by_role("main").get_by_role("link", name="Read and sign").last.click()
     page.get_by_label("Your full name").fill("Dora Rossi")
@@ -84,19 +84,19 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     expect(page.get_by_text("Password accepted")).to_be_visible()
     found += violations(page)
 
-    # The file has the checksum that the page shows.
+    # The file has the checksum shown on the page.
     tweets = download(page, "Test tweets").read_bytes()
-    assert tweets == (portal.tasks / "exist2024/data/test/tweets.tsv").read_bytes()
+    assert tweets == (portal.tasks / "exist2024/data/test/tweets.json").read_bytes()
     expect(page.locator("table").first).to_contain_text(hashlib.sha256(tweets).hexdigest())
 
-    # The other file is in an archive that the password opens.
+    # The other file is in an archive that opens with the password.
     page.get_by_role("link", name="Test memes").click()
     found += violations(page)
     page.get_by_label(ASKED).fill(password)
     with pyzipper.AESZipFile(download(page, "Download", "button")) as archive:
         archive.setpassword(password.encode())
-        memes = archive.read("exist2024-test-memes.tsv")
-    assert memes == (portal.tasks / "exist2024/data/test/memes.tsv").read_bytes()
+        memes = archive.read("exist2024-test-memes.json")
+    assert memes == (portal.tasks / "exist2024/data/test/memes.json").read_bytes()
     page.goto(f"{TASK}/data/")
     rows = page.get_by_role("table").filter(has_text="Dora")
     expect(rows.get_by_role("row")).to_have_count(3)  # including the heading row

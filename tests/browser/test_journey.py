@@ -46,9 +46,9 @@ def test_the_same_without_javascript(browser: Browser, portal: Portal, run_of_al
 def walk(
     page: Page, portal: Portal, names: tuple[str, str], right: str, folder: Path, *, reload: bool = False
 ) -> Iterator[None]:
-    """Go from sign-up to a rank, as a person with a team, and pause at each page for a screenshot.
+    """Go from sign-up to a rank with a new person and team. Yield at each page, so that the caller can check it.
 
-    With `reload`, pages are reloaded because they do not update themselves.
+    If `reload` is set, reload pages that would otherwise update themselves.
     """
     person, team = names
     sign_up(page, portal, person)
@@ -70,7 +70,7 @@ def walk(
     expect(page.locator("ins.be")).to_have_text(team)
     yield
 
-    # Invalid content: the report lists every problem with its place and its fix.
+    # If the content is invalid, the report lists every problem with its location and a fix.
     lines = right.splitlines()
     run = folder / f"{team}_task1_1.csv"
     run.write_text("\n".join([lines[0], lines[1][:-1] + "7", *lines[3:]]))
@@ -103,7 +103,7 @@ def walk(
 
 
 def shows(page: Page, place: str, text: str, reload: bool) -> None:
-    """Wait for a worker until the element has the text."""
+    """Wait until a worker is done and the element at `place` contains `text`. If `reload` is set, reload the page."""
 
     def is_there() -> bool:
         page.reload()

@@ -1,8 +1,7 @@
-"""The search for gold in the browser includes pages that it has left, and what a page fetches."""
+"""The search for gold in the browser includes pages that have been left, and everything that pages fetch."""
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from playwright.sync_api import Browser
 
 from tests.browser.conftest import received
 from tests.canary import CANARY, EYES
+from tests.services import serving
 
 ANSWERS = {
     "/page": ("text/html", f"<p>{CANARY}</p>".encode()),
@@ -33,11 +33,8 @@ def leaking() -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Log nothing."""
 
-    server = HTTPServer(("127.0.0.1", 0), Leak)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(Leak) as address:
+        yield f"http://{address}"
 
 
 @pytest.mark.parametrize(("first", "leak"), [("/page", "/page"), ("/fetches", "/picture")])
@@ -47,7 +44,7 @@ def test_what_a_browser_receives_is_looked_at(
     with EYES.aside() as seen:
         with received(browser, tmp_path):
             page = browser.new_context().new_page()
-            for _ in range(3):  # a response may be lost if the next page loads before it was recorded
+            for _ in range(3):  # a response may be lost if the next page loads before the response is recorded
                 page.goto(f"{leaking}{first}", wait_until="networkidle")
                 page.goto(f"{leaking}/another")
         assert set(seen) == {f"browser, {leaking}{leak}"}

@@ -1,4 +1,4 @@
-"""At a width of 360 px, no page scrolls sideways, and the active tab is visible."""
+"""Pages at a width of 360 px: none scrolls sideways, and the active tab is visible."""
 
 from collections.abc import Iterator
 from pathlib import Path

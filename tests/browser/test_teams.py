@@ -1,4 +1,4 @@
-"""Less common paths: a declined team, a late upload, a member who leaves, and keyboard-only use."""
+"""Less common paths: a declined team, a late upload, a member who leaves, and the keyboard as the only input."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ TASK = "/tasks/brief"
 
 @pytest.fixture(scope="module")
 def brief(portal: Portal, tmp_path_factory: pytest.TempPathFactory) -> Portal:
-    """A shared task with four items that is open for years, with one phase and team approval."""
+    """A shared task with four items and one phase that is open for years. Its teams need approval."""
     folder = shutil.copytree(ROOT / "tests/portal/tiny_task", tmp_path_factory.mktemp("tasks") / "brief")
     path = folder / "task.yaml"
     text = path.read_text().replace("slug: tiny", "slug: brief").replace("Tiny", "Brief")
@@ -33,13 +33,13 @@ def brief(portal: Portal, tmp_path_factory: pytest.TempPathFactory) -> Portal:
 
 
 def opened(browser: Browser, portal: Portal) -> Page:
-    """A window for one person."""
+    """Open a browser page with its own session."""
     return browser.new_context(base_url=portal.url, viewport={"width": 1280, "height": 800}).new_page()
 
 
 @pytest.fixture
 def other(browser: Browser, brief: Portal) -> Iterator[Page]:
-    """Another person's window."""
+    """A second person's page."""
     page = opened(browser, brief)
     yield page
     page.context.close()
@@ -52,7 +52,7 @@ def make_organizer(portal: Portal, page: Page, name: str) -> None:
 
 
 def decide(organizer: Page, team: str, *, reason: str = "") -> None:
-    """Decline the team with the reason, or approve it."""
+    """Approve the team or, if there is a reason, decline it."""
     organizer.goto(f"{TASK}/organize/teams/")
     if reason:
         request = organizer.locator("section.request", has=organizer.get_by_role("heading", name=team))
@@ -65,7 +65,7 @@ def decide(organizer: Page, team: str, *, reason: str = "") -> None:
 
 
 def mail_to(portal: Portal, address: str, subject: str) -> str:
-    """Return the plain text of that email when it arrives."""
+    """Wait for an email with this subject and return its plain text."""
 
     def found() -> list[str]:
         mails = [message_from_bytes(path.read_bytes(), policy=default) for path in portal.mails_to(address)]
@@ -140,11 +140,11 @@ def test_a_late_upload_uses_no_quota_and_says_what_can_be_done(
     page.goto(f"{TASK}/submit/")
     upload(page, tmp_path, "one_Grecale_1.json")
     expect(page.get_by_role("heading", level=1)).to_have_text("Accepted: one run")
-    receipt = mail_to(brief, "tove@example.org", "was accepted")
-    assert "one_Grecale_1.json" in receipt
-    stop = re.search(r"http://\S+/mails/stop/\S+", receipt)
+    mail = mail_to(brief, "tove@example.org", "was scored")
+    assert "one_Grecale_1.json" in mail
+    stop = re.search(r"http://\S+/mails/stop/\S+", mail)
     assert stop
-    other.goto(stop.group())  # someone who is not signed in as Tove
+    other.goto(stop.group())  # the link is opened in a browser where Tove is not signed in
     found += violations(other)
     other.get_by_role("button", name="Unsubscribe").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("You have unsubscribed")
@@ -180,7 +180,7 @@ def test_who_leaves_sees_no_runs_any_more_and_gets_no_mails(
     assert answer.status == 404
     vera.context.close()
 
-    page.goto(f"{TASK}/runs/")  # uploaded runs stay with the team
+    page.goto(f"{TASK}/runs/")  # uploaded runs remain with the team
     expect(page.locator("table.runs")).to_contain_text("one_Zefiro_1.json")
     page.goto(f"{TASK}/team/")
     expect(page.locator("table.ruled").first).not_to_contain_text("Vera")
@@ -201,7 +201,7 @@ FOCUSED = """
 
 
 def tab_to(page: Page, name: str) -> None:
-    """Press Tab until the element with that name is focused. Every focused element must show its focus."""
+    """Press Tab until the element with this name is focused. Every focused element must show its focus."""
     passed = []
     for _ in range(80):
         page.keyboard.press("Tab")
@@ -254,7 +254,8 @@ def test_a_keyboard_is_enough(page: Page, other: Page, brief: Portal, tmp_path: 
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
     run = tmp_path / "one_Levante_1.json"
     run.write_bytes(run_file(GOOD))
-    with page.expect_file_chooser() as chooser:  # begins before the button is focused, because Enter must come after it
+    # Start waiting for the dialog before the button is focused, because Enter must be the next key.
+    with page.expect_file_chooser() as chooser:
         press(page, "Run file or zip archive")
     chooser.value.set_files(run)
     press(page, "Upload")

@@ -1,4 +1,4 @@
-"""Payloads in people's texts and file names, in a real browser: no script runs, and no policy has to stop one."""
+"""Payloads in people's texts and file names, in a real browser: no script runs or has to be blocked."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def nothing_ran(page: Page) -> None:
 
 
 def in_pieces(limit: int) -> list[str]:
-    """Split the payloads into texts of at most that length."""
+    """Join the payloads into strings of at most `limit` characters."""
     texts, text = [], ""
     for payload in PAYLOADS:
         if len(text) + len(payload) > limit:

@@ -1,4 +1,4 @@
-"""A visitor's actions in the browser, and checks of pages with axe."""
+"""A visitor's actions in the browser, and accessibility checks with axe."""
 
 import email
 import email.policy
@@ -18,7 +18,7 @@ PASSWORD = "a long winter in the north"
 
 
 def sign_up(page: Page, portal: Portal, name: str) -> None:
-    """Sign up, confirm the email address by the link in the email, and stay signed in."""
+    """Sign up, confirm the email address with the emailed link, and remain signed in."""
     address = f"{name.lower()}@example.org"
     page.goto("/accounts/signup/")
     page.get_by_label("Your name").fill(name)
@@ -42,6 +42,8 @@ def latest_mail(portal: Portal, address: str) -> EmailMessage:
 def create_team(page: Page, slug: str, name: str) -> None:
     page.goto(f"/tasks/{slug}/team/")
     page.get_by_label("Team name").fill(name)
+    for question in page.locator("input[name^=answer-][required]").all():
+        question.fill("Research")
     page.get_by_role("button", name="Create team").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
 
@@ -54,11 +56,11 @@ def sign_agreement(page: Page, slug: str, name: str) -> None:
 
 
 def violations(page: Page, schemes: Sequence[Literal["dark", "light"]] = ("dark", "light")) -> list[str]:
-    """Return what axe finds, in dark and light mode."""
+    """Return the accessibility problems that axe finds in each color scheme."""
     found = []
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
-        page.evaluate(AXE)  # not as a script tag, which the content policy would block
+        page.evaluate(AXE)  # not as a script tag, because the content policy would block it
         result: dict[str, Any] = page.evaluate("axe.run()")
         for violation in result["violations"]:
             places = ", ".join(str(node["target"]) for node in violation["nodes"])

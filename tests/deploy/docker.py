@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""A stand-in for Docker without an engine, as far as docs/for-administrators.md uses it.
+"""A stand-in for `docker` that needs no Docker engine and supports only what docs/for-administrators.md uses.
 
 `build` follows the Dockerfile's last stage: the files that it copies, its variables and its user. `run` starts a
 command as that user in a separate root folder, in which only the user's own files can be written. `compose up` starts
@@ -21,27 +21,37 @@ SYSTEM = ("bin", "etc", "lib", "lib64", "sbin", "usr")
 UID = "10001"
 
 
-def last_stage() -> list[tuple[str, list[str]]]:
-    text = (CLONE / "Dockerfile").read_text().rpartition("\nFROM ")[2].replace("\\\n", " ")
+def last_stage(clone: Path) -> list[tuple[str, list[str]]]:
+    text = (clone / "Dockerfile").read_text().rpartition("\nFROM ")[2].replace("\\\n", " ")
     lines = (line.partition(" ") for line in text.splitlines()[1:] if line.strip())
     return [(word, shlex.split(rest)) for word, _, rest in lines]
 
 
 def variables() -> dict[str, str]:
-    """Return the variables set by ENV, with ARGs left empty."""
-    said = [pair.partition("=") for word, words in last_stage() if word == "ENV" for pair in words]
+    """Return the variables set by ENV. ARGs are replaced by an empty string."""
+    said = [pair.partition("=") for word, words in last_stage(CLONE) if word == "ENV" for pair in words]
     return {name: re.sub(r"\$\w+", "", value) if name != "PATH" else value for name, _, value in said}
+
+
+def copy_sources(clone: Path, agon: Path) -> None:
+    """Copy the files of the checkout `clone` that the image has, without bytecode, as .dockerignore says."""
+    without_bytecode = shutil.ignore_patterns("__pycache__")
+    for word, words in last_stage(clone):
+        if word == "COPY" and not words[0].startswith("--from"):
+            for name in words[:-1]:
+                source, target = clone / name, agon / words[-1]
+                if source.is_dir():
+                    shutil.copytree(source, target, ignore=without_bytecode)
+                else:
+                    shutil.copy(source, target)
 
 
 def build() -> None:
     agon = IMAGE / "agon"
     agon.mkdir(parents=True)
-    for word, words in last_stage():
-        if word == "COPY" and not words[0].startswith("--from"):
-            for name in words[:-1]:
-                source, target = CLONE / name, agon / words[-1]
-                shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
-        elif word == "RUN" and "install --directory --owner=agon" in shlex.join(words):
+    copy_sources(CLONE, agon)
+    for word, words in last_stage(CLONE):
+        if word == "RUN" and "install --directory --owner=agon" in shlex.join(words):
             for folder in (name for name in words if name.startswith("/")):
                 (IMAGE / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
                 shutil.chown(IMAGE / folder.lstrip("/"), int(UID), int(UID))

@@ -1,7 +1,7 @@
-"""Print the bytes that Chromium receives for the first view of a page as JSON: `page_weight.py URL HOST ADDRESS`.
+"""Print as JSON how many bytes Chromium receives when it first opens a page: `page_weight.py URL HOST ADDRESS`.
 
-It runs in a separate process because browser tests keep Playwright's loop in theirs. HOST is at ADDRESS, and no
-authority has signed its certificate.
+This runs in a separate process because Playwright's event loop is already running in the browser tests' process. HOST
+is resolved to ADDRESS, and its certificate is self-signed.
 """
 
 import json
@@ -14,7 +14,7 @@ from tests.browser.conftest import CHROMIUM_FLAGS
 
 
 def main(url: str, host: str, address: str) -> None:
-    """Print the bytes of each URL, including headers."""
+    """Print the number of bytes for each URL, including headers."""
     sizes: dict[str, float] = {}
     addresses: dict[str, str] = {}
     flags = [*CHROMIUM_FLAGS, f"--host-resolver-rules=MAP {host} {address}"]

@@ -1,4 +1,4 @@
-"""A production installation on this machine: the services of docker-compose.yml, a certificate, a task and a team."""
+"""A production installation on this machine: the services in docker-compose.yml, a certificate, a task and a team."""
 
 import http.client
 import shutil
@@ -7,12 +7,12 @@ import ssl
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from deploy.compose import Compose, read
+from deploy.compose import Compose, read, scaled
 from deploy.native import Native
 from tests.bare.visitor import Visitor
 from tests.canary import EYES
@@ -41,18 +41,18 @@ register_team(captain, task, database_now(), name="Meltemi")
 
 
 class Production(Native):
-    """The services, and visitors from outside."""
+    """The running services, and visitors from outside."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, scale: Mapping[str, int]) -> None:
         beside = folder / "beside"
-        compose = read(ROOT / "docker-compose.yml", VARIABLES)
+        compose = scaled(read(ROOT / "docker-compose.yml", VARIABLES), scale)
         secrets = {name: beside / "secrets" / name for name in compose.secrets}
         super().__init__(folder, Compose(compose.services, secrets), beside)
         _make_certificate(beside / "certificates")
         (beside / "acme").mkdir()
         (beside / "backups").mkdir(mode=0o700)
         make = [sys.executable, "manage.py", "make_secrets", beside / "secrets"]
-        environment = {"AGON_STATE": str(folder / "make-secrets")}  # without the variables of the public portal
+        environment = {"AGON_STATE": str(folder / "make-secrets")}  # without the variables of a public portal
         subprocess.run(make, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
 
     @property
@@ -60,7 +60,7 @@ class Production(Native):
         return {name: path.read_text() for name, path in self._compose.secrets.items()}
 
     def visitor(self, source: str = "127.0.0.1") -> Visitor:
-        """Return a visitor from that address who trusts the certificate's authority."""
+        """Return a visitor who has the IP address `source` and trusts the portal's certificate."""
         return Visitor(ADDRESS, _ByTls(self.address("proxy"), self._beside / "certificates/fullchain.pem", source))
 
     def captain(self, source: str = "127.0.0.1") -> Visitor:
@@ -69,18 +69,18 @@ class Production(Native):
         return visitor
 
     def connection(self, source: str = "127.0.0.1", service: str = "proxy") -> http.client.HTTPConnection:
-        """Open a connection for requests that no browser sends, to the proxy or directly to a web service."""
+        """Open a connection to the proxy or directly to a web service, for requests that no browser sends."""
         if service != "proxy":
             return http.client.HTTPConnection(self.address(service), 8000, timeout=PATIENCE)
         return _Connection(HOST, self.address("proxy"), self._beside / "certificates/fullchain.pem", source)
 
     def python(self, service: str, program: str, *arguments: str) -> str:
-        """Return the output of a Python program that has the service's variables."""
+        """Run a Python program with the service's variables and return its output."""
         return self.run(service, ["python", "-c", BEGIN + program, *arguments]).stdout
 
 
 class _Connection(http.client.HTTPSConnection):
-    """A TLS connection to the proxy's address, whatever the host name."""
+    """A TLS connection to the proxy's address, regardless of the host name."""
 
     def __init__(
         self, host: str, address: str, authority: Path, source: str, timeout: float = PATIENCE, **_: Any
@@ -111,7 +111,7 @@ def _make_certificate(folder: Path) -> None:
 
 
 def _task_folder(folder: Path) -> Path:
-    """Write the tiny task with one open phase for many runs and a public dataset."""
+    """Write the tiny task with a public dataset and an open phase that accepts many runs."""
     shutil.copytree(ROOT / "tests/portal/tiny_task", folder)
     path = folder / "task.yaml"
     text = path.read_text().replace("number: [1, 2, 3, 4, 5]", f"number: [{', '.join(map(str, range(1, 1000)))}]")
@@ -122,12 +122,15 @@ def _task_folder(folder: Path) -> Path:
 
 
 @contextmanager
-def production(folder: Path) -> Iterator[Production]:
-    """Start all services with Meltemi in the shared task `tiny`. At the end, their files are searched for gold."""
+def production(folder: Path, **scale: int) -> Iterator[Production]:
+    """Start all services with the team Meltemi in the shared task `tiny`. At the end, search their files for gold.
+
+    `scale` has the numbers of services that run more than once, such as `worker=4`.
+    """
     task = folder / "tiny"
-    with Production(folder) as services:
+    with Production(folder, scale) as services:
         services.start_all()
         services.python("background", SETUP, str(_task_folder(task)))
         yield services
-    shutil.rmtree(task)  # the organizers' folder, which contains the gold
+    shutil.rmtree(task)  # the organizers' own folder, where the gold is allowed
     EYES.look_at_folder(folder)

@@ -1,4 +1,4 @@
-"""Prometheus's promtool evaluates each alert: it fires when it should, and only then."""
+"""Each alert, evaluated by Prometheus's promtool: it fires when it should, and only then."""
 
 import shutil
 import subprocess
@@ -12,10 +12,10 @@ from tests.conftest import ROOT
 RULES = ROOT / "deploy/monitoring/alerts.yml"
 DAY = 24 * 3600
 
-# Alert → series that make it fire after an hour, and series that do not. promtool's notation has one value per minute.
+# alert → series that make it fire after an hour, and series that do not, in promtool's notation with a value per minute
 CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "AgonDown": ({'up{job="agon"}': "0x60"}, {'up{job="agon"}': "1x60"}),
-    "AgonWorkerSilent": (  # a worker that never started is silent for the portal's age
+    "AgonWorkerSilent": (  # for a worker that never started, the age is that of the portal
         {'agon_heartbeat_age_seconds{lane="bulk"}': "0+60x60"},
         {'agon_heartbeat_age_seconds{lane="bulk"}': "40x60"},
     ),
@@ -34,6 +34,10 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "AgonRunsFailed": (
         {'agon_runs{state="failed"}': "0x50 1x10"},  # the first failure ever
         {'agon_runs{state="failed"}': "3x60", 'agon_runs{state="received"}': "0+1x60"},
+    ),
+    "AgonPushesFailed": (
+        {'agon_pushes{state="failed"}': "0x50 1x10"},
+        {'agon_pushes{state="failed"}': "3x60", 'agon_pushes{state="received"}': "0+1x60"},
     ),
     "AgonMailsGivenUp": ({'agon_mails{state="failed"}': "0x50 1x10"}, {'agon_mails{state="queued"}': "9x60"}),
     "AgonDiskFull": ({"agon_disk_free_bytes": "4000000000x60"}, {"agon_disk_free_bytes": "6000000000x60"}),

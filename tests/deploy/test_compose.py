@@ -20,7 +20,7 @@ FILE = ROOT / "docker-compose.yml"
 WITH_S3 = ROOT / "docker-compose.s3.yml"
 IN_BUCKET = {**VARIABLES, "AGON_S3_BUCKET": "data", "AGON_S3_GOLD_BUCKET": "gold"}
 AGON = ("web", "web2", "worker", "background", "mailer", "beat", "backup", "migrate")
-# These are for a developer's machine or the demo, set by the image, or derived from another variable.
+# Variables that are for a developer's machine or the demo, set by the image, or derived from a different variable.
 NOT_IN_PRODUCTION = {"DEBUG", "AGON_DEMO", "FORCE_COLOR", "AGON_REVISION", "EMAIL_USE_SSL"}
 
 
@@ -101,7 +101,7 @@ def test_every_service_that_goes_on_has_a_health_check() -> None:
 
 
 def test_who_uses_the_bucket_reaches_it() -> None:
-    """Without a bucket, the worker, which reads uploads, cannot reach other machines."""
+    """The worker, which reads uploads, cannot reach other machines unless there is a bucket."""
     assert read(FILE, VARIABLES).services["worker"].networks == ["inside"]
     with_bucket = read(FILE, IN_BUCKET, WITH_S3).services
     users = [name for name, service in with_bucket.items() if "AGON_S3_BUCKET" in service.environment]
@@ -122,7 +122,7 @@ def test_the_accounts_of_the_bucket_are_files() -> None:
 
 def test_the_worker_stores_in_the_bucket_by_the_accounts_in_files(tmp_path: Path, s3: S3) -> None:
     bucket = s3.new_bucket()
-    # Ports differ because each service has its own address.
+    # Use a host name, because `Native` replaces 127.0.0.1 with each service's own address.
     endpoint = bucket["endpoint"].replace("127.0.0.1", "localhost")
     chosen = {"AGON_S3_BUCKET": bucket["name"], "AGON_S3_ENDPOINT": endpoint, "AGON_S3_REGION": bucket["region"]}
     compose = read(FILE, VARIABLES | chosen, WITH_S3)

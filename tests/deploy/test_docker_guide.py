@@ -1,4 +1,4 @@
-"""The commands of docs/for-administrators.md for Docker, run in order until all services answer."""
+"""The commands in docs/for-administrators.md for Docker, run in order until all services answer."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def clone() -> Iterator[Path]:
         pytest.skip("the guide is typed as root")
     with tempfile.TemporaryDirectory(prefix="agon-guide-") as place:
         folder = Path(place)
-        folder.chmod(0o755)  # the image's user and PostgreSQL's user need access
+        folder.chmod(0o755)  # the users of the image and of PostgreSQL need access
         subprocess.run(["git", "clone", "--quiet", ROOT, folder / "agon"], check=True)
         programs = folder / "bin"
         programs.mkdir()
@@ -38,7 +38,7 @@ def clone() -> Iterator[Path]:
 
 
 def end(process: int) -> None:
-    """End a process that the stand-in has started."""
+    """Stop a process that the stand-in started, and wait until it has ended."""
     with suppress(ProcessLookupError):
         os.kill(process, signal.SIGTERM)
     wait_until(lambda: not Path(f"/proc/{process}/cmdline").exists() or is_zombie(process), "the services have ended")

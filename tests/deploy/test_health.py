@@ -1,4 +1,4 @@
-"""The states ready, degraded and unready, and the metrics, which are counted from rows."""
+"""The health states (ready, degraded, unready), and the metrics, which are computed from database rows."""
 
 import threading
 from collections.abc import Callable
@@ -47,13 +47,13 @@ def test_a_silent_worker_is_named(client, broker: Broker, beating: None, setting
     Heartbeat.objects.filter(lane="bulk").delete()
     status, words, problems = health(client)
     assert (status, words) == (200, "degraded")
-    assert problems == {"worker mail": "silent for 180 s", "worker bulk": "never heard of"}
+    assert problems == {"worker mail": "no heartbeat for 180 s", "worker bulk": "no heartbeat yet"}
 
 
 def test_an_old_upload_that_no_worker_claims_is_reported(client, broker: Broker, beating: None, meltemi: Team) -> None:
     send_run(meltemi, GOOD, 1, EVALUATION)
     assert health(client)[:2] == (200, "degraded")
-    assert "the oldest work waits" in health(client)[2]["queue"]
+    assert "the oldest work has been waiting" in health(client)[2]["queue"]
 
 
 def test_a_storage_that_cannot_be_written(client, broker: Broker, beating: None, settings, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from django.db.models import Model
 
-from portal.models import Heartbeat, OutgoingMail, Reading, Run, Team
+from portal.models import Heartbeat, OutgoingMail, Reading, Run, TaskPush, Team
 from portal.models.clock import database_now
 from portal.queries.metrics import metrics
 from tests.conftest import ROOT
@@ -19,7 +19,7 @@ FOLDER = ROOT / "deploy/monitoring"
 
 @pytest.fixture
 def given(meltemi: Team) -> dict[str, set[str]]:
-    """Metric names → their labels."""
+    """The labels of each metric, by name."""
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, ["MAYBE"], 2, EVALUATION)
     work_off(EVALUATION)
@@ -53,12 +53,12 @@ def test_every_state_of_an_alert_is_one(given: dict[str, set[str]]) -> None:
         return {value for value, _ in model._meta.get_field("state").choices or ()}
 
     for expression in expressions():
-        for name, state in re.findall(r'agon_(runs|mails)\{state="(\w+)"', expression):
-            assert state in states(Run if name == "runs" else OutgoingMail)
+        for name, state in re.findall(r'agon_(runs|mails|pushes)\{state="(\w+)"', expression):
+            assert state in states({"runs": Run, "mails": OutgoingMail, "pushes": TaskPush}[name])
 
 
 def test_every_figure_is_on_the_dashboard(given: dict[str, set[str]]) -> None:
-    """Every metric is used."""
+    """Every metric is used by the dashboard or an alert."""
     shown = " ".join(expressions())
     endings = ("_count", "_sum", "_created")
     assert {name for name in given if not name.endswith(endings) and name not in shown} == set()

@@ -1,4 +1,4 @@
-"""The services of docker-compose.yml as processes on this machine: proxy, two web services and the workers."""
+"""The services in docker-compose.yml as processes on this machine: proxy, two web services and the workers."""
 
 import http.client
 import json
@@ -26,8 +26,8 @@ from tests.services import postgres_programs, wait_until
 
 BOARD = "/tasks/tiny/leaderboard/one/?phase=post&format=json"
 DOWNLOAD = "/tasks/tiny/data/sample/"
-NGINX_ERROR = re.compile(r"\d{4}/\d\d/\d\d [\d:]{8} \[(warn|error)\] ")  # the form of nginx's own errors
-FIRST_OF_MANY = 10  # higher run numbers are sent one after the other, as many as time allows
+NGINX_ERROR = re.compile(r"\d{4}/\d\d/\d\d [\d:]{8} \[(warn|error)\] ")  # the format of nginx's own errors
+FIRST_OF_MANY = 10  # runs from this number on are sent one after another, as many as time allows
 STATES = """SELECT (SELECT count(*) FROM portal_submission), (SELECT count(*) FROM portal_run WHERE kind = 'team'),
     (SELECT count(*) FROM portal_run r JOIN portal_evaluation e ON e.run_id = r.id
      WHERE r.kind = 'team' AND r.state = 'scored')"""
@@ -39,13 +39,13 @@ def services() -> Iterator[Production]:
         pytest.skip("no nginx is installed")
     if postgres_programs() is None:
         pytest.skip("no PostgreSQL server is installed")
-    # pytest's own folder is not used, because the user postgres cannot read it.
+    # pytest's own folder is not used, because the user `postgres` cannot read it.
     with tempfile.TemporaryDirectory(prefix="agon-production-") as folder, production(Path(folder)) as services:
         yield services
 
 
 def states(services: Production) -> list[int]:
-    """Return the numbers of uploads, of teams' runs, and of scored runs among them."""
+    """Return the number of uploads, of teams' runs, and of scored runs."""
     address, password = services.address("postgres"), services.secrets["database_password"]
     with psycopg.connect(host=address, user="agon", password=password, dbname="agon") as connection:
         return list(connection.execute(STATES).fetchone() or ())
@@ -104,12 +104,21 @@ def test_what_is_too_large_is_cut_off(services: Production) -> None:
     connection = services.connection()
     connection.request("POST", "/accounts/login/", chunks, encode_chunked=True)
     assert connection.getresponse().status == 413
-    assert UPLOAD_BYTES + FORM_BYTES < 80 * 1024**2  # the proxy's limit: the portal's own page comes first
+    # Below the proxy's limit, so that the portal's own error page is shown.
+    assert UPLOAD_BYTES + FORM_BYTES < 80 * 1024**2
+
+
+@pytest.mark.parametrize(
+    "path", ["/organize/new/", "/tasks/tiny/organize/push/", "/api/v1/pushes", "/api/v1/tasks/tiny/organize/pushes"]
+)
+def test_the_proxy_accepts_large_task_folders(services: Production, path: str) -> None:
+    assert ask(services, path, "POST", bytes(2 * 1024**2))[0] in (302, 401)  # not signed in
 
 
 def test_a_visitor_has_a_pace(services: Production) -> None:
     statuses: list[int] = []
-    while 429 not in statuses and len(statuses) < 300:  # a slow machine allows more in its longer time
+    # On a slow machine, this takes longer, so the rate limit lets more requests through.
+    while 429 not in statuses and len(statuses) < 300:
         status, headers, body = ask(services, "/accounts/login/", source="127.0.0.3")
         statuses.append(status)
     assert statuses == [200] * (len(statuses) - 1) + [429]
@@ -189,7 +198,7 @@ def test_static_files_are_kept_by_the_proxy(services: Production) -> None:
     assert ask(services, sheet, Accept_Encoding="br")[0] == 200
 
     def asked() -> list[str]:
-        """Return the web service that received each of the two requests. The log is written after the response."""
+        """Return which web service received each of the two requests. The log is written after the response."""
         lines = (line for line in services.log("proxy").read_text().splitlines() if f'"path":"{sheet}"' in line)
         return [json.loads(line)["upstream"] for line in lines]
 
@@ -209,7 +218,7 @@ def test_the_first_view_of_a_board_weighs_less_than_150_kb(services: Production)
 
 
 class Repeating(threading.Thread):
-    """A thread that repeats an action until it is stopped, and collects results and errors."""
+    """A thread that repeats an action until it is stopped, and collects the results and errors."""
 
     def __init__(self, action: Callable[[int], str], pause: float) -> None:
         super().__init__(daemon=True)
@@ -235,7 +244,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     uploads, _, _ = states(services)
     captain, reader = services.captain("127.0.0.6"), services.visitor("127.0.0.8")
     names = "one_Meltemi_{}.json"
-    may_send = threading.Semaphore(0)  # without a worker, uploads wait for their check, and only 30 may wait
+    may_send = threading.Semaphore(0)  # limits the uploads that wait while no worker runs, because only 30 may wait
 
     def upload(number: int) -> str:
         may_send.acquire()
@@ -276,7 +285,7 @@ def test_without_a_database_the_portal_says_so_and_comes_back(services: Producti
     wait_until(lambda: ask(services, "/readyz")[0] == 200, "the portal is ready again")
 
 
-def test_a_moment_please_when_no_web_service_answers(services: Production) -> None:
+def test_a_page_asks_for_patience_when_no_web_service_answers(services: Production) -> None:
     services.stop("web")
     services.stop("web2")
     status, _, body = ask(services, "/")
@@ -293,7 +302,7 @@ def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
         name: services.log(name).read_text()
         for name in ("proxy", "web", "web2", "worker", "background", "mailer", "beat")
     }
-    for name in ("proxy", "web", "web2", "beat"):  # Celery workers log their shutdown in another format
+    for name in ("proxy", "web", "web2", "beat"):  # Celery workers log their shutdown in a different format
         for line in said[name].splitlines():
             assert NGINX_ERROR.match(line) if name == "proxy" and line[:1] != "{" else json.loads(line)
     for secret in ("s3cret", "correct horse battery", *filter(None, services.secrets.values())):

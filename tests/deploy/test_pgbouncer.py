@@ -1,4 +1,4 @@
-"""The portal behind a PgBouncer in transaction mode, where each transaction gets any free connection."""
+"""The portal behind PgBouncer in transaction mode, where each transaction may get any free connection."""
 
 import http.client
 import os
@@ -36,7 +36,7 @@ ignore_startup_parameters = extra_float_digits
 
 @pytest.fixture
 def pooled() -> Iterator[str]:
-    """A DATABASE_URL of a PgBouncer with three connections."""
+    """The DATABASE_URL of a PgBouncer with three connections."""
     if sys.platform != "linux":
         pytest.skip("PgBouncer is a program of Debian")
     with tempfile.TemporaryDirectory() as place, tempfile.TemporaryDirectory() as data, postgres(Path(data)) as url:

@@ -1,4 +1,4 @@
-"""The commands of docs/storage-and-backup.md, *Back to a point in time*, unchanged, with PostgreSQL as on Debian."""
+"""The commands in docs/storage-and-backup.md, *Back to a point in time*, with PostgreSQL as on Debian."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def sections() -> list[str]:
 
 
 class Server(Postgres):
-    """A server with Debian's paths below the test's folder, started and stopped by `service`."""
+    """A server whose folders have Debian's paths below the test's folder. `service` starts and stops it."""
 
     def __init__(self, place: Path) -> None:
         main = place / "var/lib/postgresql/15/main"
@@ -58,7 +58,7 @@ def ask(server: Server, statement: str) -> list[tuple[object, ...]]:
 
 
 def typed(place: Path, server: Server, commands: str) -> None:
-    """Run the commands with Debian's paths below the test's folder. Nothing else is changed."""
+    """Run the commands with Debian's paths moved below the test's folder. Nothing else is changed."""
     for path in ("/var/lib/postgresql", "/var/backups/agon"):
         commands = commands.replace(path, f"{place}{path}")
     programs = postgres_programs()

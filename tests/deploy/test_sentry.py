@@ -4,9 +4,8 @@ import gzip
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import brotli
@@ -14,6 +13,7 @@ import pytest
 
 from tests.canary import CANARY, EYES
 from tests.conftest import ROOT
+from tests.services import serving
 
 UNPACK = {"br": brotli.decompress, "gzip": gzip.decompress, None: bytes}
 PROGRAM = """
@@ -61,11 +61,8 @@ def sentry() -> Iterator[tuple[str, list[bytes]]]:
         def log_message(self, *_: object) -> None:
             """Log nothing."""
 
-    server = HTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://key@127.0.0.1:{server.server_port}/1", received
-    server.shutdown()
-    server.server_close()
+    with serving(Receiver) as address:
+        yield f"http://key@{address}/1", received
 
 
 def test_an_error_is_reported_without_values(sentry: tuple[str, list[bytes]], tmp_path: Path) -> None:

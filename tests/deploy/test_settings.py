@@ -1,4 +1,4 @@
-"""A public portal starts with all required settings, or lists every problem together."""
+"""A public portal starts if all required settings are given. Otherwise, it lists all problems together."""
 
 import os
 import runpy
@@ -21,7 +21,7 @@ Start = Callable[[dict[str, str]], dict[str, Any]]
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Start:
-    """Return the settings of a new process that has only these variables."""
+    """A function that evaluates the portal's settings with only the given variables set, and returns them."""
 
     def start(variables: dict[str, str]) -> dict[str, Any]:
         for name in list(os.environ):
@@ -90,7 +90,7 @@ def test_the_right_settings_start_and_secrets_come_from_files(
         ({"AGON_DEMO": "true"}, "AGON_DEMO is on"),
         ({"SECRET_KEY_FILE": ""}, "SECRET_KEY is missing or too easy to guess"),
         ({"SECRET_KEY_FILE": "", "SECRET_KEY": "0123456789" * 4}, "SECRET_KEY is missing or too easy to guess"),
-        ({"SECRET_KEY_FILE": "/nowhere"}, "SECRET_KEY_FILE names /nowhere, which cannot be read: No such file"),
+        ({"SECRET_KEY_FILE": "/nowhere"}, "SECRET_KEY_FILE points to /nowhere, which can’t be read: No such file"),
         ({"AGON_RECEIPT_KEY_FILE": ""}, "AGON_RECEIPT_KEY is missing"),
         ({"AGON_GOLD_PUBLIC_KEY": ""}, "AGON_GOLD_PUBLIC_KEY is missing (on a worker, AGON_GOLD_PRIVATE_KEY)"),
         (
@@ -103,7 +103,7 @@ def test_the_right_settings_start_and_secrets_come_from_files(
         ({"DATABASE_URL": ""}, "DATABASE_URL is missing"),
         ({"DATABASE_URL": "mysql://x/y"}, "DATABASE_URL has an invalid value. Expected: postgres://"),
         ({"REDIS_URL": ""}, "REDIS_URL is missing"),
-        ({"AGON_RECIEPT_KEY": "x"}, "AGON_RECIEPT_KEY is no variable of Agon: AGON_RECEIPT_KEY?"),
+        ({"AGON_RECIEPT_KEY": "x"}, "AGON_RECIEPT_KEY is not an Agon setting. Did you mean AGON_RECEIPT_KEY?"),
     ],
 )
 def test_what_is_missing_or_unsafe_is_rejected(
@@ -173,7 +173,7 @@ def test_every_program_ends_with_all_problems_at_once(program: list[str]) -> Non
     assert "Traceback" not in done.stderr
     sentences = [line for line in done.stderr.splitlines() if line.startswith("- ")]
     assert len(sentences) == 10
-    assert "- AGON_STAET is no variable of Agon: AGON_STATE?" in sentences
+    assert "- AGON_STAET is not an Agon setting. Did you mean AGON_STATE?" in sentences
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_how_mail_is_encrypted(
 
 
 def test_what_the_database_url_asks_for_is_kept(start: Start, right: dict[str, str]) -> None:
-    """For example, TLS to a database on another machine is kept next to our own options."""
+    """For example, options for TLS to a remote database are kept in addition to the portal's own options."""
     remote = "postgres://agon@db.example.org/agon?sslmode=verify-full&sslrootcert=system"
     options = start(right | {"DATABASE_URL": remote})["DATABASES"]["default"]["OPTIONS"]
     assert (options["sslmode"], options["sslrootcert"], options["server_side_binding"]) == (

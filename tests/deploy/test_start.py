@@ -1,4 +1,4 @@
-"""A web server does not start with a database of another version, and reports the fix."""
+"""A web server does not start with the database of a different version, and says how to fix this."""
 
 import os
 import subprocess
@@ -20,6 +20,6 @@ def test_web_does_not_start_with_a_database_that_was_not_migrated(tmp_path: Path
     command = web_command(free_port())
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
-    assert "Agon does not start with this database:\n- The database lacks" in done.stderr
-    assert "run manage.py migrate. Make a backup first." in done.stderr
+    assert "Agon can’t start with this database:\n- The database is missing" in done.stderr
+    assert "Make a backup, then run manage.py migrate." in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""The systemd units: each role's rights and user, and a good result of systemd's own audit."""
+"""The systemd units: each role's rights and user, and a good score in systemd's own audit."""
 
 import re
 import subprocess
@@ -55,7 +55,7 @@ def test_each_timer_has_its_unit_and_is_switched_on_by_the_guide() -> None:
 
 
 def test_no_unit_writes_outside_its_folders_or_gains_rights() -> None:
-    """Checked separately, because a single such line hardly changes systemd's score."""
+    """These lines are checked separately, because each of them alone hardly changes systemd's score."""
     shared = FOLDER / "agon-.service.d/all.conf"
     closed = {"ProtectSystem": "strict", "NoNewPrivileges": "true", "CapabilityBoundingSet": "", "PrivateTmp": "true"}
     assert {key: values(shared, key) for key in closed} == {key: [value] for key, value in closed.items()}
@@ -64,7 +64,7 @@ def test_no_unit_writes_outside_its_folders_or_gains_rights() -> None:
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_exposure_is_low(unit: Path) -> None:
-    """systemd's score goes from 0 (closed) to 10 (open). It includes the drop-in shared by all units."""
+    """systemd's score ranges from 0 (closed) to 10 (open). It includes the drop-in shared by all units."""
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", unit]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     (exposure,) = re.findall(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)

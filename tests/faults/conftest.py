@@ -1,4 +1,4 @@
-"""A shared task, a team that uploads runs, and a real worker, into which tests inject faults."""
+"""A shared task, a team that uploads runs, and a real worker, for tests that inject faults."""
 
 import hashlib
 import os
@@ -20,14 +20,14 @@ from portal.models.signature import text_sha256
 from portal.storage import stored_name
 from tasks import build
 from tests.canary import mark_gold
-from tests.services import Program, children
+from tests.services import Program, children_by_parent
 
 TEAM = "Meltemi"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """SSA 2023, the smallest of the five shared tasks."""
+    """The folder of SSA 2023, the smallest of the five shared tasks."""
     folder = build("ssa2023", tmp_path / "ssa2023")
     mark_gold(folder)
     return folder
@@ -40,7 +40,7 @@ def shared_task(transactional_db: None, folder: Path) -> SharedTask:
 
 @pytest.fixture
 def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
-    """Submit the run with that number like the upload page."""
+    """A function that submits a run with the given number, as the upload page does."""
     captain = User.objects.create_user("captain@agon.example", name="Cleo")
     register_team(captain, shared_task, database_now(), name=TEAM)
     sha256 = text_sha256((folder / "pages/terms.md").read_text())
@@ -56,7 +56,7 @@ def send(shared_task: SharedTask, folder: Path) -> Callable[[int], Submission]:
 
 @pytest.fixture
 def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
-    """Return a function that replaces the item lists with pipes without a writer, so that checks and scoring wait.
+    """Return a function that replaces the item lists with pipes that have no writer, so that checks and scoring wait.
 
     Called with False, it restores the lists.
     """
@@ -77,7 +77,7 @@ def slow_items(shared_task: SharedTask) -> Iterator[Callable[[bool], None]]:
 
 @pytest.fixture
 def slow_runs(folder: Path) -> Iterator[Callable[[bool], Path]]:
-    """Replace the stored file of all runs by a pipe, so that the child that reads it waits. Returns its path."""
+    """Return a function that replaces the runs' stored file with a pipe, so that children that read it wait."""
     body = (folder / "baselines/en/random.csv").read_bytes()
     path = Path(settings.DATA_ROOT) / stored_name(hashlib.sha256(body).hexdigest())
 
@@ -96,7 +96,7 @@ def slow_runs(folder: Path) -> Iterator[Callable[[bool], Path]]:
 
 
 class Worker(Program):
-    """A Celery worker with beat, on the test's database and broker."""
+    """A Celery worker with beat, using the test's database and broker."""
 
     def __init__(self, log: Path) -> None:
         super().__init__([*worker_command("worker"), "--beat"], own_environment(), log)
@@ -104,28 +104,39 @@ class Worker(Program):
     @property
     def busy(self) -> list[int]:
         """Return the pool processes that are waiting for a confined child."""
-        return [pid for pid in children(self.pid) if any(map(children, children(pid)))]
+        return [pid for pid, _, _ in self._at_work()]
 
     @property
     def fork_servers(self) -> list[int]:
-        """Return the fork servers of these processes."""
-        return [pid for parent in self.busy for pid in children(parent)]
+        """Return the fork servers of the busy processes."""
+        return [pid for _, servers, _ in self._at_work() for pid in servers]
 
     @property
     def scorers(self) -> list[int]:
         """Return the confined processes that are scoring runs."""
-        return [pid for parent in self.fork_servers for pid in children(parent)]
+        return [pid for _, _, scorers in self._at_work() for pid in scorers]
+
+    def _at_work(self) -> Iterator[tuple[int, list[int], list[int]]]:
+        """Yield each busy process with its fork servers and their confined processes.
+
+        They are found in a single pass over all processes, because tests ask many times while they wait.
+        """
+        below = children_by_parent()
+        for pid in below.get(self.pid, []):
+            servers = below.get(pid, [])
+            if scorers := [scorer for server in servers for scorer in below.get(server, [])]:
+                yield pid, servers, scorers
 
 
 @pytest.fixture
 def worker(tmp_path: Path, transactional_db: None) -> Iterator[Worker]:
-    """A worker that is not started yet and is killed at the end. Its log is shown if the test fails."""
+    """A worker that is not started yet and is killed at the end. If the test fails, its log is shown."""
     log = tmp_path / "worker.log"
     log.touch()
     worker = Worker(log)
     yield worker
     worker.kill()
-    print(log.read_text())  # printed, so that it is searched for gold, too
+    print(log.read_text())  # printed, so that it is also searched for gold
 
 
 def own_environment() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A broker that is killed, emptied or unreachable: every acknowledged run is scored anyway."""
+"""A broker that is killed, emptied or unreachable: every acknowledged run is still scored."""
 
 import os
 import signal
@@ -29,10 +29,10 @@ def test_a_broker_that_lost_everything_loses_no_run(
     send(2)
     assert redis.Redis.from_url(settings.CELERY_BROKER_URL).llen(message_list(Lane.SCORING, HINT_PRIORITY)) >= 2
     broker.kill()
-    send(3)  # accepted, although no hint can be queued
+    send(3)  # accepted, although no message can be queued
     broker.lose_everything()
     broker.start()
-    # From here on, the lost hints are no longer trusted.
+    # End the leases now. Otherwise, the work whose messages were lost would be found later.
     Submission.objects.update(lease_ends=database_now())
     Run.objects.update(lease_ends=database_now())
     worker.start()
@@ -72,7 +72,7 @@ def test_a_worker_all_of_whose_processes_work_while_its_broker_dies_goes_on(
     broker.kill()
     slow_runs(False)
     for process in worker.scorers:
-        os.kill(process, signal.SIGKILL)  # so that both finish now, when no acknowledgment can be sent
+        os.kill(process, signal.SIGKILL)  # so that both jobs end while no acknowledgment can be sent
     log = tmp_path / "worker.log"
     wait_until(lambda: "Couldn't ack" in log.read_text() and not worker.busy, "nothing can be acknowledged")
     broker.start()

@@ -1,4 +1,4 @@
-"""Emails are sent within seconds, no matter how long comparisons occupy the other workers."""
+"""Emails are sent within seconds, no matter how long the other workers are busy with comparisons."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ def mail_server() -> Iterator[MailServer]:
 
 @pytest.fixture
 def workers(tmp_path: Path, transactional_db: None, mail_server: MailServer) -> Iterator[list[Program]]:
-    """The demo's workers and beat, which are not started yet."""
+    """The demo's workers and beat, not started yet."""
     log = tmp_path / "workers.log"
     log.touch()
     mail = {key: str(value) for key, value in mail_server.settings.items() if key in ("EMAIL_HOST", "EMAIL_PORT")}
@@ -39,7 +39,7 @@ def workers(tmp_path: Path, transactional_db: None, mail_server: MailServer) -> 
 
 
 def compared_now() -> int:
-    """Return the number of boards that workers hold while their comparison waits for the items."""
+    """Return the number of boards that workers are comparing. These comparisons wait for the items."""
     return Board.objects.filter(busy_until__gt=database_now()).count()
 
 

@@ -1,4 +1,4 @@
-"""Repeated hints, and runs that cannot be scored: every other run is scored once and does not wait for them."""
+"""Repeated messages, and runs that cannot be scored: all other runs are scored once, without waiting for these."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -64,7 +64,7 @@ def test_a_message_that_is_handed_out_again_in_mid_score(
     before = Run.objects.get()
     (message,) = (tag for tag in queue.hkeys("unacked") if str(before.pk) in queue.hget("unacked", tag).decode())
     queue.zadd(DELIVERED, {message: 0})  # delivered long ago
-    with app.connection_for_read() as another:  # any worker redelivers messages of others
+    with app.connection_for_read() as another:  # any worker redelivers messages that others have kept too long
         another.default_channel.qos.restore_visible(interval=1)
     wait_until(lambda: nothing_waits(queue), "the other process has taken it and found nothing to do")
     assert (len(worker.scorers), Run.objects.get().token) == (1, before.token)
@@ -93,7 +93,7 @@ def test_a_poison_run_is_quarantined_and_the_others_flow(
     wait_until(lambda: Run.objects.get(pk=poison.pk).state == Run.State.FAILED, "it is given up")
     poison.refresh_from_db()
     others = Run.objects.filter(state=Run.State.SCORED)
-    assert others.filter(finished_at__lt=poison.started_at).exists()  # the others did not wait for its last attempt
+    assert others.filter(finished_at__lt=poison.started_at).exists()  # other runs did not wait for its last attempt
     assert (poison.attempts, poison.evaluations.count()) == (ATTEMPTS, 0)
     assert Quota.objects.get(team=poison.team, day="").used == len(good)
     assert OutgoingMail.objects.filter(kind="alert").count() == 1

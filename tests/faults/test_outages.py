@@ -1,4 +1,4 @@
-"""Storage is unavailable while a worker has uploads to check: no attempt is used, and all are scored afterwards."""
+"""Storage that is unavailable while uploads wait for a check: no attempts are counted, and all are scored later."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ UPLOADS = 3
 def test_storage_that_hangs_loses_no_lease(
     broker: Broker, worker: Worker, send: Callable[[int], Submission], slow_items: Callable[[bool], None]
 ) -> None:
-    """The worker itself reads the items to open the gold standard. Here they are a pipe without a writer."""
+    """To decrypt the gold standard, the worker itself reads the items, which are a pipe that no one writes to."""
     run = send(1).runs.get()
     assert check_submission(run.submission_id, database_now()) == [run.pk]
     Run.objects.filter(kind=Run.Kind.BASELINE).delete()
@@ -44,7 +44,7 @@ def test_storage_away_while_uploads_are_checked(
     wait_until(lambda: Submission.objects.filter(postponed__gt=0).count() == UPLOADS, "all uploads wait")
     wait_until(lambda: Submission.objects.filter(postponed__gt=1).exists(), "one was tried again")
     away.rename(stored)
-    for work in (Submission, Run):  # makes them due again
+    for work in (Submission, Run):  # make them due again
         work.objects.filter(token__isnull=True).update(lease_ends=database_now())
     sent = Run.objects.filter(number__isnull=False)
     wait_until(lambda: sent.filter(state=Run.State.SCORED).count() == UPLOADS, "all are scored")

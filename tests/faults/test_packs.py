@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.contrib.auth.models import AnonymousUser
 
-from portal.actions.paper_pack import ask_for_pack
+from portal.actions.paper_files import ask_for_pack
 from portal.evaluation.score import score_run
 from portal.management.programs import WORKERS, worker_command
 from portal.models import PaperPack, Phase, Run, SharedTask

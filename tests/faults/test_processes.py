@@ -1,4 +1,4 @@
-"""The demo's programs end with it, in whatever way it ends. No other program does."""
+"""The demo's programs end with it, no matter how it ends. Other programs do not."""
 
 import os
 import signal
@@ -26,6 +26,17 @@ try:
         print("ended:", processes.ended())
 except KeyboardInterrupt:
     pass
+"""
+
+
+ONCE = """
+import sys, time
+from portal.management.processes import Processes
+with Processes({}) as processes:
+    processes.start_once("once", ["sh", "-c", sys.argv[1]])
+    while not processes.has_succeeded("once") and not processes.ended():
+        time.sleep(0.01)
+    print("ended:", processes.ended())
 """
 
 
@@ -74,9 +85,17 @@ def test_all_programs_end_with_the_demo_and_no_other(
 
 def test_a_program_that_dies_is_named(demo: subprocess.Popen[str], tmp_path: Path) -> None:
     leader, child = pid_in(tmp_path / "leader"), pid_in(tmp_path / "child")
-    pid_in(tmp_path / "two")  # by now the other program has started
+    pid_in(tmp_path / "two")  # wait until the other program has started
     os.kill(leader, signal.SIGKILL)
     output, _ = demo.communicate(timeout=PATIENCE)
     assert "ended: one" in output
     assert "two    │ said" in output
     assert not is_running(child)
+
+
+@pytest.mark.parametrize(("script", "ended"), [("echo said", None), ("echo said; exit 3", "once")])
+def test_a_program_may_end_by_itself_but_not_with_an_error(tmp_path: Path, script: str, ended: str | None) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", ONCE, script]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    assert sorted(done.stdout.splitlines()) == [f"ended: {ended}", "once   │ said"]

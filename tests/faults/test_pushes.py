@@ -1,5 +1,7 @@
-"""A task's folder goes through the queue and a bucket: pushed, checked by a real worker, changed and applied."""
+"""Pushed task folders: sent through the queue and a bucket, checked by a real worker, changed and applied."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ from django.conf import settings as portal_settings
 
 from agon.task_folder import packed_folder
 from portal.actions.pushes import apply_push, push_new_task, push_task
-from portal.models import SharedTask, TaskPush, User
+from portal.models import SharedTask, Submission, TaskPush, User
 from portal.models.clock import database_now
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import seal
@@ -22,7 +24,7 @@ from tests.services import S3, Broker, wait_until
 
 @pytest.fixture
 def buckets(s3: S3, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Two new buckets, for data and for gold, of this process and of the programs that it starts."""
+    """Two new buckets, one for data and one for gold, used by this process and by the programs that it starts."""
     data, gold = s3.new_bucket(), s3.new_bucket()
     names = {"endpoint": "ENDPOINT", "region": "REGION", "key": "KEY", "secret": "SECRET", "name": "BUCKET"}
     for name, variable in names.items():
@@ -92,3 +94,41 @@ def test_a_push_through_the_queue_and_a_bucket(
     applied = SharedTask.objects.get(slug="ssa2023")
     assert applied.definition.pages["overview"].read_text().endswith("More.\n")
     worker.stop()  # it finishes its work, so that no temporary file is left behind
+
+
+@pytest.mark.slow
+def test_uploads_are_scored_while_a_push_is_checked(
+    broker: Broker, send: Callable[[int], Submission], shared_task: SharedTask, worker: Worker, tmp_path: Path
+) -> None:
+    """One of the lane's processes stays free for uploads: a second push waits until the first is finished."""
+    folder = build("ssa2023", tmp_path / "mine")
+    pushes = []
+    for name in ("Olga", "Otto"):
+        user = person(name)
+        shared_task.organizers.add(user)
+        set_up_second_factor(user)
+        sealed = seal([packed(folder, tmp_path / "task.zip")])
+        pushes.append(push_task(user, shared_task, database_now(), sealed=sealed))
+    pipes = [Path(portal_settings.GOLD_ROOT) / push.sealed_sha256 for push in pushes]
+    bodies = [pipe.read_bytes() for pipe in pipes]
+    for pipe in pipes:
+        pipe.unlink()
+        os.mkfifo(pipe)  # opening it blocks
+
+    def states() -> list[str]:
+        return sorted(TaskPush.objects.values_list("state", flat=True))
+
+    worker.start()
+    wait_until(lambda: states() == ["checking", "received"], "a worker checks one of the pushes")
+    submission = send(1)
+    wait_until(lambda: set(submission.runs.values_list("state", flat=True)) == {"scored"}, "the run is scored")
+    assert states() == ["checking", "received"]
+    for push, pipe, body in zip(pushes, pipes, bodies, strict=True):
+        with pipe.open("r+b", buffering=0) as waiting:
+            draft = pipe.with_name("draft")
+            draft.write_bytes(body)
+            draft.replace(pipe)
+            if TaskPush.objects.filter(pk=push.pk, state="checking").exists():
+                waiting.write(body)
+    wait_until(lambda: all(TaskPush.objects.get(pk=push.pk).is_finished for push in pushes), "both are checked")
+    worker.stop()

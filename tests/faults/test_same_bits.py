@@ -1,4 +1,4 @@
-"""Another process, with other hash seed, locale and threads, computes every score again with the same bits."""
+"""A process with a different hash seed, locale and number of threads computes bit-identical scores."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A real web server with incorrect lengths, broken connections, a full disk, or a broker that hangs."""
+"""Uploads to a real web server: incorrect lengths, broken connections, a full disk, and a broker that hangs."""
 
 import http.client
 import os
@@ -29,7 +29,7 @@ PIECE = b"x" * 65536
 
 
 class Web(Program):
-    """A granian on the test's database, and a signed-in captain."""
+    """A Granian server on the test's database, and a signed-in captain."""
 
     def __init__(self, log: Path) -> None:
         self.port = free_port()
@@ -39,7 +39,7 @@ class Web(Program):
         self.cookie = f"sessionid={client.cookies['sessionid'].value}; csrftoken={TOKEN}"
 
     def post(self, body: bytes | Iterator[bytes], number: int = 1, key: str = "", page: str = "submit") -> int:
-        """Upload and return the status. An iterator is sent in chunks, without a length."""
+        """Upload a body and return the status. An iterator is sent in chunks, without a length."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=PATIENCE)
         form = self.form(body, number, key) if isinstance(body, bytes) else self._in_pieces(body, number, key)
         try:
@@ -53,7 +53,7 @@ class Web(Program):
         return {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Cookie": self.cookie}
 
     def head(self, length: int) -> bytes:
-        """Return the head of a request with a body of that length."""
+        """Return the head of a request with a body of this length."""
         lines = ["POST /tasks/ssa2023/submit/ HTTP/1.1", f"Host: {HOST}", f"Content-Length: {length}"]
         lines += [f"{name}: {value}" for name, value in self.headers.items()]
         return "\r\n".join([*lines, "", ""]).encode()
@@ -98,7 +98,7 @@ def sent() -> int:
 def test_a_body_beyond_the_limit_is_rejected_with_and_without_its_length(web: Web, run_bytes: bytes) -> None:
     missing = BODY_BYTES + 1 - len(web.form(b"", 1, ""))
     assert web.post(PIECE[: min(len(PIECE), missing - at)] for at in range(0, missing, len(PIECE))) == 413
-    with socket.create_connection((HOST, web.port)) as hasty:  # rejected because of its length alone
+    with socket.create_connection((HOST, web.port)) as hasty:  # rejected because of the stated length alone
         hasty.sendall(web.head(BODY_BYTES + 1))
         assert b" 413 " in hasty.recv(100)
     assert (sent(), drafts()) == (0, [])
@@ -152,7 +152,7 @@ def test_a_full_disk_leaves_no_row_and_no_file(web: Web, run_bytes: bytes) -> No
     assert web.post(body) == 303
 
 
-def test_a_broker_that_hangs_holds_up_one_upload_shortly_and_the_next_not_at_all(
+def test_a_hanging_broker_delays_one_upload_briefly_and_not_the_next(
     broker: Broker, web: Web, run_bytes: bytes
 ) -> None:
 
@@ -167,12 +167,12 @@ def test_a_broker_that_hangs_holds_up_one_upload_shortly_and_the_next_not_at_all
     finally:
         os.kill(broker.pid, signal.SIGCONT)
     assert sent() == 3
-    assert BROKER_SECONDS <= first < 30  # without a limit it would wait forever
-    assert min(others) < BROKER_SECONDS  # the fastest one, because the machine may be busy
+    assert BROKER_SECONDS <= first < 30  # without a time limit, it would wait forever
+    assert min(others) < BROKER_SECONDS  # the fastest upload, because the machine may be busy
 
 
 def test_the_web_server_checks_no_file_itself(web: Web, run_bytes: bytes, slow_items: Callable[[bool], None]) -> None:
-    """No worker runs and a check would take forever. Every request is answered anyway."""
+    """No worker is running, and a check would never end. The server still answers every request."""
     slow_items(True)
     assert web.post(run_bytes, page="validate") == 303
     assert web.post(run_bytes, page="validate") == 409  # only one at a time

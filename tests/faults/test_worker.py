@@ -72,7 +72,7 @@ def test_no_run_is_lost_and_none_is_scored_twice(
     assert Run.objects.filter(state=Run.State.SCORING).count() == 2
     slow_runs(False)
     kill(worker)
-    # From here on, the leases have ended.
+    # End the leases now.
     Run.objects.filter(state=Run.State.SCORING).update(lease_ends=database_now())
     wait_until(lambda: Run.objects.filter(state=Run.State.SCORED).count() == RUNS, "all runs are scored")
     used = Run.objects.aggregate(attempts=Sum("attempts"), leases_lost=Sum("leases_lost"))
@@ -99,7 +99,7 @@ def test_a_request_is_known_by_its_id_from_the_page_to_the_score(
 
 @pytest.fixture
 def worker_elsewhere(tmp_path: Path, transactional_db: None) -> Iterator[Program]:
-    """A worker on a machine without the portal's data and key: its AGON_STATE is another folder."""
+    """A worker on a machine without the portal's data and key: its AGON_STATE is a different folder."""
     log = tmp_path / "elsewhere.log"
     worker = Program(worker_command("elsewhere"), own_environment() | {"AGON_STATE": str(tmp_path / "elsewhere")}, log)
     yield worker
@@ -116,14 +116,16 @@ def test_a_machine_without_data_and_key_claims_no_work(
     assert hinted > 0
     worker_elsewhere.start()
     log = tmp_path / "elsewhere.log"
-    wait_until(lambda: log.exists() and "accepts no work yet" in log.read_text(), "it says that it lacks something")
+    wait_until(
+        lambda: log.exists() and "is not accepting work yet" in log.read_text(), "it says that it lacks something"
+    )
     lacks = WorkerHost.objects.get(lane=Lane.SCORING).missing
-    found = [sentence.partition(" because")[0] for sentence in lacks]
-    assert found == ["The data are missing", "The gold files are missing"]
+    found = [sentence.partition(".")[0] for sentence in lacks]
+    assert found == ["No shared task definition was found", "No gold standard was found"]
     assert queue.llen(message_list(Lane.SCORING, HINT_PRIORITY)) == hinted
     submission.refresh_from_db()
     assert (submission.state, submission.token, submission.postponed) == (Submission.State.RECEIVED, None, 0)
-    for name in ("data", "gold", "gold-private-key"):  # mounts the volume
+    for name in ("data", "gold", "gold-private-key"):  # as if the missing volumes had been mounted
         place = tmp_path / "elsewhere" / name
         shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
         place.symlink_to(settings.STATE_ROOT / name)
@@ -132,7 +134,7 @@ def test_a_machine_without_data_and_key_claims_no_work(
 
 
 class Starved:
-    """A process group that may run only 6 ms out of every 100 ms, like on an overloaded machine."""
+    """A process group that may run for only 6 ms out of every 100 ms, as on an overloaded machine."""
 
     def __init__(self, group: int) -> None:
         self._group, self._ends = group, threading.Event()
@@ -178,7 +180,7 @@ def slow_worker(tmp_path: Path, transactional_db: None) -> Iterator[Program]:
 
 
 def test_processes_that_start_slowly_get_to_work(broker: Broker, slow_worker: Program) -> None:
-    """Celery also watches the start of replacement processes."""
+    """Start the pool's processes and, after they are killed, their replacements, whose start Celery also monitors."""
     slow_worker.start()
     jobs.heartbeat.apply_async([Lane.SCORING])
     wait_until(Heartbeat.objects.exists, "a job was done")

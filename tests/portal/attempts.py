@@ -1,7 +1,8 @@
-"""Functions that tests run in confined children, in addition to those of the standard library."""
+"""Code that tests run in confined children, in addition to functions of the standard library."""
 
 import ctypes
 import os
+import resource
 import sys
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from threading import Thread
 from typing import Any, NoReturn
 
 from portal.evaluation.kernel import LIBRARY
+from scoring import check, load_definition
 
 
 def same(value: Any) -> Any:
@@ -49,7 +51,7 @@ def target(link: Path) -> str:
 
 
 def errno_of(*arguments: Any) -> str:
-    """Return the name of a system call's error, or an empty name if it works."""
+    """Make a system call and return the message of its error, or an empty string if it succeeds."""
     ctypes.set_errno(0)
     return "" if LIBRARY.syscall(*arguments) >= 0 else os.strerror(ctypes.get_errno())
 
@@ -59,7 +61,7 @@ def modules() -> list[str]:
 
 
 def say(line: bytes) -> None:
-    """Write to every descriptor, like a child that was taken over."""
+    """Write the line to every open descriptor, as a compromised child might."""
     for descriptor in range(64):
         try:
             os.write(descriptor, line)
@@ -90,3 +92,9 @@ class Worker:
 
     def wait(self) -> None:
         time.sleep(60)
+
+
+def check_run(folder: Path, track: str, run: bytes) -> dict[str, Any]:
+    """Check a run, and return the codes of its problems and the peak memory of this process in MB."""
+    codes = [problem.code for problem in check(load_definition(folder), track, run)]
+    return {"codes": codes, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}

@@ -1,4 +1,4 @@
-"""Fixtures of the portal's tests. Their helpers are in `tests.portal.world`."""
+"""Fixtures for the portal's tests. Helper functions are in `tests.portal.world`."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -26,9 +26,10 @@ from tests.services import S3, Broker, MailServer
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run each test of this folder only where its result can differ. On PostgreSQL, skip tests without a database.
+    """Deselect tests that would prove nothing with the current database.
 
-    SQLite has one writer at a time, so tests of overlapping writers do not run there.
+    With PostgreSQL, these are tests that use no database. With SQLite, which has one writer at a time, these are tests
+    of overlapping writers.
     """
     here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     if connection.vendor == "sqlite":
@@ -46,7 +47,7 @@ def _asks_for_the_database(item: pytest.Item) -> bool:
 
 @pytest.fixture
 def overlapping() -> Iterator[None]:
-    """A database with parallel writers. Here a waiting writer gives up early."""
+    """A database with parallel writers. Waiting for a lock fails after 30 seconds."""
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '30s'")
         yield
@@ -55,7 +56,7 @@ def overlapping() -> Iterator[None]:
 
 @pytest.fixture
 def tiny_folder(tmp_path: Path) -> Path:
-    """A copy of the tiny task's folder, which tests may change."""
+    """A copy of the tiny task's folder. Tests may change it."""
     return shutil.copytree(Path(__file__).parent / "tiny_task", tmp_path / "tiny_task")
 
 
@@ -75,7 +76,7 @@ TEAMS = """approval: manual, closes_with: post, questions: [
 
 @pytest.fixture
 def gated_folder(tmp_path: Path) -> Path:
-    """The folder of a task like the tiny one, with everything that newcomers need before they get the data."""
+    """The folder of a task like the tiny one, but with every possible step between newcomers and the data."""
     folder = shutil.copytree(Path(__file__).parent / "tiny_task", tmp_path / "gated_task")
     path = folder / "task.yaml"
     text = path.read_text().replace("slug: tiny", "slug: gated").replace('title: "Tiny"', 'title: "Gated"')
@@ -94,19 +95,19 @@ def gated(db: None, gated_folder: Path) -> SharedTask:
 
 @remembered
 def tiny(db: None, tiny_folder: Path) -> SharedTask:
-    """The tiny shared task after its import. Its baselines wait to be scored."""
+    """The tiny shared task, just imported. Its baselines are waiting to be scored."""
     return import_shared_task(None, tiny_folder, EVALUATION).shared_task
 
 
 @remembered
 def meltemi(tiny: SharedTask) -> Team:
-    """An approved team of the tiny task."""
+    """An approved team in the tiny task."""
     return new_team(tiny, "Meltemi")
 
 
 @pytest.fixture
 def poison() -> Iterator[Callable[[Run], Run]]:
-    """Replace a run's stored file with a sparse file that is larger than a child's memory."""
+    """A function that replaces a run's stored file with a sparse file larger than a child's memory."""
     name = stored_name("f" * 64)
 
     def poison(run: Run) -> Run:
@@ -124,7 +125,10 @@ def poison() -> Iterator[Callable[[Run], Run]]:
 
 @pytest.fixture
 def queue(broker: Broker) -> Iterator[redis.Redis]:
-    """A real, empty broker at the address to which the portal publishes. Without it, nothing listens there."""
+    """A real broker with empty queues, at the portal's broker URL.
+
+    Without this fixture, nothing listens there.
+    """
     with redis.Redis.from_url(portal_settings.CELERY_BROKER_URL) as client:
         client.flushall()
         yield client

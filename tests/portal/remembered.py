@@ -1,10 +1,9 @@
-"""Fixtures that are built once per process and restored in tests that begin in the same state.
+"""Fixtures that are built once per process, and restored in later tests that start from the same state.
 
-Importing a task, uploading and scoring cost more than most tests that need them. So `@remembered` replaces
-`@pytest.fixture` for fixtures that create rows and files only from the fixtures that they name. A fixture is
-built again if anything it depends on has changed: earlier database rows, the folders passed to it, the storage
-location, or a file that it stored. Tests with a broker build everything themselves, because restoring rows sends no
-messages.
+Importing a task, uploading and scoring take longer than most tests that need them. Therefore, `@remembered` replaces
+`@pytest.fixture` for fixtures whose rows and files depend only on the fixtures that they request. A fixture is built
+again if anything it depends on has changed: earlier database rows, the folders passed to it, the storage location, or a
+file that it stored. Tests with a broker build everything themselves, because restoring rows sends no messages.
 """
 
 import inspect
@@ -28,7 +27,7 @@ from portal.storage import pack_name, stored_name
 Rows = dict[str, list[Any]]  # by table, in the database's own representation
 Files = dict[Path, tuple[int, int]]  # size in bytes and modification time
 
-# Tables that are the same in every test or follow from inserted rows.
+# Tables whose content is the same in every test, or follows from the inserted rows.
 STATIC = {"django_migrations", "django_content_type", "auth_permission", "sqlite_sequence"}
 SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 UUID = re.compile(r"\b[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\b")
@@ -36,7 +35,7 @@ UUID = re.compile(r"\b[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a fixture has created, and the state before."""
+    """What a fixture created, and the rows before and after it ran."""
 
     before: Rows
     after: Rows
@@ -45,7 +44,7 @@ class Recording:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all its files are unchanged."""
+        """Whether all of the fixture's files are unchanged."""
         return {path: _state(path) for path in self.files} == self.files
 
 
@@ -54,7 +53,7 @@ _recordings: dict[Any, list[Recording]] = {}
 
 
 def remembered(make: Callable[..., Any]) -> Any:
-    """A replacement for `@pytest.fixture` that builds the fixture only once."""
+    """Make this function a fixture, like `@pytest.fixture`, but restore what it has built before."""
 
     @wraps(make)
     def fixture(request: pytest.FixtureRequest, **given: Any) -> Any:
@@ -77,7 +76,7 @@ def remembered(make: Callable[..., Any]) -> Any:
 
 
 def _surroundings(given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return everything besides rows that a fixture may depend on: contents of folders, and the keys of gold."""
+    """Return what a fixture may depend on besides rows: the gold keys and the contents of folders."""
     folders = [_content(value) for value in given.values() if isinstance(value, Path)]
     return settings.GOLD_PUBLIC_KEY, *settings.GOLD_PRIVATE_KEYS, *folders
 
@@ -96,7 +95,8 @@ def _rows() -> Rows:
         raw = cursor.cursor
         tables = _tables()
         if connection.vendor == "sqlite":
-            found = {table: list(map(tuple, raw.connection.execute(f'SELECT * FROM "{table}"'))) for table in tables}
+            one = 'SELECT * FROM "{0}" ORDER BY rowid'
+            found = {table: list(map(tuple, raw.connection.execute(one.format(table)))) for table in tables}
         else:
             one = "SELECT '{0}', row::text FROM \"{0}\" AS row"
             raw.execute(" UNION ALL ".join(one.format(table) for table in tables))
@@ -124,13 +124,13 @@ def _put_back(recording: Recording) -> None:
 
 @cache
 def _sequences(tables: frozenset[str]) -> str:
-    """Return statements that set the sequences to the highest keys. SQLite needs none."""
+    """Return SQL that sets these tables' sequences to their highest keys (an empty string for SQLite)."""
     models = [model for model in apps.get_models(include_auto_created=True) if model._meta.db_table in tables]
     return "; ".join(connection.ops.sequence_reset_sql(no_style(), models))
 
 
 def _files_of(rows: Rows) -> Files:
-    """Return the stored files and folders that these rows name."""
+    """Return the stored files and folders that these rows refer to."""
     text = repr([found for found in rows.values() if found])
     data, gold = Path(settings.DATA_ROOT), Path(settings.GOLD_ROOT)
     paths = [gold / one for one in set(SHA256.findall(text))]

@@ -1,4 +1,4 @@
-"""A script that uses the API with a token."""
+"""A script that uses the API, with or without a token."""
 
 import json
 from datetime import timedelta
@@ -14,7 +14,7 @@ _SECRETS = (f"{number:030d}"[::-1] for number in range(1, 10**8))
 
 
 def token_of(user: User, scope: str = "submit", task: SharedTask | None = None) -> str:
-    """Return a token that is valid at all times of the tests and today."""
+    """Create a token that is valid today and at all times used in tests, and return its text."""
     at, days = EVALUATION - timedelta(days=400), 36_500
     _, text = AccessToken.objects.issue(user, next(_SECRETS), at, name="CI", scope=scope, task=task, days=days)
     return text
@@ -27,7 +27,10 @@ class Script:
         self._headers = {"Authorization": f"Bearer {token_of(user, scope, task)}"} if user else {}
 
     def __call__(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> Any:
-        """Send a request and return the response. `body` is bytes or sent as JSON. In `headers`, `_` stands for `-`."""
+        """Send a request and return the response.
+
+        A `body` that is not bytes is sent as JSON. In the names of `headers`, `_` stands for `-`.
+        """
         wanted = self._headers | {name.replace("_", "-"): value for name, value in headers.items()}
         media = wanted.pop("Content-Type", "application/json")
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()

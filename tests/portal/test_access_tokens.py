@@ -1,4 +1,4 @@
-"""Access tokens: their form, what they allow, and when they end."""
+"""Access tokens: their format, what they allow, and what ends them."""
 
 import zlib
 from datetime import timedelta
@@ -27,7 +27,7 @@ def issue(user: User, scope: str = "read", task: SharedTask | None = None, days:
 
 
 def asking_by(user: User, scope: str = "read", task: SharedTask | None = None) -> User:
-    """Return the person as in a request with a token of that scope."""
+    """Return the user as a request with a token of this scope sees them."""
     _, text = issue(user, scope, task)
     found = AccessToken.objects.find(text, EVALUATION)
     assert found is not None
@@ -91,7 +91,7 @@ def end_by_password(user):
 def end_by_deactivation(user):
     user.is_active = False
     user.save()
-    User.objects.filter(pk=user.pk).update(is_active=True)  # a revoked token stays revoked
+    User.objects.filter(pk=user.pk).update(is_active=True)  # a revoked token remains revoked
 
 
 @pytest.mark.parametrize("end", [end_by_password, end_by_deactivation])

@@ -1,4 +1,4 @@
-"""Rules for every action: one form of call, declared errors, input limits, and an audit entry."""
+"""Rules for every action: calls, declared errors, input limits, and audit entries."""
 
 from datetime import timedelta
 
@@ -133,7 +133,7 @@ def test_a_form_shows_what_its_action_says_against_the_values(tiny, rename):
     assert said("Other") == (True, 200, {}, None)
     assert said("") == (False, 422, {"title": ["This field is required."]}, None)
     assert said("Taken") == (False, 409, {"title": ["There is one already."]}, "taken")
-    # Checked against the limits of the input itself.
+    # The form's own field accepts this text, but the action's input does not.
     assert said("\ud800") == (False, 422, {"title": [NOT_TEXT(label="Title").message]}, None)
     unsent = TaskForm()
     assert (unsent.carry_out(lambda given: 1 / 0), unsent.status) == (False, 200)

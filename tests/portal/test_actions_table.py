@@ -1,4 +1,4 @@
-"""Who may call which action, and that a second call of a repeatable action changes nothing."""
+"""Who may call which action. Repeating a repeatable action must change nothing."""
 
 import inspect
 import io
@@ -40,10 +40,10 @@ NO_SECOND_FACTOR = ("organizer without second factor", "administrator without se
 
 @dataclass
 class World:
-    """A team of a gated task with a run, the people around it, and a target of each type."""
+    """A team with a run in a gated task, people in each role, and a target of each type."""
 
     task: SharedTask
-    folder: Path  # folder of another, new task
+    folder: Path  # of a different task, which has not been imported
     people: dict[str, Any] = field(default_factory=dict)
     targets: dict[type, Any] = field(default_factory=dict)
 
@@ -89,7 +89,7 @@ class World:
 
     @property
     def callers(self) -> dict[str, Any]:
-        """The people, and a command on the server."""
+        """The people, plus a command on the server, which has no user."""
         return self.people | {"server": None}
 
 
@@ -179,7 +179,7 @@ def test_who_may_do_what(world: World) -> None:
 
 
 def test_an_inactive_account_may_do_nothing(world: World) -> None:
-    """This excludes actions that need no account."""
+    """Actions that need no account are the exception."""
     for who in world.people.values():
         who.is_active = False
     found = {
@@ -255,7 +255,7 @@ def test_a_second_call_changes_nothing(name: str, world: World) -> None:
 
 
 def _rows() -> dict[str, str]:
-    """Return all tables as in a backup."""
+    """Return each table's rows in the format of a backup."""
     found = {}
     for table in tables():
         file = io.StringIO()

@@ -1,4 +1,4 @@
-"""Django's administration: records are read-only, and changes leave an audit entry."""
+"""The Django admin: records are read-only, and changes leave an audit entry."""
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -42,7 +42,7 @@ def test_runs_and_teams_cannot_be_changed_or_deleted(meltemi, client, administra
     assert run.state == "received"
 
 
-def test_nothing_that_runs_hang_on_can_be_deleted(meltemi, client, administrator):
+def test_objects_with_runs_cannot_be_deleted(meltemi, client, administrator):
     send_run(meltemi, GOOD, 1, EVALUATION)
     for row in (meltemi.shared_task, meltemi.members.get()):
         assert client.post(address(row, "delete"), {"post": "yes"}).status_code == 403
@@ -115,7 +115,7 @@ def test_the_administration_has_the_sign_in_of_the_portal(client, db):
     ],
 )
 def test_lists_cannot_be_filtered_by_what_they_do_not_show(meltemi, client, administrator, model, lookup):
-    """Django answers 400 to filters that are not allowed."""
+    """For lookups that are not allowed, Django returns status 400."""
     assert client.get(f"/admin/portal/{model}/?{lookup}").status_code == 400
 
 

@@ -1,4 +1,4 @@
-"""Signing the data agreement, what depends on it, and new versions of it."""
+"""Signing the data agreement, what requires the signature, and new versions of the agreement."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -70,7 +70,7 @@ def test_no_run_without_a_signature(team):
     sign(captain(team), team.shared_task)
     receipt = send(team, name, body, EVALUATION, key="click")
     Signature.objects.all().delete()
-    assert send(team, name, body, EVALUATION, key="click") == receipt  # accepted uploads stay accepted
+    assert send(team, name, body, EVALUATION, key="click") == receipt  # accepted uploads remain accepted
 
 
 def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
@@ -88,9 +88,9 @@ def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
 
 def test_a_signed_text_is_not_changed_under_its_version(gated, gated_folder):
     (gated_folder / "pages/terms.md").write_text("# Terms\n\nA typo fixed.\n")
-    task = import_shared_task(None, gated_folder, EVALUATION).shared_task  # no one has signed it yet
+    task = import_shared_task(None, gated_folder, EVALUATION).shared_task  # allowed, because no one has signed yet
     sign(person("Cleo"), task)
-    with pytest.raises(Conflict, match="Give this text a new version"):
+    with pytest.raises(Conflict, match="Give the new text a new version number"):
         new_version(gated_folder, version="1")
     assert SharedTask.objects.get().definition_sha256 == task.definition_sha256
 

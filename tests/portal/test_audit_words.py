@@ -1,4 +1,4 @@
-"""The audit log as text: every event has its words, whether it comes from an action or not."""
+"""The text of the audit log: every event has one, whether or not it comes from an action."""
 
 import ast
 import inspect
@@ -15,7 +15,7 @@ WRITTEN = re.compile(r'AuditEntry\.objects\.(?:record|create)\([^)]*?(?:, |verb=
 
 
 def recording(module: ModuleType) -> set[str]:
-    """Return the functions of a module that record an event, directly or through other functions of the module."""
+    """Return the functions of a module that record an event, either directly or through other functions in it."""
     functions = [one for one in ast.parse(inspect.getsource(module)).body if isinstance(one, ast.FunctionDef)]
     called = {
         one.name: {ast.unparse(call.func) for call in ast.walk(one) if isinstance(call, ast.Call)} for one in functions

@@ -1,4 +1,4 @@
-"""Backup and restore: rows to the microsecond, files by hash, all or nothing, and only into an empty portal."""
+"""Backup and restore: rows exact to the microsecond, files by hash, all or nothing, and only into an empty portal."""
 
 import hashlib
 import io
@@ -87,7 +87,7 @@ def backup(lived_in, tmp_path):
 
 @pytest.fixture
 def somewhere_else(settings, tmp_path):
-    """A function that switches to another machine with an empty database and empty storage."""
+    """A function that simulates a different machine: it empties the database and switches to empty storage."""
 
     def move(*names: str) -> Path:
         for name in names or ("data", "gold"):
@@ -100,7 +100,7 @@ def somewhere_else(settings, tmp_path):
 
 
 def everything():
-    """Return all rows as in a dump."""
+    """Return each table's rows in the format of a backup."""
     found = {}
     for table in rows.tables():
         lines = io.StringIO()
@@ -126,7 +126,7 @@ def test_every_receipt_verifies_after_a_restore(backup, somewhere_else):
     assert all(open_gold(gold.sealed_sha256) for gold in GoldStandard.objects.all())
 
 
-def test_work_goes_on_where_it_stood(backup, somewhere_else, tiny):
+def test_work_continues_where_it_was_interrupted(backup, somewhere_else, tiny):
     somewhere_else()
     restore_backup(backup)
     work_off(EVALUATION)
@@ -140,7 +140,7 @@ def test_work_goes_on_where_it_stood(backup, somewhere_else, tiny):
 
 
 def test_a_push_that_is_not_applied_fails_in_a_restore(lived_in, somewhere_else, tiny_folder, tmp_path):
-    """The push's gold and public files are not in the backup."""
+    """Backups contain neither the gold nor the public files of such pushes."""
     organizer = User.objects.get(organized_tasks=lived_in)
     (tiny_folder / "gold/one.json").write_bytes((tiny_folder / "gold/two.json").read_bytes())
     ready = pushed(organizer, packed(tiny_folder), lived_in)
@@ -244,7 +244,7 @@ def test_what_is_missing_or_damaged_is_said(lived_in, tmp_path, capsys):
         content = body.read_bytes()
         body.write_bytes(b"rotten")
         try:
-            with pytest.raises(CommandError, match=f"{submission.sha256}: is damaged"):
+            with pytest.raises(CommandError, match=f"{submission.sha256}: damaged"):
                 call_command("backup", tmp_path)
             body.unlink()
             with pytest.raises(CommandError, match=f"{submission.sha256}: No such file"):
@@ -270,7 +270,7 @@ def test_no_key_and_no_session_is_in_it(backup, settings, client):
 
 
 def rewritten(backup, name, change):
-    """Write a backup with one changed member, whose digest in the manifest is adjusted."""
+    """Write a copy of the backup with one member changed and its digest in the manifest updated."""
     target = backup.with_name("rewritten.tar")
     with tarfile.open(backup) as old, tarfile.open(target, "w") as new:
         bodies = {entry.name: old.extractfile(entry).read() for entry in old}
@@ -341,7 +341,7 @@ def test_the_command_notes_when_and_prunes_in_spite_of_a_damaged_file(lived_in, 
     for path in (old, kept, other):
         path.write_bytes(b"")
     stuck = tmp_path / "agon-20190101T000000Z.tar"
-    stuck.mkdir()  # cannot be deleted like a file
+    stuck.mkdir()  # a folder cannot be deleted like a file
     submission = Submission.objects.order_by("received_at")[0]
     with stored_file(submission.sha256) as stored:
         stored.chmod(0o600)
@@ -369,7 +369,7 @@ def test_without_a_new_backup_the_old_ones_stay(lived_in, tmp_path, monkeypatch)
 
 @pytest.mark.slow
 def test_the_newest_backup_is_restored_on_trial(lived_in, settings, tmp_path, monkeypatch, capsys):
-    """The trial uses the key in its own environment. The portal keeps its rows and files."""
+    """The trial gets its keys from the environment. The portal's rows and files do not change."""
     monkeypatch.setenv("AGON_RECEIPT_KEY_FILE", str(settings.STATE_ROOT / "receipt-key.pem"))
     monkeypatch.setenv("AGON_GOLD_PUBLIC_KEY", as_text(public_key()))
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "portal.settings")
@@ -384,7 +384,7 @@ def test_the_newest_backup_is_restored_on_trial(lived_in, settings, tmp_path, mo
     assert Reading.objects.get(name="restore").value == 0
     Reading.objects.filter(name="restore").delete()
     assert everything() == before
-    (archive_file,) = place.iterdir()  # nothing else remains
+    (archive_file,) = place.iterdir()  # nothing else is left
     content = bytearray(archive_file.read_bytes())
     content[len(content) // 2] ^= 1
     archive_file.write_bytes(content)
@@ -407,7 +407,7 @@ def test_a_failed_unit_is_mailed_to_administrators_once_a_day(tiny, smtp):
 
 @pytest.mark.slow
 def test_by_command_into_a_portal_of_its_own(backup, settings, tmp_path):
-    """The processes have their own state and SQLite database. With PostgreSQL, the backup is made from it."""
+    """The processes have their own state and an SQLite database. The backup may come from PostgreSQL."""
     state = tmp_path / "state"
     state.mkdir()
     for key in ("receipt-key.pem", "gold-private-key"):
@@ -421,7 +421,7 @@ def test_by_command_into_a_portal_of_its_own(backup, settings, tmp_path):
 
     restored = manage("restore", backup)
     assert (restored.returncode, restored.stderr) == (0, "")
-    assert "restored" in restored.stdout
+    assert f"into SQLite {state}/" in restored.stdout
     assert manage("backup", tmp_path / "again.tar").returncode == 0
     first, second = (manifest_of(path) for path in (backup, tmp_path / "again.tar"))
     assert {**first, "made_at": ""} == {**second, "made_at": ""}

@@ -1,4 +1,4 @@
-"""What a board shows besides scores: tie rules, aliases, intervals and tie groups, dates, and overall rankings."""
+"""What a board has besides scores: ties, aliases, intervals and tie groups, dates, and overall rankings."""
 
 from datetime import timedelta
 
@@ -6,6 +6,7 @@ import pytest
 
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.import_shared_task import import_shared_task
+from portal.actions.papers import give_paper
 from portal.actions.teams import ask_again, withdraw_team
 from portal.evaluation.compare import METHOD, boards_to_refresh, compare_board
 from portal.models import Board, Evaluation, Phase, Team
@@ -95,7 +96,8 @@ def test_intervals_and_groups_come_from_the_background_and_stay(field):
     shown = compared(field)
     teams = [row for row in shown.rows if row.kind == "team"]
     assert all(row.interval[0] <= row.scores["accuracy"] <= row.interval[1] for row in teams)
-    assert [(row.group, row.bracket) for row in teams] == [("A", "first"), ("A", "middle"), ("A", "last")]  # four items
+    # With only four items, all runs are tied.
+    assert [(row.group, row.bracket) for row in teams] == [("A", "first"), ("A", "middle"), ("A", "last")]
     assert (shown.comparison.rounds, shown.comparison.level) == (10_000, 0.95)
     first = Board.objects.get(track__slug="one", phase__slug="evaluation").comparison
     compared(field)
@@ -113,7 +115,7 @@ def test_each_group_has_its_letter_and_bracket(field):
 
 
 def test_another_method_compares_again_but_for_released_scores(field):
-    """With a new method, boards are compared again, but a released board stays as readers know it."""
+    """When the method changes, boards are compared again, except released ones, which must not change."""
     compared(field)
     mine = Board.objects.filter(track__slug="one", phase__slug="evaluation")
     made = mine.get().comparison
@@ -143,10 +145,10 @@ def test_what_is_compared_when(field):
             )
         )
 
-    assert ("one", "evaluation") not in due(EVALUATION)  # open and hidden, so no one sees it
+    assert ("one", "evaluation") not in due(EVALUATION)  # open and hidden, so no one can see it
     assert ("one", "evaluation") in due(RELEASE)
     compared(field)
-    assert ("one", "evaluation") in due(RELEASE)  # released and not saved yet
+    assert ("one", "evaluation") in due(RELEASE)  # released, but not saved yet
     Board.objects.filter(phase__slug="evaluation").update(gold=None)
     assert ("one", "evaluation") not in due(RELEASE)
 
@@ -211,11 +213,29 @@ def test_runs_by_type_of_system(field):
     assert ranked(board(field, RELEASE, baselines=False, system="tuned")) == [(2, "Meltemi")]
 
 
+def test_teams_with_a_paper_keep_their_ranks(field):
+    meltemi = field.teams.get(name="Meltemi")
+    give_paper(captain(meltemi), meltemi, RELEASE, link="https://meltemi.example/paper")
+    assert ranked(board(field, RELEASE, baselines=False)) == [(1, "Ostro"), (2, "Meltemi"), (3, "Sirocco")]
+    assert ranked(board(field, RELEASE, baselines=False, papers=True)) == [(2, "Meltemi")]
+    assert {row.kind for row in board(field, RELEASE, papers=True).rows} > {"team"}
+
+
+def test_papers_do_not_reveal_who_is_behind_an_alias(field):
+    meltemi = field.teams.get(name="Meltemi")
+    give_paper(captain(meltemi), meltemi, RELEASE, link="https://meltemi.example/paper")
+    field.phases.update(team_names=Phase.TeamNames.ON_RELEASE, released=POST + DAY, scores=Phase.Scores.AT_ONCE)
+    rows = [row.team for row in board(field, EVALUATION, baselines=False, papers=True).rows]
+    assert len(rows) == 3
+    assert "Meltemi" not in rows
+
+
 def test_what_the_index_chooses_is_what_the_rule_says(tiny):
-    """Leaderboards and teams' own pages follow one rule; see `portal.models.official`."""
+    """Leaderboards and teams' own pages choose the same run (see `portal.models.official`)."""
     team = new_team(tiny, "Meltemi")
     for number, values in enumerate([PERFECT, PERFECT, POOR], start=1):
-        send_run(team, values, number, EVALUATION + min(number, 2) * MILLISECOND)  # the last two together
+        # the last two runs arrive at the same time
+        send_run(team, values, number, EVALUATION + min(number, 2) * MILLISECOND)
     work_off(EVALUATION)
 
     def official(rule):
@@ -243,12 +263,15 @@ def test_tracks_side_by_side(field):
     assert [cell and (cell.rank, cell.is_first) for cell in shown.rows[1].cells] == [(1, True), None]
     hidden = overall(list(field.tracks.all()), field.phases.get(slug="evaluation"), STRANGER, EVALUATION)
     assert (hidden.visible, hidden.rows, hidden.combined) == (False, (), ())
+    assert hidden.statistics.tracks == []
 
 
+@pytest.mark.slow
 def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
     with (tiny_folder / "task.yaml").open("a") as file:
         file.write(
-            'overall:\n  - {slug: all, title: Together, tracks: [one, two], by: borda, note: "The portal\'s own."}\n'
+            "overall:\n  - {slug: all, title: Together, tracks: [one, two], by: borda, weights: [2, 0.5], "
+            'note: "The portal\'s own."}\n'
         )
     send_run(new_team(import_shared_task(None, tiny_folder, EVALUATION).shared_task, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -257,6 +280,7 @@ def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
     text = client.get(address).content.decode()
     assert "Together" in text
     assert "The portal&#x27;s own." in text
+    assert "Track weights: 2 : 0.5." in text
     assert text.count("your team") == 0
     table = client.get(f"{address}&format=csv").content.decode().splitlines()
     assert table[0].endswith("two accuracy,overall all rank,overall all borda")
@@ -284,13 +308,19 @@ PLACES = {
 
 
 @pytest.mark.parametrize(
-    ("by", "expected"),
+    ("by", "weights", "expected"),
     [
-        ("borda", [(1, "B", 3.0), (2, "A", 2.0), (3, "D", 1.0), (4, "C", 0.0)]),
-        ("mean-rank", [(1, "B", 1.5), (2, "A", 2.0)]),
-        ("mean-score", [(1, "B", 0.65), (2, "A", 0.5)]),
+        ("borda", (), [(1, "B", 3.0), (2, "A", 2.0), (3, "D", 1.0), (4, "C", 0.0)]),
+        ("mean-rank", (), [(1, "B", 1.5), (2, "A", 2.0)]),
+        ("mean-score", (), [(1, "B", 0.65), (2, "A", 0.5)]),
+        ("borda", (3.0, 1.0), [(1, "A", 6.0), (2, "B", 5.0), (3, "D", 1.0), (4, "C", 0.0)]),
+        ("mean-rank", (3.0, 1.0), [(1, "A", 1.5), (2, "B", 1.75)]),
+        ("mean-score", (3.0, 1.0), [(1, "A", 0.7), (2, "B", 0.575)]),
     ],
 )
-def test_several_tracks_as_one(by, expected):
-    rows = combined(Overall(slug="all", title="All", tracks=("x", "y"), by=by), PLACES, high_is_good=True).rows
-    assert [(row.rank, row.team, row.value) for row in rows] == expected
+def test_several_tracks_as_one(by, weights, expected):
+    rule = Overall(slug="all", title="All", tracks=("x", "y"), by=by, weights=weights)
+    rows = combined(rule, PLACES, high_is_good=True).rows
+    assert [(row.rank, row.team, row.value) for row in rows] == [
+        (rank, team, pytest.approx(value)) for rank, team, value in expected
+    ]

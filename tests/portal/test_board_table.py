@@ -1,4 +1,4 @@
-"""All outputs of a board have the same rows, in the same order, with the same values."""
+"""All outputs of a board have the same rows, in the same order and with the same values."""
 
 import csv
 import io
@@ -16,13 +16,13 @@ from portal.times_and_numbers import score
 from tests.portal.remembered import remembered
 from tests.portal.world import GOOD, PERFECT, POOR, RELEASE, board, with_teams
 
-# A row as text: rank, name of the team or reference, score, ends of its interval, and tie group.
+# A row's rank, team or reference, score, ends of the score's interval, and tie group.
 RunColumns = tuple[int | None, str, float | None, float | None, float | None, str]
 
 
 @remembered
 def released(tiny: SharedTask) -> SharedTask:
-    """Three teams, of which the last two are tied. The last one has an undefined metric."""
+    """Four teams, two of which are tied."""
     with_teams(tiny, {"Ostro": PERFECT, "Meltemi": GOOD, "Sirocco": GOOD, "Notus": POOR})
     compare_board(_row(), RELEASE)
     keep_release(_row(), RELEASE + timedelta(minutes=1))

@@ -1,6 +1,9 @@
-"""Boards that need no work are skipped until something happens to them."""
+"""Boards without pending work are skipped until something happens to them."""
 
 from datetime import timedelta
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from portal.evaluation.boards import find_board_work
 from portal.evaluation.compare import compare_board, is_to_be_kept
@@ -11,7 +14,7 @@ from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, new_team, send_run, work_off
 
 MINUTE = timedelta(minutes=1)
-LATER = POST + timedelta(days=2)  # a day on which nothing happens
+LATER = POST + timedelta(days=2)  # no date falls within a day of this time
 
 
 @remembered
@@ -23,10 +26,15 @@ def settled(tiny):
     return tiny
 
 
+def due(at):
+    """Return the keys of the boards to refresh."""
+    return [pk for work in find_board_work(at) for pk in work.refresh]
+
+
 def finish(at):
     """Do all pending work."""
     for moment in (at, at + 2 * MINUTE, at + 3 * MINUTE):
-        boards = Board.objects.filter(pk__in=find_board_work(moment).refresh)
+        boards = Board.objects.filter(pk__in=due(moment))
         for board in boards.select_related("track__shared_task", "phase__shared_task", "gold"):
             compare_board(board, moment)
             board.refresh_from_db()
@@ -47,11 +55,11 @@ def test_a_new_score_makes_its_board_work_again(settled):
     send_run(settled.teams.get(), PERFECT, 1, LATER + 5 * MINUTE, "post")
     work_off(LATER + 5 * MINUTE)
     assert unsettled(LATER + 6 * MINUTE) == {"tiny/one post"}
-    assert find_board_work(LATER + 9 * MINUTE).refresh == [Board.objects.get(track__slug="one", phase__slug="post").pk]
+    assert due(LATER + 9 * MINUTE) == [Board.objects.get(track__slug="one", phase__slug="post").pk]
 
 
 def test_a_date_that_passes_makes_all_boards_of_its_task_work_again(settled):
-    """A phase's items may become public when another phase closes."""
+    """For example, a phase's items may become public when a different phase closes."""
     Phase.objects.filter(slug="post").update(closes=LATER + 5 * MINUTE)
     assert unsettled(LATER + 4 * MINUTE) == set()
     assert len(unsettled(LATER + 6 * MINUTE)) > 1
@@ -65,7 +73,7 @@ def test_a_release_that_is_taken_back_is_noticed(settled):
 def test_what_changes_during_a_look_is_looked_at_again(settled):
     board = Board.objects.get(track__slug="one", phase__slug="evaluation")
     Board.objects.filter(pk=board.pk).changed()
-    Board.objects.settle_at(LATER + 4 * MINUTE, [(board.pk, board.revision)])
+    Board.objects.settle_at(LATER + 4 * MINUTE, {board.pk: board.revision})
     assert unsettled(LATER + 5 * MINUTE) == {"tiny/one evaluation"}
 
 
@@ -73,5 +81,22 @@ def test_a_board_that_was_compared_just_now_is_not_settled_before_it_is_compared
     board = Board.objects.get(track__slug="one", phase__slug="evaluation")
     Board.objects.filter(pk=board.pk).update(compared_at=LATER + 5 * MINUTE)
     Board.objects.filter(pk=board.pk).changed()
-    assert find_board_work(LATER + 5 * MINUTE + MINUTE / 2).refresh == []
-    assert find_board_work(LATER + 7 * MINUTE).refresh == [board.pk]
+    assert due(LATER + 5 * MINUTE + MINUTE / 2) == []
+    assert due(LATER + 7 * MINUTE) == [board.pk]
+
+
+def test_a_look_that_is_cut_short_goes_on_where_it_stopped(settled, monkeypatch):
+    monkeypatch.setattr("portal.evaluation.boards.PORTION", 1)
+    at = LATER + LOOK_AGAIN + 4 * MINUTE
+    before = unsettled(at)
+    next(find_board_work(at))
+    assert len(unsettled(at)) == len(before) - 1
+    assert len(list(find_board_work(at))) == len(before) - 1
+    assert unsettled(at) == set()
+
+
+def test_boards_are_marked_with_few_statements(settled):
+    at = LATER + LOOK_AGAIN + 4 * MINUTE
+    with CaptureQueriesContext(connection) as asked:
+        assert due(at) == []
+    assert len([query for query in asked.captured_queries if query["sql"].startswith("UPDATE")]) == 1

@@ -1,9 +1,10 @@
-"""Data in S3: uploads are in the bucket, other machines read them there, and downloads get a short-lived link."""
+"""Data in S3: uploads go into the bucket, other machines read them from there, and downloads get short-lived links."""
 
 import io
 import re
 import shutil
 import time
+from functools import partial
 from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import Request, urlopen
@@ -20,7 +21,7 @@ from portal.models import Download, GoldStandard, Run, SharedTask, Submission
 from portal.objects.bucket import LINK_SECONDS, Bucket
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import new_private_key, private_key_file
-from portal.storage import sealed_gold, store_file, store_upload, stored_file, stored_name
+from portal.storage import file_sha256, pieces_of, sealed_gold, store_content, store_upload, stored_file, stored_name
 from portal.web.files import encrypted_zip
 from tests.portal.data.gate import latest_password
 from tests.portal.world import (  # fmt: skip
@@ -46,12 +47,12 @@ def gated_in_s3(bucket, gated):
 
 
 def follow(response, **headers):
-    """Follow a redirect like a browser."""
+    """Follow a redirect as a browser does."""
     with urlopen(Request(response["Location"], headers=headers)) as answer:
         return answer.status, answer.headers, answer.read()
 
 
-def test_a_body_is_in_the_bucket_when_it_is_kept(bucket, tmp_path):
+def test_a_body_is_in_the_bucket_when_it_is_kept(bucket, db, tmp_path):
     with store_upload([b"kept ", b"body"], "run.json", 100) as stored:
         assert list(bucket.names()) == []
         stored.keep()
@@ -72,12 +73,14 @@ def test_what_is_not_there(bucket, tmp_path):
     assert not [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]
 
 
-def test_a_file_in_parts_is_the_same_file(bucket, tmp_path):
+def test_a_file_in_parts_is_the_same_file(bucket, db, tmp_path):
     size = 20 * 1024 * 1024  # above the threshold for multipart uploads
     with (tmp_path / "large").open("wb") as file:
         file.write(b"first")
         file.truncate(size)
-    with stored_file(store_file(tmp_path / "large")) as copy:
+    sha256 = file_sha256(tmp_path / "large")
+    store_content(sha256, partial(pieces_of, tmp_path / "large"), EVALUATION)
+    with stored_file(sha256) as copy:
         assert copy.read_bytes() == (tmp_path / "large").read_bytes()
 
 
@@ -108,9 +111,8 @@ def test_a_definition_is_unpacked_once_a_machine(bucket, tiny, tmp_path):
 def test_importing_again_changes_nothing_in_the_bucket(bucket, gated_folder, db):
     import_shared_task(None, gated_folder, EVALUATION)
     before = sorted(bucket.names())
-    assert (
-        len([name for name in before if name.startswith("files/")]) == 6
-    )  # five datasets; the baselines have the same bytes
+    # Five datasets, and the baselines, which are identical.
+    assert len([name for name in before if name.startswith("files/")]) == 6
     import_shared_task(None, gated_folder, EVALUATION)
     assert sorted(bucket.names()) == before
 
@@ -121,7 +123,7 @@ def test_who_may_have_a_file_gets_a_link_for_a_minute(gated_in_s3, client):
     query = parse_qs(urlsplit(response["Location"]).query)
     assert query["X-Amz-Expires"] == [str(LINK_SECONDS)] == ["60"]
     assert query["X-Amz-Signature"]
-    assert Download.objects.count() == 1  # recorded before anyone has followed the link
+    assert Download.objects.count() == 1  # recorded before the link is followed
     status, headers, body = follow(response)
     assert (status, body) == (200, b"sample\t0123456789\n" * 100)
     assert headers["Content-Disposition"] == 'attachment; filename="gated-sample.tsv"'
@@ -144,7 +146,7 @@ def refusal(link, method="GET"):
     return raised.value.code
 
 
-def test_a_link_that_was_changed_is_none(gated_in_s3, client):
+def test_a_link_that_was_changed_is_invalid(gated_in_s3, client):
     link = client.get(f"{DATA}sample/")["Location"]
     assert urlopen(link).status == 200
     address, query = link.split("?")
@@ -195,7 +197,7 @@ def test_a_rotated_password_ends_links_too(gated_in_s3, client, smtp):
     assert client.get(f"{DATA}test/").status_code == 302
     assert client.post("/tasks/gated/team/password/").status_code == 302
     for ask in (client.get, client.head):
-        assert ask(f"{DATA}test/").status_code == 403  # existing links are valid for a minute at most
+        assert ask(f"{DATA}test/").status_code == 403  # existing links remain valid for at most a minute
     assert LINK_SECONDS <= 60
 
 

@@ -1,4 +1,4 @@
-"""The search for gold covers every way out, and finds nothing after a complete task."""
+"""The search for leaked gold covers every output, and finds nothing after a task has run from start to finish."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""Counters for /metrics: they are stored in rows, cost the same for any number of runs, and count nothing twice."""
+"""Counters for /metrics: stored in rows, equally fast with any number of runs, and without counting anything twice."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +17,13 @@ from portal.models import Reading, Run, Submission, Tally, Team
 from portal.queries.counters import BOUNDS, counters, keep_counters
 from portal.queries.metrics import metrics
 from portal.web import requests
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, send_run, work_off
 
 HOUR = timedelta(hours=1)
 
 
-@pytest.fixture
+@remembered
 def lived_in(meltemi: Team) -> Team:
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, ["MAYBE"], 2, EVALUATION)
@@ -75,7 +76,7 @@ def test_counting_while_counters_are_read_changes_nothing(lived_in: Team) -> Non
             keep_counters(at)
         return found
 
-    Tally.objects.add({("uploads", "tiny"): 5})  # counted earlier
+    Tally.objects.add({("uploads", "tiny"): 5})  # as if counted earlier
     with connection.execute_wrapper(count_after):
         assert counters(at)["uploads", "tiny"] == 7
     assert counters(at)["uploads", "tiny"] == 7
@@ -84,7 +85,7 @@ def test_counting_while_counters_are_read_changes_nothing(lived_in: Team) -> Non
 def test_what_may_still_be_about_to_commit_is_counted_from_its_row(lived_in: Team) -> None:
     keep_counters(EVALUATION + timedelta(minutes=9))
     assert not Tally.objects.exists()
-    send_run(lived_in, GOOD, 3, EVALUATION - timedelta(seconds=1))  # its transaction took a while
+    send_run(lived_in, GOOD, 3, EVALUATION - timedelta(seconds=1))  # as if its transaction was slow to commit
     keep_counters(EVALUATION + HOUR)
     assert counters(EVALUATION + HOUR)["uploads", "tiny"] == 3
 
@@ -100,7 +101,7 @@ def test_a_new_score_is_no_new_upload(lived_in: Team) -> None:
 
 
 def copy_rows(model: type[Submission] | type[Run], count: int) -> None:
-    """Insert this many rows that are like an existing one."""
+    """Insert this many copies of an accepted upload or a scored run."""
     columns = [field.column for field in model._meta.concrete_fields if field.column != "id"]
     key = "gen_random_uuid()" if connection.vendor == "postgresql" else "lower(hex(randomblob(16)))"
     names = ", ".join(columns)
@@ -116,7 +117,7 @@ def copy_rows(model: type[Submission] | type[Run], count: int) -> None:
 
 
 class Steps:
-    """A counter of a database's work: rows read by PostgreSQL, or steps of SQLite's virtual machine."""
+    """The database's work: rows read by PostgreSQL, or steps of SQLite's virtual machine."""
 
     total = 0
 
@@ -145,6 +146,7 @@ def rows_read() -> int:
         return int(cursor.fetchone()[0])
 
 
+@pytest.mark.slow
 def test_figures_cost_the_same_for_any_number_of_runs(lived_in: Team) -> None:
     at = EVALUATION + HOUR
     cost = {}
@@ -155,7 +157,7 @@ def test_figures_cost_the_same_for_any_number_of_runs(lived_in: Team) -> None:
         Reading.objects.all().delete()
         Tally.objects.all().delete()
         keep_counters(at)
-        if connection.vendor == "postgresql":  # normally done by its autovacuum
+        if connection.vendor == "postgresql":  # in production, autovacuum does this
             with connection.cursor() as cursor:
                 cursor.execute("ANALYZE")
         with CaptureQueriesContext(connection) as asked, steps() as done:
@@ -186,7 +188,7 @@ def samples() -> dict[tuple[str, str], float]:
 
 
 def test_requests_are_counted_by_status_and_duration(client, db: None, no_requests: None) -> None:
-    assert samples()["agon_answers_total", "5xx"] == 0  # exists from the start
+    assert samples()["agon_answers_total", "5xx"] == 0  # reported even before the first request
     for status in (200, 302, 404, 500, 503):
         answer(status)
     for path in ("/healthz", "/readyz", "/metrics"):

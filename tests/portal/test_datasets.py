@@ -41,7 +41,7 @@ def test_a_file_that_someone_has_is_replaced_only_when_one_is_sure(gated, organi
     with pytest.raises(ActionError, match="Confirm that you want to replace it"):
         replace(organizer, gated, b"second")
     replace(organizer, gated, b"second", is_sure=True)
-    assert replace(organizer, gated, b"third").size == 5  # no one has downloaded the second version
+    assert replace(organizer, gated, b"third").size == 5  # no confirmation: no one has downloaded the second
 
 
 def test_a_download_knows_what_became_of_its_file(gated, organizer, gated_folder):

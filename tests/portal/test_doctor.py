@@ -1,4 +1,4 @@
-"""`manage.py doctor` lists each problem with its fix, and returns 1 if there is a problem."""
+"""`manage.py doctor` lists each problem with its fix, and fails if there are any."""
 
 import socket
 import ssl
@@ -23,8 +23,8 @@ from tests.conftest import ROOT
 
 @pytest.fixture
 def beating(tiny, queue, smtp, monkeypatch):
-    """A portal that lacks nothing."""
-    monkeypatch.setattr(doctor, "DISK_BYTES", 0)  # the disk of the test machine does not matter
+    """A portal in which nothing is missing."""
+    monkeypatch.setattr(doctor, "DISK_BYTES", 0)  # so that the test machine's disk does not matter
     monkeypatch.setattr(doctor, "missing_protection", list)
     for lane in Lane:
         jobs.heartbeat(lane)
@@ -36,6 +36,15 @@ def test_a_portal_that_lacks_nothing(beating, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(doctor.CHECKS)
     assert all(line.startswith("ok ") for line in lines)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_how_to_draw_figures_is_a_note_and_no_problem(beating, capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "CAN_DRAW", False)
+    call_command("doctor")
+    (note,) = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("ok ")]
+    assert note.startswith("note    Figures are shown as tables.")
+    assert "AGON_FIGURES=1" in note
 
 
 @pytest.mark.django_db(transaction=True)
@@ -54,9 +63,10 @@ def test_each_problem_comes_with_its_fix(beating, queue, smtp, settings, capsys,
     said = capsys.readouterr().out
     for sentence in (
         "broker: ConnectionError. Start Valkey, and check REDIS_URL",
-        "portal.0016_worker_hosts): run manage.py migrate.",
-        "bulk on far accepts no work: The key to gold is missing: set it.",
-        "The machine far is 300 s ahead of the database's clock. On that machine, run timedatectl set-ntp true.",
+        "portal.0016_worker_hosts). Make a backup, then run manage.py migrate.",
+        "bulk on far is not accepting work: The key to gold is missing: set it.",
+        "The clock of the machine far is 300 s ahead of the database's clock. On that machine, run timedatectl "
+        "set-ntp true.",
         "GB are free below AGON_STATE",
         "does not accept emails (ConnectionRefusedError",
     ):
@@ -83,7 +93,7 @@ def test_regular_work_that_is_late_or_found_something(beating, settings, capsys)
         "restore: last completed 240 hours ago, or never. Check that agon-rehearse.timer",
         "reconcile: found 3 problems. To list each difference, run manage.py reconcile.",
         "expires in 13 days. To see why it was not renewed, run certbot renew --dry-run",
-        "1 emails could not be sent. Fix the cause, then run manage.py resend_mails.",
+        "1 email could not be sent. Fix the cause, then run manage.py resend_mails.",
     ):
         assert sentence in said
 
@@ -91,7 +101,7 @@ def test_regular_work_that_is_late_or_found_something(beating, settings, capsys)
 @pytest.mark.django_db(transaction=True)
 def test_connections_and_archive(beating, capsys, monkeypatch):
     monkeypatch.setattr(doctor, "connections", lambda: [("used", 81), ("limit", 100)])
-    assert "81 of 100 connections to PostgreSQL are open. Raise max_connections" in said_by_doctor(capsys)
+    assert "81 of 100 connections to PostgreSQL are open. Increase max_connections" in said_by_doctor(capsys)
 
 
 def test_every_limit_is_that_of_an_alert():
@@ -105,7 +115,7 @@ def test_every_limit_is_that_of_an_alert():
 
 
 def test_the_certificate_that_browsers_see_is_read(tmp_path):
-    """This includes expired and self-signed certificates."""
+    """A self-signed certificate is read, too."""
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=localhost"
     key, chain = tmp_path / "key.pem", tmp_path / "chain.pem"
     subprocess.run([*command.split(), "-keyout", key, "-out", chain], check=True, capture_output=True)
@@ -124,5 +134,5 @@ def test_the_certificate_that_browsers_see_is_read(tmp_path):
     thread.join()
     server.close()
     assert timedelta(days=29) < expires - datetime.now(UTC) < timedelta(days=31)
-    assert certificate_expires(url) is None  # nothing listens any more
+    assert certificate_expires(url) is None  # nothing listens there anymore
     assert certificate_expires("http://127.0.0.1:8000") is None

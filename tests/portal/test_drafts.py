@@ -116,6 +116,6 @@ def test_who_enters_many_addresses_has_to_wait(tiny: SharedTask, gated: SharedTa
     assert add(tiny, "none@example.org", 10) == add(gated, otto.email, 10) == "too_many_addresses 3000"
     assert not gated.organizers.filter(pk=otto.pk).exists()
     set_up_second_factor(otto)
-    with pytest.raises(ActionError, match="no_account"):  # another person's limit is their own
+    with pytest.raises(ActionError, match="no_account"):  # each person has a separate limit
         add_organizer(otto, tiny, EVALUATION, address="none@example.org")
     assert add(gated, otto.email, 60) == "added"

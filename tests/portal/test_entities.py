@@ -1,4 +1,4 @@
-"""The template for entity tasks, from upload to leaderboard: scores, intervals, slices, and pages of runs and items."""
+"""The template for entity tasks, from upload to leaderboard: scores, intervals, slices, run and item pages."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ def entities(db: None, tmp_path: Path) -> SharedTask:
     return import_shared_task(None, build("entities", tmp_path / "task"), DEVELOPMENT).shared_task
 
 
+@pytest.mark.slow
 def test_from_upload_to_leaderboard_and_items(entities: SharedTask, client: Client, tmp_path: Path) -> None:
     gold = (tmp_path / "task/gold/dev.conll").read_bytes()
     half = gold.replace(b"I-person", b"O").replace(b"B-group", b"B-person")
@@ -57,5 +58,5 @@ def test_from_upload_to_leaderboard_and_items(entities: SharedTask, client: Clie
     items = response.context["table"].items
     assert (items[3].gold, items[3].answers[0].value) == (["location 2–4", "product 8"], 1)
     page = response.content.decode()
-    assert "marked characters or entities" in page
+    assert "marked characters, entities, tuples or words" in page
     assert "location 2–4, product 8" in page

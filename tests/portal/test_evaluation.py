@@ -1,4 +1,4 @@
-"""A worker's handling of an upload: checking, scoring, recording, and failures of each step."""
+"""How a worker processes an upload: checking, scoring, recording, and failures at each step."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -46,7 +46,7 @@ def accepted_run(team):
 
 @remembered
 def run(meltemi):
-    """A run of an accepted upload, waiting to be scored."""
+    """A run from an accepted upload that is waiting to be scored."""
     return accepted_run(meltemi)
 
 
@@ -172,7 +172,7 @@ def test_content_that_kills_the_child_is_tried_again_then_quarantined(run, melte
         run.refresh_from_db()
         assert (run.state, run.attempts) == ("received" if attempt < ATTEMPTS else "failed", attempt)
         at += timedelta(hours=1)
-    assert run.problems == []  # the team does not see the error
+    assert run.problems == []  # the team does not see the internal error
     assert used(meltemi) == 0
     assert not score_run(run.pk, at)
     assert sweep(at).runs.count(run.pk) == 0
@@ -201,10 +201,11 @@ def test_worker_that_dies_every_time_is_quarantined_by_the_sweep(run, meltemi):
 
 
 def test_failed_baseline_harms_no_one(tiny, poison):
-    poison(Run.objects.filter(kind="baseline").first())
+    of_test = Run.objects.filter(phase__split="test")
+    poison(of_test.filter(kind="baseline").first())
     for hour in range(ATTEMPTS):
         work_off(EVALUATION + timedelta(hours=hour), confined=True)
-    states = Run.objects.filter(phase__split="test").values_list("kind", "state").distinct()
+    states = of_test.values_list("kind", "state").distinct()
     assert set(states.order_by()) == {("baseline", "failed"), ("baseline", "scored"), ("gold", "scored")}
 
 
@@ -214,7 +215,7 @@ def test_sweep_trusts_a_fresh_hint_and_then_finds_the_work(meltemi):
     assert sweep(EVALUATION) == Work()
     lost = EVALUATION + timedelta(seconds=HINT_SECONDS)
     assert sweep(lost) == Work([submission.pk])
-    assert sweep(lost) == Work()  # a second sweep
+    assert sweep(lost) == Work()  # the second sweep trusts the hint of the first
     (run_id,) = check_submission(submission.pk, lost)
     assert sweep(lost) == Work()
     assert sweep(lost + timedelta(seconds=2 * HINT_SECONDS)).runs == [run_id]

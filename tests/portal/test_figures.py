@@ -1,19 +1,21 @@
-"""Figures: drawn from the table next to them, accessible without the image, and hidden until scores are public."""
+"""Figures: drawn from the table next to them, accessible to people who can't see them, and hidden until the release."""
 
 import re
 from base64 import b64decode
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
 from django.test import Client
 from fontTools.ttLib import TTFont
 
-from portal.figures.classes import by_class, confusion, heat, roc, run_figures
+from portal.figures.classes import CURVES, by_class, class_figures, confusion, heat, roc, roc_of_runs, run_figures
+from portal.figures.field import labels
 from portal.figures.figure import Figure
 from portal.figures.frame import axis, label_positions
 from portal.figures.render import FORMATS, render
 from portal.figures.scores import score_figures
-from portal.models import Run
+from portal.models import Evaluation, Run
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, pack_of, with_teams
 
@@ -31,6 +33,46 @@ def figures_of(shared_task) -> dict[str, Figure]:
     return {figure.name: figure for figure in found}
 
 
+def test_every_run_is_a_point_of_precision_against_recall(field):
+    official, every = (board(field, RELEASE, runs=runs) for runs in ("official", "all"))
+    keys = ("precision:YES", "recall:YES")
+    columns = [replace(official.columns[0], key=key) for key in keys]
+    boards = [
+        replace(
+            one,
+            columns=[*one.columns, *columns],
+            rows=[replace(row, scores={**row.scores, **dict.fromkeys(keys, 0.5)}) for row in one.rows * times],
+        )
+        for one, times in ((official, 1), (every, 2))
+    ]
+    figures = {figure.name: figure for figure in score_figures(*boards)}
+    assert len(figures["precision-yes-against-recall-yes"].data) == 2 * len(every.rows)
+
+
+def test_two_further_metrics_are_plotted_against_each_other(field):
+    here = board(field, RELEASE)
+    columns = [replace(here.columns[0], key=key) for key in ("hierarchical_f", "propensity_f")]
+    rows = [replace(row, scores=row.scores | {"hierarchical_f": 0.5, "propensity_f": 0.4}) for row in here.rows]
+    only = replace(here, columns=[here.ranking_column, *columns], rows=rows)
+    names = [figure.name for figure in score_figures(only, only)]
+    assert names[:3] == [
+        "hierarchical-f-against-accuracy",
+        "propensity-f-against-accuracy",
+        "propensity-f-against-hierarchical-f",
+    ]
+
+
+def test_labels_per_item_and_their_shares_of_items_with_a_label():
+    found = {"classes": ["a", "b"], "items": 4, "counts": [2, 1], "together": [[2, 1], [1, 1]], "sizes": [2, 1, 1]}
+    bars, sizes, _together = labels(found)
+    assert [[cell.text for cell in row] for row in bars.cells] == [
+        ["a", "2", "0.5000", "1.0000"],
+        ["b", "1", "0.2500", "0.5000"],
+    ]
+    assert sizes.alt == "0: 2, 1: 1, 2: 1"
+    assert [figure.name for figure in labels({**found, "sizes": [0, 4], "together": [[2, 0], [0, 1]]})] == ["labels"]
+
+
 def test_confusion_counts_and_shares_are_the_run_s():
     figure = confusion(CONFUSION)
     assert [[cell.text for cell in row] for row in figure.cells] == [
@@ -46,7 +88,7 @@ def test_a_drawing_says_what_its_table_says():
     drawn = render(confusion(CONFUSION), "svg").decode()
     words = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
     assert {"NO", "YES", "3", "1", "0", "2", "75%", "25%", "0%", "100%"} <= set(words)
-    assert "5 of 6 items" in drawn  # for people who do not see the image
+    assert "5 of 6 items" in drawn  # for people who cannot see the image
 
 
 def test_an_image_carries_the_letters_that_it_uses_and_no_others():
@@ -146,7 +188,7 @@ def test_without_the_packages_that_draw_pages_and_packs_have_the_tables(field, m
     monkeypatch.setattr("portal.figures.figure.CAN_DRAW", False)
     insights = "/tasks/tiny/insights/one/"
     page = Client().get(f"{insights}?phase=evaluation").content.decode()
-    assert "the package vl-convert-python is not installed" in page
+    assert "This portal shows figures as tables." in page
     assert "<details open>" in page
     assert "<img" not in page.partition("<figure")[2]
     assert Client().get(f"{insights}over-time.svg?phase=evaluation").status_code == 404
@@ -155,3 +197,43 @@ def test_without_the_packages_that_draw_pages_and_packs_have_the_tables(field, m
     assert not [name for name in names if name.endswith((".svg", ".pdf"))]
     monkeypatch.undo()
     assert Client().get(f"{insights}over-time.svg?phase=evaluation").status_code == 200
+
+
+CURVE = {"roc": [[0, 0], [0.2, 0.9], [1, 1]], "auc": 0.85}
+
+
+def test_curves_of_all_runs_are_in_one_plot_with_their_areas():
+    chance = {"roc": [[0, 0], [1, 1]], "auc": 0.5}
+    figure = roc_of_runs({"BoW": CURVE, "Meltemi": chance})
+    drawn = render(figure, "svg").decode()
+    assert "0.850 BoW" in drawn
+    assert "0.500 Meltemi" in drawn
+    assert figure.alt == "The largest area is 0.850, for BoW."
+    assert [[cell.text for cell in row] for row in figure.cells][1] == ["BoW", "0.8500", "0.2000", "0.9000"]
+    lines = re.findall(r'stroke="(#\w+)"[^>]*stroke-width="1.6"(?: stroke-dasharray="([\d,]+)")?', drawn)
+    (width,) = re.findall(r'<svg[^>]* width="(\d+)"', render(figure, "svg", is_small=True).decode())
+    assert int(width) <= 328
+    assert len(set(lines)) == 3  # chance and each run have their own color and dashes
+    assert roc_of_runs({}) is None
+
+
+def test_a_run_with_probabilities_has_its_own_curve():
+    (figure,) = run_figures({"classes": [], "probabilities": CURVE})
+    assert (figure.name, figure.data[0]["name"]) == ("roc-of-runs", "0.850 This run")
+
+
+def test_curves_are_hidden_like_the_scores(field):
+    Evaluation.objects.update(details={"probabilities": CURVE})
+    address = "/tasks/tiny/insights/one/roc-of-runs.svg?phase=evaluation"
+    field.phases.filter(slug="evaluation").update(released=None)
+    assert Client().get(address).status_code == 404
+    field.phases.filter(slug="evaluation").update(released=RELEASE)
+    drawn = Client().get(address).content.decode()
+    assert all(f"0.850 {name}" in drawn for name in ("Ostro", "Meltemi", "Sirocco", "All yes"))
+    assert "Gold Standard" not in drawn
+
+
+def test_only_the_best_runs_have_curves():
+    found = class_figures({f"run {number}": {"probabilities": CURVE} for number in range(CURVES + 1)})
+    (figure,) = [one for one in found if one.name == "roc-of-runs"]
+    assert {datum["run"] for datum in figure.data} == {f"run {number}" for number in range(CURVES)}

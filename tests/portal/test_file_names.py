@@ -1,4 +1,4 @@
-"""File names with folders, in any case, and with a track's alias: shown, uploaded and downloaded."""
+"""File names with folders, in upper or lower case, and with a track's alias: shown, uploaded and downloaded."""
 
 from http import HTTPStatus
 from pathlib import Path
@@ -38,8 +38,8 @@ def signed_in(team: Team, client: Client) -> Client:
 def test_your_file_names_have_folders_and_the_alias(signed_in: Client) -> None:
     text = signed_in.get(PAGE).content.decode()
     assert "Meltemi/E-C_one/run_1.json" in text
-    assert "Pack your runs in a zip archive of any name" in text
-    assert "tiny.zip" in text  # part of the commands
+    assert "Put your runs in a zip archive with any name" in text
+    assert "tiny.zip" in text  # in the commands that the page shows
 
 
 def test_runs_in_folders_are_scored_and_downloaded(team: Team, signed_in: Client) -> None:
@@ -60,5 +60,5 @@ def test_a_run_without_its_folders_is_rejected_with_the_path(signed_in: Client) 
     file = SimpleUploadedFile("run_2.json", run_file(PERFECT))
     answer = signed_in.post(PAGE, {"file": file, "phase": "post", "key": ""})
     assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert "needs the folders" in answer.content.decode()
+    assert "is not in the folders" in answer.content.decode()
     assert '<ins class="be">Meltemi/two/</ins>run_2.json' in answer.content.decode()

@@ -1,4 +1,4 @@
-"""The embargo: scores are read everywhere through the same querysets, which agree with the phases."""
+"""The embargo: scores are read only through certain querysets, which apply the same visibility rules as `Phase`."""
 
 import ast
 import re
@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, Run, captain, organizer_of, send_run, work_off
 
-WORKERS = ("models", "evaluation", "migrations", "management", "admin.py")  # the others show something to people
+WORKERS = ("models", "evaluation", "migrations", "management", "admin.py")  # all other folders show something to people
 GATES = ("visible_to", "visible_in_steps", "visible_at_all", "public")
 SCORED = ("Evaluation", "ReleasedBoard", "RunItems")
 MANAGERS = ("objects", "_default_manager", "_base_manager")
@@ -40,7 +40,7 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
 
 
 def past_the_gate(path: str, tree: ast.Module) -> Iterator[str]:
-    """Yield places that read scores in other ways: other manager methods, relations, lookups or SQL."""
+    """Yield places that read scores without a gate: through other manager methods, relations, lookups or SQL."""
     nodes = list(ast.walk(tree))
     through = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in GATES}
     for node in nodes:
@@ -127,7 +127,7 @@ def run(meltemi):
 
 
 def test_queries_are_safe_in_themselves(run):
-    """Whatever their callers check, they return no scores before the release, not even for the run's own team."""
+    """Whatever their callers check, queries show hidden scores to no one but organizers."""
     board = Board.objects.select_related("gold", "phase").get(track=run.track, phase=run.phase)
     first = run.evaluations.get()
     Evaluation.objects.create(
@@ -149,5 +149,6 @@ def test_queries_are_safe_in_themselves(run):
 
     for viewer in (AnonymousUser(), captain(run.team)):
         assert found(viewer, EVALUATION) == [False] * 5
-        assert found(viewer, RELEASE) == [True, True, True, True, False]  # the phase is over, so there are no steps
+        # The phase is over, so the ladder no longer applies.
+        assert found(viewer, RELEASE) == [True, True, True, True, False]
     assert found(organizer_of(run.track.shared_task), EVALUATION) == [True, True, True, False, False]

@@ -47,7 +47,7 @@ def sealed(content, key=None):
 
 @pytest.fixture
 def web(settings):
-    """A process that has only the public key, like the web server."""
+    """This process has only the public key, like the web server."""
     settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS = as_text(public_key()), []
 
 
@@ -61,7 +61,7 @@ def newest(tiny, track="one"):
 
 
 def uploaded(tiny, organizer, content):
-    """Upload gold and have a worker check it. If possible, an organizer applies it."""
+    """Upload gold and have a worker check it. If it is valid, apply it as the organizer."""
     track = tiny.tracks.get(slug="one")
     return applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
 
@@ -76,7 +76,7 @@ def test_what_is_sealed_in_pieces_comes_back(size):
 def test_a_sealed_file_reveals_nothing_of_its_content():
     first, again, other = sealed(ONE), sealed(ONE), sealed(OTHER)
     assert first != again
-    assert len(first) == len(other)  # although the lengths of the labels differ
+    assert len(first) == len(other)  # although the labels have different lengths
     assert b"value" not in first
 
 
@@ -89,9 +89,9 @@ def test_a_changed_or_cut_file_is_not_opened(spoil):
 
 
 def test_without_the_private_key_nothing_is_opened(tiny, web):
-    with pytest.raises(CannotOpen, match="has no private key"):
+    with pytest.raises(CannotOpen, match="does not have the private key"):
         open_gold(newest(tiny).sealed_sha256)
-    with pytest.raises(CannotOpen, match="has no private key"):
+    with pytest.raises(CannotOpen, match="does not have the private key"):
         unseal(sealed(ONE), [PrivateKey.generate()])
 
 
@@ -240,7 +240,7 @@ def test_an_upload_whose_hint_was_lost_is_found(tiny, organizer):
 
 def test_an_import_without_the_key_leaves_the_comparison_to_a_worker(tiny, tiny_folder, web):
     changes = import_shared_task(None, tiny_folder, EVALUATION).changes
-    assert changes == [f"gold {track} test: a worker compares it with version 1" for track in ("one", "two")]
+    assert changes == [f"gold {track} test: a worker will compare it with version 1" for track in ("one", "two")]
     assert set(GoldUpload.objects.values_list("state", flat=True)) == {"received"}
 
 
@@ -252,7 +252,7 @@ def test_the_first_gold_needs_no_key(db, tiny_folder, web):
 def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi, settings, capsys):
     waiting = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([OTHER]))
     old = private_key_file().read_text().split()
-    settings.GOLD_PUBLIC_KEY = as_text(public_key())  # the public key was left in a worker's settings
+    settings.GOLD_PUBLIC_KEY = as_text(public_key())  # the worker's settings still have the old public key
     settings.GOLD_PRIVATE_KEYS = [new_private_key(), *old]
     before = newest(tiny).sealed_sha256
     call_command("gold_keys", "rotate")

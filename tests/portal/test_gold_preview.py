@@ -1,7 +1,9 @@
-"""A correction of a gold standard: previewed without publishing anything, applied with a reason, and undone."""
+"""Corrections of a gold standard: previewed without publishing anything, applied with a reason, and undone."""
 
 import json
+import time
 from datetime import timedelta
+from threading import Event
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -46,7 +48,7 @@ from tests.portal.world import (
     work_off,
 )
 
-FIXED = run_file(GOOD)  # item c was wrong, so perfect runs are no longer perfect
+FIXED = run_file(GOOD)  # corrects item c, so runs that were perfect no longer are
 
 
 @remembered
@@ -65,7 +67,7 @@ def sent(task, organizer, content=FIXED, at=POST):
 
 
 def previewed(task, organizer, content=FIXED, at=POST):
-    """Create a preview in the state in which workers leave it."""
+    """Upload gold, have a worker check and preview it, and return the upload."""
     upload = sent(task, organizer, content, at)
     check_gold_upload(upload.pk, at)
     with without_children():
@@ -112,8 +114,7 @@ def test_a_preview_changes_nothing_that_anyone_else_sees(field, organizer):
         boards = [
             board(field, POST, phase, viewer=viewer).rows for phase in ("evaluation", "post") for viewer in people
         ]
-        rows = list(Evaluation.objects.values_list("pk", "scores")), list(Board.objects.values())
-        return boards, rows, list(Run.objects.values_list("pk", "state")), GoldStandard.objects.count()
+        return boards, [list(model.objects.order_by("pk").values()) for model in (Run, Evaluation, Board, GoldStandard)]
 
     people = AnonymousUser(), captain(field.teams.get(name="Good")), organizer
     before = seen()
@@ -140,7 +141,7 @@ def test_what_is_applied_scores_as_the_preview_said_and_says_why(field, organize
     assert (gold.version, gold.note, gold.applied_by) == (2, NOTE, organizer)
     assert accuracies(board(field, POST)) == {"Perfect": 1.0, "Good": 0.75, "Poor": 0.25}
     work_off(POST)
-    assert board(field, POST).gold_version == 1  # until a job shows all of them together
+    assert board(field, POST).gold_version == 1  # until a job shows all new scores together
     refreshed(POST)
     shown = board(field, POST)
     assert (shown.gold_version, accuracies(shown)) == (2, {"Perfect": 0.75, "Good": 1.0, "Poor": 0.5})
@@ -264,7 +265,7 @@ def test_a_run_that_the_new_gold_cannot_score_is_listed(field, organizer, monkey
 
     def die(run, gold):
         if run.pk == dead.pk:
-            raise ChildError("no answer in time")
+            raise ChildError("timed out")
         return compute(run, gold)
 
     monkeypatch.setattr(previewing, "compute", die)
@@ -311,8 +312,21 @@ def test_files_of_previews_are_kept_until_another_takes_their_place(field, organ
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_apply_at_once_one_wins(field, organizer):
+def test_one_of_two_simultaneous_applications_wins(field, organizer, monkeypatch):
     first, second = previewed(field, organizer), previewed(field, organizer, run_file(POOR))
+    read_basis, second_has_read = GoldUpload.basis_at, Event()
+
+    def read_in_turn(upload, at):
+        """Let the second upload read its basis first and go on last, if no lock prevents it."""
+        if upload.pk == first.pk:
+            second_has_read.wait(1)
+            return read_basis(upload, at)
+        basis = read_basis(upload, at)
+        second_has_read.set()
+        time.sleep(0.5)
+        return basis
+
+    monkeypatch.setattr(GoldUpload, "basis_at", read_in_turn)
 
     def apply(upload):
         return lambda: apply_gold(organizer, GoldUpload.objects.get(pk=upload.pk), POST, note=NOTE)

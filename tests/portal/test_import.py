@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from portal.actions.errors import Conflict, Invalid
-from portal.actions.import_baselines import store_baselines
+from portal.actions.folder import PublicFiles
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Evaluation, GoldStandard, Phase, Run, SharedTask, Signature, Track, User
 from scoring import load_definition
@@ -131,9 +131,18 @@ def test_a_changed_baseline_is_made_again(tiny, tiny_folder):
     work_off(EVALUATION)
     (tiny_folder / "baselines" / "one_yes.json").write_bytes(run_file(PERFECT))
     changes = import_shared_task(None, tiny_folder, EVALUATION).changes
-    assert changes[1:] == ["baseline All yes: 3 rows removed", "baseline All yes: 3 rows new"]
+    assert changes[1:] == ["baseline All yes: 3 removed", "baseline All yes: 3 added"]
     work_off(EVALUATION)
     assert [row.scores["accuracy"] for row in board(tiny, POST).rows if row.kind == "baseline"] == [1.0]
+
+
+def test_a_baseline_appears_only_on_the_boards_of_its_tracks(tiny, tiny_folder):
+    edit(tiny_folder, 'files: "baselines/{track}_yes.json"', 'files: "baselines/{track}_yes.json", tracks: [two]')
+    edit(tiny_folder, '{name: "Gold Standard"}', '{name: "Gold Standard", tracks: [one]}')
+    (tiny_folder / "baselines" / "one_yes.json").unlink()
+    import_shared_task(None, tiny_folder, EVALUATION)
+    rows = Run.objects.exclude(kind="team").values_list("track__slug", "kind").distinct()
+    assert sorted(rows) == [("one", "gold"), ("two", "baseline")]
 
 
 def test_folder_without_its_gold_changes_no_gold(tiny, tiny_folder):
@@ -184,7 +193,7 @@ ERRORS = {  # change in the folder → message for the organizer
     ),
     "gold of a strange item": (
         write("gold/one.json", b'[{"id": "z", "value": "NO"}]'),
-        r"gold/one.json \(gold .*\): contains ids that are not among the track's items: z[.]",
+        r"gold/one.json \(gold .*\): contains ids that don't exist in the track: z[.]",
     ),
     "no baseline": (
         remove("baselines/two_yes.json"),
@@ -267,8 +276,8 @@ def test_a_baseline_that_a_link_leads_out_of_the_folder_is_neither_read_nor_stor
     definition = load_definition(tiny_folder)
     (error,) = errors_of_folder(definition)
     assert error.startswith(
-        "baselines/one_yes.json: a link that points outside the folder; task.yaml uses it as the baseline All yes"
+        "baselines/one_yes.json: a link that points outside the folder, but task.yaml uses it for the baseline All yes"
     )
-    stored = store_baselines(definition)
+    stored = PublicFiles.of(definition).baselines
     assert ("test", "one", "All yes") not in stored
     assert ("test", "two", "All yes") in stored

@@ -1,4 +1,4 @@
-"""Importing gold again: corrections on the website are kept, unless the folder's file has changed, too."""
+"""Importing gold again: corrections made on the website are kept, and changes that conflict with them are rejected."""
 
 import importlib
 
@@ -33,14 +33,14 @@ def in_use(task):
 
 
 def upload(task, organizer, content):
-    """Upload gold and have a worker check it. If possible, an organizer applies it."""
+    """Upload gold and have a worker check it. If it is valid, apply it as the organizer."""
     track = task.tracks.get(slug="one")
     applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
 
 
 @pytest.fixture
 def fixed(tiny, organizer):
-    """A task whose gold of track one was corrected on the website, as version 2."""
+    """A task whose gold for track one was corrected on the website, as version 2."""
     upload(tiny, organizer, FIXED)
     assert in_use(tiny).version == 2
     return tiny
@@ -48,7 +48,7 @@ def fixed(tiny, organizer):
 
 @pytest.fixture
 def keyless(settings):
-    """Imports without the worker's key. A worker compares the gold later."""
+    """A function that imports a folder without the private key, and then has a worker compare the gold."""
 
     def do(folder):
         kept = settings.GOLD_PUBLIC_KEY, settings.GOLD_PRIVATE_KEYS
@@ -93,10 +93,10 @@ def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
     path = tiny_folder / "gold/one.json"
     before = path.read_bytes()
     path.write_bytes(OTHER)
-    upload(fixed, organizer, OTHER)  # the folder's gold
+    upload(fixed, organizer, OTHER)  # now the same gold as in the folder
     assert import_shared_task(None, tiny_folder, POST).changes == []
     upload(fixed, organizer, FIXED)
-    assert import_shared_task(None, tiny_folder, POST).changes == []  # compared with the last common version
+    assert import_shared_task(None, tiny_folder, POST).changes == []  # the folder's gold has not changed since
     assert in_use(fixed).version == 4
     path.write_bytes(before)
     with pytest.raises(Conflict):

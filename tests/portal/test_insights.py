@@ -1,4 +1,4 @@
-"""Results analysis of a track: its page, its figures and the paper pack."""
+"""The results analysis of a track: its page, its figures and the paper pack."""
 
 import json
 import re
@@ -159,7 +159,7 @@ def test_text_is_printed_unchanged() -> None:
 def test_runs_side_by_side(field: SharedTask) -> None:
     client = Client()
     address = f"/tasks/{field.slug}/insights/one/compare/?phase=evaluation"
-    assert "Choose at least two runs" in client.get(address).content.decode()
+    assert "Select at least two runs" in client.get(address).content.decode()
     (lead,) = client.get(f"{address}&run=Ostro&run=Meltemi").context["leads"]
     assert (lead.ahead, lead.behind, lead.lead, lead.disagreement) == ("Meltemi", "Ostro", 0.25, 0.25)
     assert lead.low <= lead.lead <= lead.high

@@ -11,25 +11,33 @@ from portal.evaluation.compare import compare_board
 from portal.evaluation.items import boards_to_publish, publish_items
 from portal.models import Board, GoldItems, Phase, Run, RunItems, SharedTask, items_are_public
 from portal.queries.items import ItemTable
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, captain, new_team, send_run, stored_path, work_off
 
-LATER = 'opens: "2024-05-16 00:00 UTC", closes: "2024-05-20 00:00 UTC"'  # of the phase `post`, before the release
+# new dates for the phase `post`, so that it opens before the release
+LATER = 'opens: "2024-05-16 00:00 UTC", closes: "2024-05-20 00:00 UTC"'
 
 
 def work_on_items(at: datetime) -> None:
-    """Do all of a worker's pending work."""
+    """Do all of a worker's pending work on items."""
     while due := boards_to_publish(Board.objects.all(), at):
         for board in Board.objects.select_related("track__shared_task", "phase", "gold").filter(pk__in=due):
             publish_items(board, at)
 
 
 @pytest.fixture
-def published(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
-    """The tiny task, which publishes the items of track one, with a run that has 3 of 4 answers correct."""
+def published_folder(tiny: SharedTask, tiny_folder: Path) -> Path:
+    """The tiny task's folder, which publishes the items of track one since the first import."""
     path = tiny_folder / "task.yaml"
     text = path.read_text().replace("file: gold/one.json}", "file: gold/one.json, published: true}")
     path.write_text(text.replace('opens: "2024-06-01 00:00 UTC", split: test', f"{LATER}, split: test"))
-    task = import_shared_task(None, tiny_folder, EVALUATION).shared_task
+    return tiny_folder
+
+
+@remembered
+def published(tiny: SharedTask, published_folder: Path) -> SharedTask:
+    """The task with these items, and a run with three correct answers of four."""
+    task = import_shared_task(None, published_folder, EVALUATION).shared_task
     send_run(new_team(task, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     return task
@@ -52,7 +60,7 @@ def context_of(task: SharedTask, query: str = "") -> ItemTable | None:
 
 
 def missed(task: SharedTask) -> list[str]:
-    """Return the items that the best three runs missed."""
+    """Return the items that all of the best runs missed."""
     page = Client().get(f"/tasks/{task.slug}/insights/one/?phase=evaluation")
     found = page.context["insights"].missed
     return [item for ids in found.ids for item in ids] if found else []
@@ -76,7 +84,7 @@ def test_nothing_is_written_or_shown_before_the_release(published: SharedTask) -
     Phase.objects.filter(slug="evaluation").update(released=None)
     assert "Items</h2>" not in page_of(published)
     assert missed(published) == []
-    work_on_items(RELEASE)  # after the release was taken back
+    work_on_items(RELEASE)  # the release has been canceled
     assert not RunItems.objects.exists()
     assert not GoldItems.objects.exists()
 
@@ -126,6 +134,7 @@ def test_the_run_s_page_has_its_items_and_filters_them(published: SharedTask) ->
     assert len(context_of(published, "label=nonsense&page=9&items=other").items) == 4
 
 
+@pytest.mark.slow
 def test_runs_are_compared_item_by_item(published: SharedTask) -> None:
     send_run(new_team(published, "Bora"), POOR, 1, EVALUATION)
     work_off(EVALUATION)
@@ -134,7 +143,7 @@ def test_runs_are_compared_item_by_item(published: SharedTask) -> None:
     work_on_items(RELEASE)
     table = Client().get(address).context["table"]
     assert (table.runs, table.right) == (["Ostro", "Bora"], [3, 1])
-    assert [item.id for item in table.items] == ["a", "b"]  # items that were answered differently
+    assert [item.id for item in table.items] == ["a", "b"]  # only items that the two runs answer differently
     assert [item.id for item in Client().get(f"{address}&items=missed").context["table"].items] == ["c"]
     assert missed(published) == []
     for name in ("Sirocco", "Notus"):
@@ -153,16 +162,17 @@ def test_a_run_whose_file_is_away_is_tried_until_it_is_back(published: SharedTas
     assert RunItems.objects.unread().get().failures == 0
     away.rename(file)
     work_on_items(RELEASE + timedelta(hours=9))
-    assert "could not be read" not in page_of(published)
+    assert "couldn’t be read" not in page_of(published)
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_be_read_is_not_tried_for_ever(published: SharedTask) -> None:
     ours = Run.objects.filter(name="one_Ostro_1.json")
     ours.update(entry="not there")
     work_on_items(RELEASE)
     assert [row.evaluation.run.name for row in RunItems.objects.unread()] == ["one_Ostro_1.json"]
     assert context_of(published) is None
-    assert "can’t be shown. Either they could not be read" in page_of(published)
+    assert "can’t be shown because they couldn’t be read" in page_of(published)
     for hours in range(1, 9):
         work_on_items(RELEASE + timedelta(hours=hours))
     assert RunItems.objects.unread().get().failures == 3
@@ -170,4 +180,4 @@ def test_a_run_that_cannot_be_read_is_not_tried_for_ever(published: SharedTask) 
     ours.update(entry="")
     work_on_items(RELEASE + timedelta(hours=9))
     assert "3 of 4 items correct" in page_of(published)
-    assert "could not be read" not in page_of(published)
+    assert "couldn’t be read" not in page_of(published)

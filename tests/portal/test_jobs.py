@@ -1,4 +1,4 @@
-"""Jobs on a real broker. The messages that they publish are only hints."""
+"""Jobs on a real broker. No work is lost, even if the broker loses messages."""
 
 import json
 import os
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def hints(queue, lane=Lane.SCORING):
-    """Return (job, id) of every message, oldest first, and empty the queue."""
+    """Return (job, id) for every message, oldest first, and empty the queue."""
     messages = [json.loads(message) for message in reversed(queue.lrange(message_list(lane, HINT_PRIORITY), 0, -1))]
     queue.flushall()
     return [(message["headers"]["task"], message["headers"]["argsrepr"]) for message in messages]
@@ -60,7 +60,7 @@ def test_regular_work_goes_before_hints_and_does_not_pile_up_without_workers(que
 
 @pytest.fixture
 def run(meltemi, queue):
-    """A run that was just uploaded. The only message is the hint to check it."""
+    """A run that was just uploaded. The only message in the queue is the hint to check it."""
     return send_run(meltemi, GOOD, 1, database_now(), "post")
 
 
@@ -112,7 +112,7 @@ def test_each_board_is_hinted_at_once_and_compared_by_one_worker(run, queue):
     jobs.check_submission(str(run.submission.pk))
     queue.flushall()
     jobs.refresh_boards()
-    jobs.refresh_boards()  # the hints are still waiting
+    jobs.refresh_boards()  # the messages of the first call are still waiting
     board = Board.objects.get(track=run.track, phase=run.phase)
     hinted = hints(queue, Lane.BULK)
     assert hinted.count(hint("refresh_board", board)) == 1
@@ -138,7 +138,7 @@ def test_a_board_is_free_again_when_its_worker_has_died(run):
         assert not is_mine
     with Board.objects.hold(str(board.pk), at + timedelta(seconds=61), 60) as is_mine:
         assert is_mine
-        held.__exit__(None, None, None)  # a late worker does not release a board that another worker holds
+        held.__exit__(None, None, None)  # a worker that is too late does not release a board that someone else holds
         assert not Board.objects.free(at + timedelta(seconds=62)).exists()
 
 

@@ -1,4 +1,4 @@
-"""Leaderboards: who is ranked, in which order, and who may see them when."""
+"""Leaderboards: who is ranked in which order, and who may see them and when."""
 
 import json
 from datetime import timedelta
@@ -121,7 +121,7 @@ def test_no_board_is_final_while_a_score_is_to_come(field, client):
     send_run(new_team(field, "Levante"), PERFECT, 1, EVALUATION)
     assert board_state(board(field, RELEASE), Choices(), RELEASE) == "scoring"
     page = client.get(address).content.decode()
-    assert "one run is waiting for its score" in page
+    assert "one run is waiting to be scored" in page
     assert "Final" not in page
     work_off(EVALUATION)
     assert "Final" in client.get(address).content.decode()
@@ -245,7 +245,7 @@ def test_board_opens_with_the_last_result(field):
     phases = list(field.phases.all())
     assert default_phase(phases, EVALUATION).slug == "evaluation"
     assert default_phase(phases, RELEASE).slug == "evaluation"
-    assert default_phase(phases, POST).slug == "evaluation"  # the result comes before later phases
+    assert default_phase(phases, POST).slug == "evaluation"  # a phase with results comes before later phases
 
 
 @pytest.mark.parametrize("runs", ["official", "all"])

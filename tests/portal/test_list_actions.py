@@ -1,4 +1,4 @@
-"""docs/actions.md is the output of `manage.py list_actions`."""
+"""docs/actions.md must be the output of `manage.py list_actions`."""
 
 import io
 

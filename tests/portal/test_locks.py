@@ -1,7 +1,7 @@
-"""Locks: nothing blocks an upload, no two actions wait for each other, and phases may change meanwhile."""
+"""Locks: nothing blocks an upload, actions do not deadlock, and phases may change at any time."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import Event
@@ -18,10 +18,11 @@ from portal.actions.phases import move_phase
 from portal.actions.runs import choose_official_run
 from portal.actions.scores import rescore
 from portal.actions.submit import submit
-from portal.evaluation.claim import claim_submission
-from portal.evaluation.record import UploadFinding, record_check
+from portal.evaluation.claim import claim_run, claim_submission
+from portal.evaluation.record import Scored, UploadFinding, quarantine, record_check, record_score
 from portal.evaluation.sweep import sweep
-from portal.models import Phase, Quota, Run
+from portal.models import GoldStandard, Phase, Quota, Run
+from scoring import __version__ as scorer_version
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
@@ -30,6 +31,7 @@ from tests.portal.world import (
     archive,
     at_once,
     captain,
+    check_submission,
     new_team,
     organizer_of,
     run_file,
@@ -52,7 +54,7 @@ def organizer(tiny):
 
 @contextmanager
 def uncommitted(action: Callable[[], Any]) -> Iterator[None]:
-    """Run the action on another connection, in a transaction that lasts as long as this context."""
+    """Run the action on a separate connection, in a transaction that lasts as long as this context."""
     is_done, may_end = Event(), Event()
 
     def do() -> None:
@@ -103,7 +105,7 @@ def test_no_two_actions_wait_for_each_other(meltemi):
         return send(meltemi, "tiny_Meltemi.zip", BOTH, at)
 
     for number in range(ROUNDS):
-        at = EVALUATION + number * timedelta(hours=2)  # otherwise too many uploads would be rejected within an hour
+        at = EVALUATION + number * timedelta(hours=2)  # because of the hourly limit on rejected uploads
         sent = [upload(at) for _ in range(3)]
         tokens = [claim_submission(submission.pk, at) for submission in sent]
         rivals = [submission.runs.get(track__slug="one") for submission in sent]
@@ -120,6 +122,53 @@ def test_no_two_actions_wait_for_each_other(meltemi):
     assert there == ROUNDS * 4
     for owner in ({"team": meltemi}, {"user": user}):
         assert sum(Quota.objects.filter(day="", **owner).values_list("used", flat=True)) == there
+
+
+@pytest.mark.parametrize("result", ["score", "quarantine"])
+def test_a_check_that_replaces_an_upload_and_the_result_of_its_run_wait_in_turn(result, meltemi, overlapping):
+    """The other worker is stopped where the check has locked the uploads but not yet their runs."""
+    Phase.objects.filter(slug="evaluation").update(max_submissions=1, run_numbers="free")
+    first = send_run(meltemi, GOOD, 1, EVALUATION)
+    check_submission(first.submission.pk, EVALUATION)
+    later = send_run(meltemi, GOOD, 2, EVALUATION + timedelta(minutes=1)).submission
+    token, run_token = claim_submission(later.pk, EVALUATION), claim_run(first.pk, EVALUATION)
+    gold, scores = GoldStandard.objects.newest(first.track, "test"), {first.track.definition.rank_by: 0.5}
+    results = {
+        "score": lambda: record_score(first, run_token, gold, scorer_version, Scored(scores, [], {}), EVALUATION),
+        "quarantine": lambda: quarantine(Run.objects.held(first, run_token), EVALUATION),
+    }
+    recording: list[Future[Any]] = []
+
+    def record() -> Any:
+        try:
+            return results[result]()
+        finally:
+            connection.close()
+
+    def record_before_runs_are_locked(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
+        if not recording and sql.endswith('FOR NO KEY UPDATE OF "portal_run"'):
+            recording.append(pool.submit(record))
+            while not (recording[0].done() or is_waited_for()):
+                pass
+        return execute(sql, parameters, many, context)
+
+    with ThreadPoolExecutor(1) as pool:
+        with connection.execute_wrapper(record_before_runs_are_locked):
+            assert record_check(later, token, UploadFinding(True, []), EVALUATION)
+        assert recording[0].result()
+    first.refresh_from_db()
+    assert first.is_replaced
+    assert first.state == {"score": "scored", "quarantine": "failed"}[result]
+    assert sum(Quota.objects.filter(team=meltemi).values_list("used", flat=True)) == 1
+
+
+def is_waited_for() -> bool:
+    """Return whether another connection waits for a lock that this one holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+        )
+        return cursor.fetchone()[0] > 0
 
 
 def test_what_one_limit_rejects_is_not_counted_by_the_other(tiny):

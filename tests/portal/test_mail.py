@@ -27,7 +27,7 @@ def organizer(gated):
 @remembered
 def approved(gated, organizer):
     team = register_team(person("Cleo"), gated, EVALUATION, name="Bora", answers={"use": "research"})
-    OutgoingMail.objects.all().delete()  # deletes the organizer's email
+    OutgoingMail.objects.all().delete()  # the email to the organizer
     approve_team(organizer, team, EVALUATION)
     return team
 
@@ -65,7 +65,7 @@ def test_no_row_and_no_log_holds_the_password(approved, smtp, caplog):
 def test_a_row_becomes_a_message_once(approved, smtp):
     (pk,) = outbox.due(EVALUATION)
     for _ in range(3):
-        outbox.send(pk, EVALUATION, facts)
+        outbox.send([pk], lambda: EVALUATION, facts)
     assert len(smtp.mails) == 1
     row = OutgoingMail.objects.get()
     assert (row.state, row.attempts, row.sent_at) == ("sent", 1, EVALUATION)
@@ -136,7 +136,7 @@ def test_a_team_that_was_shut_out_meanwhile_gets_no_password(approved, organizer
     decline_team(organizer, approved, EVALUATION, reason="<b>Who</b> are you?")
     deliver()
     assert not any(PASSWORD.search(body(message)) for message in smtp.mails)
-    (declined,) = smtp.mails  # the other email is no longer true
+    (declined,) = smtp.mails  # the email about the approval is no longer true, so it is not sent
     assert "<b>Who</b> are you?" in body(declined)
     assert "&lt;b&gt;Who" in body(declined, "html")
     approved.refresh_from_db()

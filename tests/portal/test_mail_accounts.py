@@ -1,4 +1,4 @@
-"""Emails about accounts: allauth's flows, the portal's style, the reader's language, and an unreachable mail server."""
+"""Emails about accounts: allauth's flows, in the portal's style and the recipient's language, even during outages."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from portal.models import OutgoingMail
 from portal.models.clock import database_now
 from tests.portal.world import RELEASE, deliver, person
 
-BY_CODE = {"login_code", "password_reset_code"}  # flows that are not enabled
+BY_CODE = {"login_code", "password_reset_code"}  # for sign-in methods that are not enabled
 SIGN_UP = {"name": "Zoë", "email": "zoe@example.org"} | dict.fromkeys(("password1", "password2"), "a long winter")
 
 
@@ -100,7 +100,7 @@ def test_with_the_mail_server_down_sign_up_says_so_and_the_mail_comes_later(anyb
     smtp.start()
     assert smtp.mails == []
     kept = OutgoingMail.objects.get(address="zoe@example.org", details__letter="email_confirmation_signup")
-    assert not re.search(r"[A-Za-z0-9_-]{15}:|http", json.dumps(kept.details))  # the details contain no key
+    assert not re.search(r"[A-Za-z0-9_-]{15}:|http", json.dumps(kept.details))  # neither the key nor the link is stored
     deliver(database_now() + timedelta(minutes=20))
     (mail,) = smtp.to("zoe@example.org")
     assert mail["Subject"] == "Agon: confirm your email address"
@@ -137,7 +137,7 @@ def test_a_late_link_leads_to_a_new_password(anybody, zoe, smtp):
     zoe.refresh_from_db()
     assert zoe.check_password(new)
     deliver(database_now())
-    assert "127.0.0.1" in body(smtp.mails[-1])  # the notice includes the network address even if it is sent later
+    assert "127.0.0.1" in body(smtp.mails[-1])  # even a notice that is sent later has the network address
 
 
 def test_an_address_that_the_mail_server_rejects_is_reported(anybody, smtp, db):

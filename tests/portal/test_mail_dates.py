@@ -1,4 +1,4 @@
-"""Emails caused by dates and new agreements: to whom, only once, and even after downtime or a moved date."""
+"""Emails triggered by dates and new agreements: who gets them, and only once, even after downtime or a moved date."""
 
 import re
 from datetime import timedelta
@@ -35,7 +35,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def closing(meltemi):
-    """The time when the phase closes. The team has had the data for a long time."""
+    """The phase's deadline. The team downloaded the data long before it."""
     download_data(meltemi)
     return Phase.objects.get(slug="evaluation", shared_task=meltemi.shared_task).closes
 
@@ -45,13 +45,13 @@ def download_data(team, at=EVALUATION):
 
 
 def mails(kind=""):
-    """Return kind and address of each row in the outbox."""
+    """Return the kind and address of each email in the outbox whose kind begins with `kind`."""
     rows = OutgoingMail.objects.filter(kind__startswith=kind)
     return sorted(rows.values_list("kind", "address"))
 
 
 def after(at):
-    """Return the reminders after the schedule ran at each of these times."""
+    """Run the scheduled job at the given time, and return the kinds of all deadline reminders so far."""
     remind(at)
     return [kind for kind, _address in mails("deadline")]
 
@@ -108,7 +108,7 @@ def test_without_the_data_and_with_late_data_no_one_gets_a_mail(meltemi, tiny):
 
 def test_a_schedule_that_was_down_still_sends_what_is_due(closing):
     assert after(closing - 25 * HOUR) == ["deadline_72"]
-    assert after(closing) == ["deadline_72"]  # too late for it
+    assert after(closing) == ["deadline_72"]  # too late for the 24-hour reminder
 
 
 def test_a_moved_deadline_gets_a_new_mail_and_the_old_one_is_not_sent(meltemi, closing, smtp):
@@ -137,7 +137,7 @@ def test_extra_time_of_a_team_is_a_deadline_of_its_own(meltemi, closing):
         remind(at)
     notus_mails = [kind for kind, address in mails("deadline") if address.startswith("notus")]
     assert notus_mails == ["deadline_24", "deadline_72"]
-    assert ("deadline_72", "meltemi@example.org") not in mails()  # the team's own deadline was long ago
+    assert ("deadline_72", "meltemi@example.org") not in mails()  # the job first ran 24 hours before this deadline
 
 
 def test_who_made_it_before_the_mail_went_out_gets_none(meltemi, closing, smtp):
@@ -149,7 +149,7 @@ def test_who_made_it_before_the_mail_went_out_gets_none(meltemi, closing, smtp):
 
 @pytest.fixture
 def ranked(meltemi):
-    """Meltemi has a scored run. Notus has no run, but a member who wants emails about results."""
+    """Meltemi's chosen run, the better of its two. A second team, Notus, has no runs."""
     best = send_run(meltemi, PERFECT, 1, EVALUATION)
     send_run(meltemi, POOR, 2, EVALUATION)
     work_off(EVALUATION)
@@ -170,7 +170,7 @@ def test_a_release_is_mailed_to_teams_with_runs_and_to_organizers_once(ranked, s
         assert mails() == [("released", "meltemi@example.org"), ("released", "oana@example.org")]
     deliver(RELEASE + HOUR)
     (mail,) = smtp.to("meltemi@example.org")
-    assert mail["Subject"] == "Tiny: the leaderboards of Evaluation are public"
+    assert mail["Subject"] == "Tiny: the leaderboards for Evaluation are public"
     text = mail.get_body(("plain",)).get_content()
     assert re.search(r"^- Track one\n  one_Meltemi_1.json · Acc 1.0000$", text.replace("\r", ""), re.MULTILINE)
     assert "one_Meltemi_2.json" not in text
@@ -212,7 +212,7 @@ def test_schedules_on_connections_of_their_own_send_once(meltemi, closing):
 
 @pytest.fixture
 def resigned(gated, gated_folder):
-    """The task after a new version of the agreement. Bora and Notus have signed the old one."""
+    """The task after a new version of the agreement. Bora and Notus have signed the old version."""
     for name in ("Bora", "Notus"):
         team = new_team_of(gated, name)
         team.state = "approved"
@@ -238,7 +238,7 @@ def test_who_signed_an_older_agreement_is_asked_again_once(resigned, smtp):
     (mail,) = [mail for mail in smtp.mails if "agreement" in mail["Subject"]]
     assert mail["Subject"] == "Gated: please sign the new data agreement"
     assert "/tasks/gated/agreement/" in mail.get_body(("plain",)).get_content()
-    assert mail["List-Unsubscribe"] is None  # the email is needed for a step, so it cannot be turned off
+    assert mail["List-Unsubscribe"] is None  # cannot be turned off: people must sign to continue
 
 
 def test_who_has_signed_before_the_mail_went_out_is_not_asked(resigned, smtp):
@@ -256,7 +256,7 @@ def test_who_left_is_not_asked(resigned):
 
 
 def test_an_agreement_that_changed_long_ago_is_no_news(resigned):
-    """Reminders therefore read only recent tasks, however many there are."""
+    """To stay fast with many tasks, the job only looks at recently imported ones."""
     remind(EVALUATION + AGREEMENT_IS_NEWS)
     assert mails("agreement") == []
     remind(EVALUATION + AGREEMENT_IS_NEWS - HOUR)

@@ -1,11 +1,11 @@
-"""The outbox with a mail server that is down, busy or rejects emails, and with a worker killed at the worst time."""
+"""The outbox when the mail server is down or busy or rejects emails, and when a worker is killed at the worst time."""
 
 import ast
 import json
 import os
 import signal
 from datetime import timedelta
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -27,7 +27,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def row(meltemi):
-    """A waiting email."""
+    """An email that is waiting to be sent."""
     user = captain(meltemi)
     task = meltemi.shared_task
     return OutgoingMail.objects.create(
@@ -110,6 +110,7 @@ def test_a_command_sends_again_what_was_given_up(row, smtp, capsys):
 @pytest.mark.parametrize(
     ("command", "answer", "error"),
     [
+        ("MAIL", "451 try later", "SMTPSenderRefused 451"),
         ("RCPT", "450 mailbox busy", "SMTPRecipientsRefused 450"),
         ("DATA", "451 greylisted", "SMTPDataError 451"),
         ("DATA", "452 disk full", "SMTPDataError 452"),
@@ -127,6 +128,7 @@ def test_what_may_pass_is_tried_again(row, smtp, command, answer, error):
 @pytest.mark.parametrize(
     ("command", "answer", "error"),
     [
+        ("MAIL", "552 too large", "SMTPSenderRefused 552"),
         ("RCPT", "550 no such mailbox", "SMTPRecipientsRefused 550"),
         ("DATA", "554 not wanted here", "SMTPDataError 554"),
     ],
@@ -140,20 +142,72 @@ def test_what_is_rejected_permanently_is_given_up_immediately(row, smtp, command
     assert smtp.mails == []
 
 
+@pytest.fixture
+def rows(row):
+    """Three emails that are waiting to be sent, oldest first."""
+    about = {"kind": row.kind, "shared_task": row.shared_task, "team": row.team, "user": row.user}
+    later = [
+        OutgoingMail(address=f"{number}@example.org", queued_at=EVALUATION + number * MINUTE, **about)
+        for number in (1, 2)
+    ]
+    return [row, *OutgoingMail.objects.bulk_create(later)]
+
+
+def test_several_emails_are_sent_over_one_connection(rows, smtp):
+    deliver()
+    assert [mail["To"] for mail in smtp.mails] == [row.address for row in rows]
+    assert smtp.connections == 1
+
+
+@pytest.mark.parametrize("problem", ["the server rejects it", "it cannot be rendered"])
+def test_an_email_that_cannot_be_sent_does_not_delay_the_others(rows, smtp, problem):
+    if problem == "the server rejects it":
+        smtp.answers[rows[0].address] = "550 no such mailbox"
+    else:
+        OutgoingMail.objects.filter(pk=rows[0].pk).update(address="line\nbreak@example.org")
+    deliver()
+    assert [state(row)[:2] for row in rows[1:]] == [("sent", 1)] * 2
+    assert state(rows[0])[0] != "sent"
+
+
+@pytest.mark.parametrize(
+    ("answer", "attempts"), [("451 try later", [1, 1, 1]), ("530 authentication required", [1, 0, 0])]
+)
+def test_only_a_server_that_accepts_no_email_delays_the_others(rows, smtp, answer, attempts):
+    smtp.answers["MAIL"] = answer
+    deliver()
+    assert [state(row)[:2] for row in rows] == [("queued", count) for count in attempts]
+
+
+def test_emails_do_not_wait_one_after_another_for_a_server_that_is_down(rows, smtp):
+    smtp.stop()
+    deliver()
+    assert [state(row)[1] for row in rows] == [1, 0, 0]
+    smtp.start()
+    deliver(EVALUATION + MINUTE)
+    assert [state(row)[0] for row in rows] == ["sent"] * 3
+
+
+def test_a_slow_server_does_not_make_a_job_exceed_its_time_limit(rows, smtp):
+    now = chain([EVALUATION] * 2, repeat(EVALUATION + timedelta(seconds=outbox.SENDING_SECONDS)))
+    outbox.send([row.pk for row in rows], lambda: next(now), facts)
+    assert [state(row)[0] for row in rows] == ["sent", "queued", "queued"]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_killed_between_sending_and_recording_makes_it_come_twice_with_one_id(row, smtp):
     connection.close()
     worker = os.fork()
     if worker == 0:
-        outbox.send(row.pk, EVALUATION, facts)
+        outbox.send([row.pk], lambda: EVALUATION, facts)
         os._exit(0)
-    smtp.when_sent = lambda: os.kill(worker, signal.SIGKILL)
+    smtp.when_received = lambda: os.kill(worker, signal.SIGKILL)
     _pid, status = os.waitpid(worker, 0)
     assert os.WTERMSIG(status) == signal.SIGKILL
-    smtp.when_sent = lambda: None
+    smtp.when_received = lambda: None
     assert len(smtp.mails) == 1
     assert state(row) == ("queued", 1, "")
-    deliver(EVALUATION + MINUTE)  # its lease has not ended yet
+    deliver(EVALUATION + MINUTE)  # the killed worker's lease has not ended yet
     assert len(smtp.mails) == 1
     deliver(EVALUATION + timedelta(seconds=outbox.LEASE_SECONDS))
     assert state(row) == ("sent", 2, "")
@@ -181,7 +235,7 @@ def test_the_sweep_adds_no_hint_while_others_wait(row, queue):
 
 @pytest.mark.django_db(transaction=True)
 def test_from_the_action_to_the_mailbox_by_the_messages_in_the_queue(meltemi, queue, smtp):
-    """The test runs every message: a hint from the action, one from the sweep, and one from the schedule."""
+    """Like a worker, the test processes the queue's messages: those from the action, the sweep and the scheduler."""
 
     def work():
         messages = [

@@ -1,4 +1,4 @@
-"""Rules for every kind of email: two complete parts, the reader's language, and no score before its release."""
+"""Rules for every kind of email: two complete parts, the recipient's language, and no score before its release."""
 
 import re
 from datetime import timedelta
@@ -39,7 +39,7 @@ DETAILS = {
 
 
 class World:
-    """Team Bora of the task `gated`, with a scored run and a rejected upload, and team Notus without a run."""
+    """The task `gated` with two teams: Bora, with a scored run and a rejected upload, and Notus, without runs."""
 
     def __init__(self, gated, smtp):
         self.task, self.smtp = gated, smtp
@@ -59,7 +59,7 @@ class World:
         self.phase = Phase.objects.get(shared_task=gated, slug="evaluation")
 
     def mail_of(self, kind, at=EVALUATION, language="en"):
-        """Return the message of that kind."""
+        """Queue an email of this kind, send it, and return the message."""
         team = self.teams["Notus" if kind.startswith("deadline") else "Bora"]
         user = self.organizer if kind == "team_waiting" else team.members.get()
         user.language = language
@@ -95,7 +95,7 @@ def moment_of(kind):
 
 
 class Words(HTMLParser):
-    """A parser for a page's text and the addresses of its links."""
+    """A parser that collects a page's text and the addresses of its links."""
 
     def __init__(self, html):
         super().__init__()
@@ -129,7 +129,7 @@ def test_both_parts_say_the_same(world):
         assert words(plain) - words(Words(html).found) == set(), kind
         assert words(Words(html).found) - words(plain) <= {"Agon"}, kind
         assert "https://agon.example/" in plain
-        assert max(map(len, plain.encode().splitlines())) < 998, kind  # limit of RFC 5322
+        assert max(map(len, plain.encode().splitlines())) < 998, kind  # line length limit in RFC 5322
 
 
 def test_mails_that_a_step_waits_for_have_no_switch_and_the_others_have(world):
@@ -138,7 +138,7 @@ def test_mails_that_a_step_waits_for_have_no_switch_and_the_others_have(world):
         assert (mail["List-Unsubscribe"] is not None) == (kind in OutgoingMail.WISHES), kind
 
 
-DATA = re.compile(  # the same in all languages: names, numbers, addresses
+DATA = re.compile(  # what is the same in all languages: names, numbers, addresses
     r"https://\S+|-- |[\w-]{22}|SHA-256 +\w{64}|- (one_Bora|Track)\S*.*|  Track one.*|  one_Bora_1.*|Wer .*|Qui .*|"
 )
 NO_SCORES = re.compile(r"[0-9a-f]{16,}|[0-9a-f-]{36}|mails/stop/\S+|<style>.*?</style>|style=\"[^\"]*\"", re.DOTALL)
@@ -155,7 +155,7 @@ def test_every_line_is_in_the_reader_s_language(world, language):
 
 
 def printed_scores():
-    """Return all scores in every printed form."""
+    """Return all scores in every format that emails could use."""
     values = {
         value for found in Evaluation.objects.all() for value in found.scores.values() if value not in (None, 0, 1)
     }
@@ -179,7 +179,7 @@ def test_no_mail_of_any_kind_holds_a_score_before_its_release(world):
             assert [form for form in printed_scores() if form in visible] == [], kind
 
 
-def test_after_the_release_scores_are_shown(world):  # makes sure that the test above can fail
+def test_after_the_release_scores_are_shown(world):  # shows that the test above could fail
     remind(RELEASE)
     for kind in ("runs_scored", "released"):
         assert "0.7500" in parts(world.mail_of(kind, RELEASE))[0]

@@ -1,4 +1,4 @@
-"""Emails about uploads, from the upload through outbox and job to the message: both parts, headers and attachment."""
+"""Emails about uploads, from the upload to the received message: both parts, headers and attachment."""
 
 import json
 import re
@@ -12,6 +12,7 @@ from django.db import transaction
 from portal.actions.team_members import hand_over, leave_team
 from portal.actions.teams import join_team
 from portal.evaluation.claim import claim_run, claim_submission
+from portal.evaluation.notices import SCORES_AWAITED
 from portal.evaluation.record import Scored, quarantine, record_score
 from portal.models import GoldStandard, OutgoingMail, Quota, Run, Submission
 from portal.queries.receipts import verify
@@ -35,10 +36,11 @@ from tests.portal.world import (
 from tests.services import PATIENCE
 
 ADDRESS = "meltemi@example.org"
+SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 
 
 def parts(mail):
-    """Return the plain text and the HTML part."""
+    """Return the plain-text part and the HTML part."""
     return mail.get_body(("plain",)).get_content(), mail.get_body(("html",)).get_content()
 
 
@@ -52,28 +54,63 @@ def kinds():
     return sorted(OutgoingMail.objects.values_list("kind", flat=True))
 
 
-def test_an_accepted_upload_brings_its_receipt(meltemi, smtp, settings):
-    settings.PUBLIC_URL = "https://agon.example"
+def two_runs(team):
+    """Upload an archive with a run for each track."""
     body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(POOR)})
-    submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
-    deliver()
-    assert smtp.mails == []  # none before the upload was checked
-    work_off(EVALUATION)
-    deliver()
-    accepted = about(smtp, "Tiny: tiny_Meltemi.zip was accepted")
-    assert accepted["To"] == ADDRESS
-    for part in parts(accepted):
+    return send(team, "tiny_Meltemi.zip", body, EVALUATION)
+
+
+def assert_has_receipt(mail, submission):
+    assert mail["To"] == ADDRESS
+    for part in parts(mail):
         assert str(submission.pk) in part
         assert submission.sha256 in part
         assert "Thu 2 May, 00:00:00 AoE · Thu 2 May, 12:00:00 UTC" in part
-        assert all(str(run.pk) in part for run in submission.runs.all())
-        assert f"https://agon.example/tasks/tiny/submissions/{submission.pk}/" in part
-    (receipt,) = accepted.iter_attachments()
+    (receipt,) = mail.iter_attachments()
     assert receipt.get_filename() == f"receipt_{submission.pk}.json"
     content = receipt.get_content()
     assert verify(content if isinstance(content, bytes) else content.encode()).ok
     assert json.loads(content)["sha256"] == submission.sha256
-    assert about(smtp, "Tiny: tiny_Meltemi.zip was scored")  # one email for both runs
+
+
+def test_an_upload_that_is_scored_within_a_minute_brings_one_email_with_its_receipt(meltemi, smtp):
+    submission = two_runs(meltemi)
+    deliver()
+    assert smtp.mails == []  # nothing is sent before the upload has been checked
+    work_off(EVALUATION)
+    deliver(EVALUATION + HOUR)
+    (mail,) = smtp.mails
+    assert mail["Subject"] == "Tiny: tiny_Meltemi.zip was scored"
+    assert all("was accepted and scored" in part for part in parts(mail))
+    assert_has_receipt(mail, submission)
+    assert kinds() == ["runs_scored"]
+
+
+def test_an_upload_that_waits_for_its_scores_brings_its_receipt_after_a_minute(meltemi, smtp, settings):
+    settings.PUBLIC_URL = "https://agon.example"
+    submission = two_runs(meltemi)
+    check_submission(submission.pk, EVALUATION)
+    deliver(EVALUATION + SCORES_AWAITED - SECOND)
+    assert smtp.mails == []
+    deliver(EVALUATION + HOUR)  # later than a minute, because the check takes time, too
+    accepted = about(smtp, "Tiny: tiny_Meltemi.zip was accepted")
+    assert_has_receipt(accepted, submission)
+    for part in parts(accepted):
+        assert all(str(run.pk) in part for run in submission.runs.all())
+        assert f"https://agon.example/tasks/tiny/submissions/{submission.pk}/" in part
+    work_off(EVALUATION)
+    deliver(EVALUATION + HOUR)
+    scored = about(smtp, "Tiny: tiny_Meltemi.zip was scored")  # one email for both runs
+    assert "accepted" not in parts(scored)[0]
+    assert not list(scored.iter_attachments())
+    assert kinds() == ["runs_accepted", "runs_scored"]
+
+
+def test_the_email_with_the_receipt_that_a_worker_is_sending_stays_as_it_is(meltemi):
+    submission = two_runs(meltemi)
+    check_submission(submission.pk, EVALUATION)
+    OutgoingMail.objects.update(token=submission.pk, attempts=1)
+    work_off(EVALUATION)
     assert kinds() == ["runs_accepted", "runs_scored"]
 
 
@@ -108,25 +145,26 @@ def test_the_first_ten_of_many_problems_are_mailed(meltemi, smtp):
 
 
 def mail_after(smtp, team, values, number, at, phase="evaluation"):
-    """Return the email about a scored run, without the run's own details."""
+    """Submit and score a run, and return the email about it without the names and ids that differ between runs."""
     run = send_run(team, values, number, at, phase)
     work_off(at)
     deliver(at)
     mail = about(smtp, f"{run.name} was scored")
     text, html = parts(mail)
-    own = {str(run.pk): "RUN", str(run.submission.pk): "UPLOAD", run.name: "NAME"}
+    own = {str(run.pk): "RUN", str(run.submission.pk): "UPLOAD", run.name: "NAME", run.file_sha256: "SHA-256"}
     for name, word in own.items():
         text, html = text.replace(name, word), html.replace(name, word)
+    text, html = (re.sub(r"\(\d+ B\)", "(SIZE)", part) for part in (text, html))
     return text, html
 
 
 def test_no_mail_before_the_release_depends_on_a_score(meltemi, smtp):
     texts = [mail_after(smtp, meltemi, values, number, EVALUATION) for number, values in enumerate((PERFECT, POOR), 1)]
     assert texts[0] == texts[1]
-    assert "The scores stay hidden until the organizers release them" in texts[0][0]
+    assert "The scores are hidden until the organizers release them" in texts[0][0]
 
 
-def test_nor_for_a_sender_who_organizes_the_task(meltemi, tiny, smtp):  # emails may be forwarded
+def test_before_the_release_even_organizers_get_no_scores(meltemi, tiny, smtp):  # emails may be forwarded
     tiny.organizers.add(captain(meltemi))
     text, html = mail_after(smtp, meltemi, GOOD, 1, EVALUATION)
     assert not re.search(r"\b[01][.,]\d{2}", text + html.partition("</head>")[2])
@@ -138,17 +176,16 @@ def test_scores_that_everyone_sees_are_mailed(meltemi, smtp):
         assert "hidden" not in part
 
 
-def test_a_rescore_is_no_news(meltemi, smtp):
+def test_a_rescore_sends_no_email(meltemi, smtp):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
     work_off(EVALUATION)
-    assert kinds() == ["runs_accepted", "runs_scored"]
+    assert kinds() == ["runs_scored"]
 
 
 def test_what_failed_on_our_side_is_owned_up_to_once(meltemi, smtp):
-    body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(POOR)})
-    submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
+    submission = two_runs(meltemi)
     token = claim_submission(submission.pk, EVALUATION)
     assert token
     quarantine(Submission.objects.filter(pk=submission.pk), EVALUATION)
@@ -161,16 +198,16 @@ def test_what_failed_on_our_side_is_owned_up_to_once(meltemi, smtp):
 
 
 def test_one_run_of_two_that_fails_does_not_keep_the_others_mail(meltemi, smtp):
-    body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(POOR)})
-    submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
+    submission = two_runs(meltemi)
     poison = submission.runs.get(track__slug="two")
     Run.objects.filter(pk=poison.pk).update(token=poison.pk, lease_ends=EVALUATION + timedelta(days=1), state="scoring")
     work_off(EVALUATION)
     assert kinds() == ["runs_accepted"]
     assert claim_run(poison.pk, EVALUATION + timedelta(days=1))
     quarantine(Run.objects.filter(pk=poison.pk), EVALUATION)
-    assert kinds() == ["runs_accepted", "runs_failed", "runs_scored"]
+    assert kinds() == ["runs_failed", "runs_scored"]
     deliver()
+    assert_has_receipt(about(smtp, "failed on our side"), submission)
     assert "two_Meltemi_1.json" not in parts(about(smtp, "was scored"))[0]
 
 
@@ -185,7 +222,7 @@ def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
     assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"canceled"}
     send_run(meltemi, GOOD, 2, EVALUATION)
     work_off(EVALUATION)
-    assert OutgoingMail.objects.filter(state="queued").count() == 0  # nothing new, so no email is queued
+    assert OutgoingMail.objects.filter(state="queued").count() == 0  # the sender still wants none
     sender.mails_about_runs = True
     sender.save()
     join_team(friend, meltemi.shared_task, EVALUATION, code=meltemi.invitation_code)
@@ -204,8 +241,8 @@ def test_names_of_any_kind_stay_in_their_place(meltemi, smtp, name):
     send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     deliver()
-    mail = about(smtp, "was accepted")
-    assert mail["Subject"].strip() == f"Tarea {' '.join(name.split())}: one_Meltemi_1.json was accepted"
+    mail = about(smtp, "was scored")
+    assert mail["Subject"].strip() == f"Tarea {' '.join(name.split())}: one_Meltemi_1.json was scored"
     assert mail["Bcc"] is None
     text, html = parts(mail)
     assert name.split()[0] in text
@@ -214,7 +251,7 @@ def test_names_of_any_kind_stay_in_their_place(meltemi, smtp, name):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_that_end_an_upload_at_once_send_one_mail(meltemi):
-    """The second worker reads before the first has committed, so without a lock neither sees both runs as scored."""
+    """The second worker reads before the first commits. Without a lock, neither would see that both runs are scored."""
     scored = Scored(scores={"accuracy": 0.75}, flags=[], details={})
     body = archive({f"{track}_Meltemi_1.json": run_file(GOOD) for track in ("one", "two")})
     submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)

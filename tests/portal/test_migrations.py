@@ -1,4 +1,12 @@
-"""Migrating the data of the first release."""
+"""Migrating data from the first release, and the demo's tables, which are created without migrations."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -6,6 +14,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from portal.models import GoldStandard, OutgoingMail, Quota, Run, Team
+from tests.conftest import ROOT
 from tests.portal.world import EVALUATION, GOOD, POST, captain, send_run, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,19 +29,57 @@ def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, GOOD, 1, POST, "post")
     work_off(EVALUATION)
-    limits, runs = counted(), list(Run.objects.values())
+    limits, runs = counted(), list(Run.objects.order_by("pk").values())
     assert OutgoingMail.objects.update(state=OutgoingMail.State.CANCELED)
     assert Quota.objects.filter(user=captain(meltemi)).count() == 3  # two phases, and one day
     try:
         MigrationExecutor(connection).migrate([("portal", "0002_cache_table")])
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM portal_quota")
-            assert cursor.fetchone() == (3,)  # those of the team
+            assert cursor.fetchone() == (3,)  # only the team's quota
             cursor.execute("SELECT DISTINCT state FROM portal_outgoingmail")
             assert cursor.fetchall() == [("needless",)]
     finally:
         call_command("migrate", "portal", verbosity=0)
     assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"canceled"}
-    assert (counted(), list(Run.objects.values())) == (limits, runs)
+    assert (counted(), list(Run.objects.order_by("pk").values())) == (limits, runs)
     assert all(GoldStandard.objects.values_list("is_imported", flat=True))
     assert Team.objects.get().name_key == meltemi.name_key
+
+
+DEMO = "import django; django.setup(); from portal.management.schema import migrate; migrate()"
+ROWS = (
+    "SELECT app, name FROM django_migrations",
+    "SELECT app_label, model FROM django_content_type",
+    "SELECT codename, app_label, model FROM auth_permission JOIN django_content_type AS c ON c.id = content_type_id",
+)
+
+
+def migrated(database: Path, *words: str) -> sqlite3.Connection:
+    """Run Python with these arguments and settings for the database, and open the database."""
+    own = {"DJANGO_SETTINGS_MODULE": "portal.settings", "DATABASE_URL": f"sqlite:///{database}"}
+    environment = os.environ | own | {"AGON_STATE": str(database.parent)}
+    subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, check=True)
+    return sqlite3.connect(database)
+
+
+def shape(database: sqlite3.Connection) -> dict[str, Any]:
+    """Return all tables and indexes, without the order of columns, and the rows that migrations create."""
+    parts: dict[str, Any] = {query: sorted(database.execute(query)) for query in ROWS}
+    for kind, name, sql in database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"):
+        body = sql.partition("(")[2].removesuffix(")")
+        parts[f"{kind} {name}"] = sorted(part.strip() for part in body.split(", "))
+    return parts
+
+
+@pytest.mark.slow
+def test_the_demos_tables_are_those_of_the_migrations(tmp_path: Path) -> None:
+    with (
+        closing(migrated(tmp_path / "migrated.sqlite3", "manage.py", "migrate", "-v0")) as migrations,
+        closing(migrated(tmp_path / "demo.sqlite3", "-c", DEMO)) as demo,
+    ):
+        assert shape(demo) == shape(migrations)
+        demo.execute("DELETE FROM django_migrations")  # as if creating the tables had been interrupted
+        demo.commit()
+    with closing(migrated(tmp_path / "demo.sqlite3", "-c", DEMO)) as demo:
+        assert demo.execute("SELECT count(*) FROM django_migrations").fetchone()[0] > 0

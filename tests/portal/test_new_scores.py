@@ -1,4 +1,4 @@
-"""New scores of released leaderboards: computed in the background, shown when organizers apply them with a reason."""
+"""New scores for released leaderboards: computed in the background, shown when organizers apply them with a reason."""
 
 import pytest
 from django.test import Client
@@ -49,10 +49,10 @@ def organizer(tiny):
     return organizer_of(tiny)
 
 
-@pytest.fixture
+@remembered
 def fixed(field, tiny_folder):
-    """After the release, team Good's answers become the gold of track one. All runs have new scores."""
-    path = tiny_folder / "gold" / "one.json"
+    """After the release, team Good's answers became the gold of track one, and all runs were scored again."""
+    path = tiny_folder.with_name("good.json")
     path.write_bytes(run_file(GOOD))
     add_gold_standard(field.tracks.get(slug="one"), "test", path, POST)
     work_off(POST)
@@ -177,7 +177,7 @@ def test_only_organizers_apply_and_only_what_they_have_seen(fixed, organizer, ti
     path.write_bytes(run_file(POOR))
     add_gold_standard(fixed.tracks.get(slug="one"), "test", path, POST)
     work_off(POST)
-    with pytest.raises(Conflict, match="Review the scores again"):
+    with pytest.raises(Conflict, match="Review them again"):
         apply_scores(organizer, fixed, POST, wanted=seen, note=NOTE)
     assert board(fixed, POST).gold_version == 1
 
@@ -216,7 +216,7 @@ def test_a_newer_gold_says_nothing_of_itself_before_it_is_applied(fixed):
 
 
 def test_the_first_scores_of_a_released_board_need_no_action(tiny):
-    """For example, a baseline that is scored for the first time after the release."""
+    """For example, a baseline may be scored for the first time after the release."""
     work_off(RELEASE)
     assert board(tiny, RELEASE).gold_version == 1
     assert Board.objects.with_new_scores(RELEASE) == []

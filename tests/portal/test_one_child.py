@@ -1,4 +1,4 @@
-"""One job checks an upload and scores its runs in the child that read them. Remaining runs get separate jobs."""
+"""One job checks an upload and scores its runs in the child that has read them. Remaining runs get their own jobs."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ def several(meltemi):
 
 @pytest.fixture
 def read(monkeypatch):
-    """A list of what was parsed after the check."""
+    """The tracks of all runs that are parsed again after the check."""
     found = []
     original = runs.read_answers
 

@@ -1,4 +1,4 @@
-"""Gold standards that a worker keeps opened, and how they reach its children."""
+"""Decrypted gold standards: how a worker caches them and passes them to its children."""
 
 import pickle
 

@@ -1,11 +1,10 @@
-"""Errors of ours during evaluation: no attempt is used, everything waits, and all is scored afterwards."""
+"""Internal errors during evaluation: they use no attempts, all work waits, and everything is scored afterwards."""
 
 import errno
 import os
 import shutil
 import signal
 import socket
-import socketserver
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -26,7 +25,6 @@ from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.limits import ATTEMPTS, CHILD_NICENESS, LEASE_SECONDS, POSTPONE_SECONDS
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
-from portal.management.valkey import HOST
 from portal.models import OutgoingMail, Quota, Run, Submission
 from portal.models.task import _definition
 from portal.sealing import private_key_file, seal
@@ -44,7 +42,7 @@ from tests.portal.world import (
     stored_path,
     work_off,
 )
-from tests.services import children
+from tests.services import children, serving
 
 A_DAY = timedelta(days=1)
 
@@ -62,7 +60,7 @@ def alerts():
 
 
 def waits(work):
-    """Return its state, its attempts, and the seconds until it is tried again."""
+    """Return the work's state, how many attempts it has used, and how often it was postponed."""
     work.refresh_from_db()
     return work.state, work.attempts, work.postponed
 
@@ -76,7 +74,7 @@ def test_storage_away_while_uploads_are_checked(meltemi, administrators):
             assert check_submission(run.submission.pk, EVALUATION + timedelta(minutes=minute)) == []
     assert {waits(run.submission) for run in runs} == {("received", 0, ATTEMPTS + 2)}
     assert Quota.objects.get(team=meltemi, day="").used == 3
-    assert alerts().count() == 2  # one for each
+    assert alerts().count() == 2  # one for each administrator
     away.rename(data)
     work_off(EVALUATION + timedelta(hours=1), confined=True)
     assert {waits(run)[:2] for run in runs} == {("scored", 0)}
@@ -181,7 +179,7 @@ def test_gold_uploads_wait_too(tiny, administrators):
 
 
 def test_database_away_when_scores_are_recorded(meltemi):
-    """The worker cannot record the failure. When its lease has ended, the next worker scores the run."""
+    """The worker cannot even record the failure. Once its lease has expired, another worker scores the run."""
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     check_submission(run.submission.pk, EVALUATION)
     updates = []
@@ -189,7 +187,7 @@ def test_database_away_when_scores_are_recorded(meltemi):
     def lose(execute, sql, params, many, context):
         if sql.startswith("UPDATE"):
             updates.append(sql)
-            if len(updates) > 1:  # the first one was the claim
+            if len(updates) > 1:  # the first update was the claim
                 raise OperationalError("the server closed the connection")
         return execute(sql, params, many, context)
 
@@ -216,13 +214,11 @@ class Unavailable(BaseHTTPRequestHandler):
 def test_bucket_that_answers_503(bucket, meltemi, settings, administrators):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     working = settings.STORAGES
-    with socketserver.ThreadingTCPServer((HOST, 0), Unavailable) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        place = working["data"]["OPTIONS"] | {"endpoint": f"http://{HOST}:{server.server_address[1]}"}
+    with serving(Unavailable) as address:
+        place = working["data"]["OPTIONS"] | {"endpoint": f"http://{address}"}
         settings.STORAGES = {**working, "data": working["data"] | {"OPTIONS": place}}
         for _ in range(2):
             assert check_submission(run.submission.pk, EVALUATION) == []
-        server.shutdown()
     assert waits(run.submission) == ("received", 0, 2)
     assert alerts().count() == 2
     settings.STORAGES = working
@@ -231,7 +227,7 @@ def test_bucket_that_answers_503(bucket, meltemi, settings, administrators):
 
 
 def test_a_child_that_waits_for_something_else_than_its_content():
-    with pytest.raises(HostError, match="in time"):
+    with pytest.raises(HostError, match="timed out"):
         run_limited(sleep, 60, seconds=0.3)
 
 
@@ -241,12 +237,12 @@ def test_a_child_that_is_stopped_from_outside():
         (pid,) = children(fork_server().pid)
         assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + CHILD_NICENESS
         os.kill(pid, signal.SIGTERM)
-        with pytest.raises(HostError, match="outside"):
+        with pytest.raises(HostError, match="stopped by another process"):
             child.ask("wait")
 
 
 def test_no_child_can_be_started(monkeypatch):
-    """The test runs a server in a thread of this process, in which nothing can be forked."""
+    """The fork server runs in a thread of this process, where forking fails."""
 
     def none(*_):
         raise BlockingIOError(errno.EAGAIN, "no more processes")

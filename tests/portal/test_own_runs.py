@@ -1,4 +1,4 @@
-"""Choosing an official run, withdrawing runs, and describing them. Time is an argument."""
+"""Choosing an official run, withdrawing runs, and describing them. All times are passed as arguments."""
 
 from datetime import timedelta
 
@@ -30,7 +30,7 @@ from tests.portal.world import (
 
 @remembered
 def runs(meltemi):
-    """Three scored runs for track one, in the phase where teams choose: 0.75, 1.0 and finally 0.25."""
+    """Three scored runs for track one, in a phase where teams choose. Their accuracies are 0.75, 1.0 and 0.25."""
     for number, values in enumerate([GOOD, PERFECT, POOR], start=1):
         send_run(meltemi, values, number, EVALUATION + number * MILLISECOND)
     work_off(EVALUATION)
@@ -38,7 +38,7 @@ def runs(meltemi):
 
 
 def official(runs, at, viewer=None):
-    """Return the official run of the runs' phase and track, as on the team's page."""
+    """Return the official run in the phase and track of these runs, as on the team's page."""
     viewer = viewer or captain(runs[0].team)
     (found,) = official_runs_of(team_runs(runs[0].team, viewer, at), viewer, at)
     return found

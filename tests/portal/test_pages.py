@@ -1,4 +1,4 @@
-"""The data behind pages: home, task, limits, runs, an upload and a run."""
+"""The data behind pages: the home page, a task, its limits, a team's runs, an upload and a run."""
 
 from datetime import datetime, timedelta
 
@@ -34,7 +34,7 @@ STRANGER = AnonymousUser()
 
 
 def task_with(slug: str, year: int, *windows: tuple[datetime, datetime | None]) -> SharedTask:
-    """Create a task without tracks that has a phase for each window."""
+    """Create a task without tracks, but with a phase for each of `windows`."""
     task = SharedTask.objects.create(slug=slug, title=slug, year=year, imported_at=POST)
     for position, (opens, closes) in enumerate(windows):
         task.phases.create(
@@ -71,7 +71,7 @@ def test_a_task_that_stays_open_is_listed_as_open(db):
 
 
 def test_home_sorts_in_the_database_as_each_task_says(db):
-    """The order is computed in SQL, while the states and dates of tasks are computed in Python."""
+    """SQL computes the order, but Python computes the states and dates, so the two must agree."""
     for number in range(24):
         opens = POST + (number % 4 - 2) * DAY
         closes = None if number % 5 == 0 else opens + (1 + number % 2) * DAY
@@ -201,7 +201,7 @@ def test_run_page_says_how_to_do_it_again(meltemi):
 
 
 def test_file_names_are_quoted_in_commands(tiny):
-    run = Run.objects.filter(name="All yes").first()
+    run = Run.objects.filter(name="All yes", track__slug="one").first()
     assert run_view(run, STRANGER, POST).command.endswith("--track one 'All yes'")
 
 

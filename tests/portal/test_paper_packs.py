@@ -9,7 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from portal.actions.errors import NotAllowed
-from portal.actions.paper_pack import ask_for_pack
+from portal.actions.paper_files import ask_for_pack
 from portal.actions.papers import give_paper
 from portal.evaluation.compare import compare_board
 from portal.models import Board, PaperPack, Phase, SharedTask, Team
@@ -47,7 +47,7 @@ def organizer(tiny: SharedTask) -> Client:
 
 
 def settle() -> None:
-    """Compare changed boards like a worker."""
+    """Compare the boards' runs, as a worker does."""
     for board in Board.objects.filter(gold__isnull=False):
         compare_board(board, RELEASE)
 
@@ -75,7 +75,7 @@ def test_the_page_leads_from_the_request_to_the_file(field):
     assert f'hx-get="{PAGE}status/?seen=queued-0"' in waiting
     assert 'http-equiv="refresh"' in waiting
     assert client.get(f"{PAGE}status/?seen=queued-0").status_code == 204
-    assert client.get(ZIP).status_code == 302  # requests do not build the pack
+    assert client.get(ZIP).status_code == 302  # the request does not build the pack itself
     pack = PaperPack.objects.get()
     assert build_pack(pack.pk, database_now())
     ready = client.get(PAGE).content.decode()
@@ -87,6 +87,7 @@ def test_the_page_leads_from_the_request_to_the_file(field):
     assert {"paper.tex", "README.md", "tables/one.tex"} <= set(archive.namelist())
 
 
+@pytest.mark.slow
 def test_one_state_of_the_boards_is_built_once(field):
     at, phase = database_now(), phase_of(field)
     packs = {ask_for_pack(viewer, phase, at).pk for viewer in (AnonymousUser(), captain(Team.objects.first()))}
@@ -135,12 +136,12 @@ def test_a_paper_of_a_team_and_a_changed_release_are_other_states(field):
 def test_a_release_brings_the_pack_by_itself_and_once(field):
     assert packs_to_build(RELEASE - MINUTE) == []
     (pack,) = packs_to_build(RELEASE)
-    assert packs_to_build(RELEASE) == []  # a hint was queued
-    assert packs_to_build(RELEASE + MINUTE) == [pack]  # the hint was lost
+    assert packs_to_build(RELEASE) == []  # a message has been queued
+    assert packs_to_build(RELEASE + MINUTE) == [pack]  # in case the message was lost
     assert build_pack(pack, RELEASE + MINUTE)
     assert packs_to_build(RELEASE + 2 * MINUTE) == []
     change(field)
-    assert packs_to_build(RELEASE + 2 * MINUTE) == []  # the boards are not compared yet
+    assert packs_to_build(RELEASE + 2 * MINUTE) == []  # the boards have not been compared yet
     settle()
     (again,) = packs_to_build(RELEASE + 2 * MINUTE)
     assert again != pack

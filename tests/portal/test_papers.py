@@ -1,4 +1,4 @@
-"""Teams' papers: valid entries, who can set them and until when, and where they appear."""
+"""Teams' papers: which entries are valid, who can set them and until when, and where they appear."""
 
 import re
 from types import SimpleNamespace
@@ -36,7 +36,7 @@ def test_an_entry_is_formatted_again() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Doe 2024", "does not start"),
+        ("Doe 2024", "must start with a type and a key"),
         ("@misc{a, title = {T}, author = {A}}", "year is missing"),
         ("@string{a, title = {T}, author = {A}, year = 1}", "@string is not allowed"),
         (r"@misc{a, title = {\input{/etc/passwd}}, author = {A}, year = 1}", r"contains \input"),
@@ -44,12 +44,12 @@ def test_an_entry_is_formatted_again() -> None:
         (r"@misc{a, title = {^^5cinput x}, author = {A}, year = 1}", "contains a ^"),
         ("@misc{a, title = {\\\\}, author = {A}, year = 1}", "contains \\\\"),
         ("@misc{a, title = {T\u202e}, author = {A}, year = 1}", "invisible"),
-        ("@misc{a, title = {T, author = {A}, year = 1", "no end"),
-        ('@misc{a, title = "T}", author = {A}, year = 1}', "no end"),
+        ("@misc{a, title = {T, author = {A}, year = 1", "never ends"),
+        ('@misc{a, title = "T}", author = {A}, year = 1}', "never ends"),
         ("@misc{a, title = T, author = {A}, year = 1}", "value in braces"),
         ("@misc{a, title = {T} author = {A}, year = 1}", "comma"),
         ("@misc{a, title = {T}, author = {A}, year = 1} @misc{b, title = {}}", "expected the end"),
-        ("@misc{a, title = {T}, title = {U}, author = {A}, year = 1}", "occurs twice"),
+        ("@misc{a, title = {T}, title = {U}, author = {A}, year = 1}", "appears twice"),
         ("@misc{a, title = {T}, author = {A}, year = 1, url = {javascript:a{b}}}", "not a valid web address"),
         ("@misc{a, title = {" + "T" * 6000 + "}, author = {A}, year = 1}", "longer than 5,000"),
     ],

@@ -1,4 +1,4 @@
-"""Limits apply to people as well as to teams: registering again or joining other teams gives no additional runs."""
+"""Limits apply to people as well as teams: registering again or joining other teams gives no additional runs."""
 
 from datetime import timedelta
 from importlib import import_module
@@ -8,7 +8,8 @@ from django.apps import apps
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 
-from portal.actions.errors import LimitReached, NotAllowed
+from portal.actions.errors import Conflict, LimitReached, NotAllowed
+from portal.actions.import_shared_task import import_shared_task
 from portal.actions.submit import submit
 from portal.actions.team_members import INVITATIONS_A_DAY, invite_by_mail, leave_team
 from portal.actions.teams import join_team, register_team, withdraw_team
@@ -36,7 +37,7 @@ from tests.portal.world import (
 
 
 def another_team(user: User, team: Team, name: str) -> Team:
-    """Register another team for the person after they left the first one."""
+    """Have the user leave the team and register a new one."""
     leave_team(user, team, EVALUATION)
     return register_team(user, team.shared_task, EVALUATION, name=name)
 
@@ -53,7 +54,7 @@ def test_registering_again_gives_no_runs_of_the_phase(meltemi):
     sirocco = another_team(user, meltemi, "Sirocco")
     send_run(sirocco, GOOD, 1, EVALUATION)
     ostro = another_team(user, sirocco, "Ostro")
-    with pytest.raises(LimitReached, match="including runs for your earlier teams: 0 of 3") as raised:
+    with pytest.raises(LimitReached, match="counting runs for your earlier teams: 0 of 3") as raised:
         send_run(ostro, GOOD, 1, EVALUATION)
     assert raised.value.code == "no_runs_left"
     assert Run.objects.filter(submission__sent_by=user).count() == 3
@@ -108,7 +109,7 @@ def test_a_rejected_run_is_given_back_to_its_sender(meltemi):
 
 @pytest.mark.django_db(transaction=True)
 def test_parallel_uploads_of_a_person_for_two_teams_admit_the_limit(meltemi):
-    """The person left the first team during an upload for it. Such uploads count when they are committed."""
+    """A person may leave a team while uploading for it. The upload still counts when it is committed."""
     user = captain(meltemi)
     meltemi.shared_task.phases.filter(slug="evaluation").update(run_numbers="free")
     sirocco = new_team(meltemi.shared_task, "Sirocco")
@@ -142,19 +143,19 @@ def test_an_upgrade_counts_what_persons_have_sent(meltemi):
 
 @pytest.fixture
 def stepped(meltemi):
-    """A task whose phase shows scores immediately, in steps of 0.05."""
+    """The team Meltemi, in a phase that shows scores immediately and in steps of 0.05."""
     rules = {"scores": "at-once", "official": "best", "ladder_step": 0.05, "released": None, "runs_per_track": None}
     meltemi.shared_task.phases.filter(slug="evaluation").update(**rules)
     return meltemi
 
 
 def shown_scores(user, team):
-    """Return the scores of the team's runs by number, as a member sees them."""
+    """Return the scores that a member sees for the team's runs, keyed by run number."""
     return {line.run.number: [score.value for score in line.scores] for line in team_runs(team, user, EVALUATION)}
 
 
 def scored_run(team, value, number):
-    """Create a scored run that the captain uploaded."""
+    """Create a run with this accuracy, uploaded by the captain."""
     run = send_run(team, GOOD, number, EVALUATION + number * MILLISECOND)
     work_off(EVALUATION)
     rescored(run, {"accuracy": value})
@@ -226,7 +227,7 @@ def test_a_team_withdrawn_while_a_phase_is_open_leaves_its_board_and_is_marked(m
     assert teams_shown(meltemi.shared_task, POST) == teams_shown(meltemi.shared_task, POST, "post") == ["Meltemi"]
     revision = Board.objects.get(phase__slug="post", track__slug="one").revision
     (leave_team if is_last else withdraw_team)(captain(meltemi), meltemi, POST)
-    assert teams_shown(meltemi.shared_task, POST) == ["Meltemi"]  # of a phase that closed and was released before
+    assert teams_shown(meltemi.shared_task, POST) == ["Meltemi"]  # this phase was already closed and released
     assert teams_shown(meltemi.shared_task, POST, "post") == []
     assert Board.objects.get(phase__slug="post", track__slug="one").revision > revision
     (line,) = team_lines(meltemi.shared_task)
@@ -263,3 +264,38 @@ def test_organizers_see_who_uploaded_for_several_teams(meltemi):
         ],
         "Sirocco": ["Meltemi has also uploaded runs for Meltemi."],
     }
+
+
+def test_teams_are_fixed_when_registration_closes(gated, client):
+    closing = gated.closing_of_teams()
+    cleo, milo, noa = map(person, ("Cleo", "Milo", "Noa"))
+    team = register_team(cleo, gated, closing - timedelta(days=1), name="Fixed", answers={"use": "research"})
+    for member in (milo, noa):
+        join_team(member, gated, closing - timedelta(days=1), code=team.invitation_code)
+    leave_team(noa, team, closing - MILLISECOND)
+    with pytest.raises(NotAllowed) as raised:
+        leave_team(milo, team, closing)
+    assert raised.value.code == "team_is_fixed"
+    client.force_login(milo)
+    page = client.get(f"/tasks/{gated.slug}/team/").content.decode()
+    assert "so you can’t leave your team" in page
+    assert f"/tasks/{gated.slug}/team/leave/" not in page
+    withdraw_team(cleo, team, closing)
+    leave_team(milo, team, closing)
+    assert not team.memberships.filter(user=milo).exists()
+
+
+def test_a_team_can_be_one_account(tiny_folder, db, client):
+    path = tiny_folder / "task.yaml"
+    path.write_text(path.read_text().replace("approval: automatic", "approval: automatic, max_members: 1"))
+    task = import_shared_task(None, tiny_folder, EVALUATION).shared_task
+    team = new_team(task, "Solo")
+    with pytest.raises(Conflict) as raised:
+        join_team(person("Milo"), task, EVALUATION, code=team.invitation_code)
+    assert raised.value.code == "team_full"
+    with pytest.raises(Conflict):
+        invite_by_mail(captain(team), team, EVALUATION, address="milo@example.org")
+    client.force_login(captain(team))
+    page = client.get("/tasks/tiny/team/").content.decode()
+    assert "In this task, a team can have only one member" in page
+    assert team.invitation_code not in page

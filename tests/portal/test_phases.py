@@ -1,4 +1,4 @@
-"""Changing a phase, extra time and releases: what is allowed, to whom, and which runs are accepted."""
+"""Changing a phase, extra time and releases: who may do what, and which runs are then accepted."""
 
 from datetime import timedelta
 
@@ -307,7 +307,7 @@ def test_an_import_opens_no_phase_again_whose_scores_are_public(tiny, tiny_folde
 
 @pytest.fixture
 def public_items(tiny_folder, tiny, organizer):
-    """The gold of the items of the phase `post`, which is over, is public."""
+    """A task whose phase `post` is over and shares its items with other phases. The gold of these items is public."""
     edit(tiny_folder, "file: gold/one.json}", "file: gold/one.json, published: true}")
     edit(tiny_folder, 'opens: "2024-06-01 00:00 UTC", split: test', f"{OVER}, split: test")
     task = import_shared_task(None, tiny_folder, EVALUATION).shared_task

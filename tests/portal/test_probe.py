@@ -1,4 +1,4 @@
-"""What a machine lacks for the work of a lane, and where that is shown."""
+"""What a machine still needs to work for a lane, and where the portal reports it."""
 
 import json
 from datetime import timedelta
@@ -16,7 +16,7 @@ from portal.worker import probe
 
 
 def elsewhere(settings, tmp_path, which):
-    """Configure a machine that has an empty folder instead of the portal's data or gold."""
+    """Configure a machine that has an empty folder in place of the portal's data or gold."""
     place = {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": tmp_path / "empty"}}
     settings.STORAGES = settings.STORAGES | {which: place}
 
@@ -33,7 +33,7 @@ def test_a_machine_without_data(tiny, settings, tmp_path):
     elsewhere(settings, tmp_path, "data")
     for lane in Lane:
         (sentence,) = missing_for(lane)
-        assert sentence.startswith("The data are missing because no shared task definition was found.")
+        assert sentence.startswith("No shared task definition was found.")
 
 
 def test_a_machine_whose_data_cannot_be_written(tiny, settings, tmp_path):
@@ -46,7 +46,7 @@ def test_a_machine_whose_data_cannot_be_written(tiny, settings, tmp_path):
 def test_a_machine_without_gold(tiny, settings, tmp_path):
     elsewhere(settings, tmp_path, "gold")
     (sentence,) = missing_for(Lane.SCORING)
-    assert sentence.startswith("The gold files are missing")
+    assert sentence.startswith("No gold standard was found")
     assert missing_for(Lane.MAIL) == []
 
 
@@ -83,7 +83,7 @@ def test_readyz_says_what_a_worker_lacks_until_it_has_it(client, tiny, beating, 
     settings.GOLD_PUBLIC_KEY = "0" * 64
     probe([Lane.SCORING])
     assert parts(client)["worker scoring"] == (
-        "accepts no work: The gold key is missing. Set AGON_GOLD_PRIVATE_KEY_FILE."
+        "not accepting work: The gold key is missing. Set AGON_GOLD_PRIVATE_KEY_FILE."
     )
     assert parts(client)["worker mail"] == "ok"
     settings.GOLD_PUBLIC_KEY = ""

@@ -1,10 +1,11 @@
-"""Organizing without server access: a pushed zip becomes a draft, and a changed one is compared and applied."""
+"""Organizing without access to the server: a pushed zip becomes a draft; a later one is compared and applied."""
 
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.management import call_command
 from django.db import DataError
 from django.test import Client
@@ -17,7 +18,7 @@ from portal.actions.errors import ActionError
 from portal.actions.pushed_folder import DRAFTS, check_push
 from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
 from portal.evaluation.pushes import due, expire, forget_leftovers
-from portal.models import AuditEntry, GoldStandard, PhaseChange, Run, SharedTask, TaskPush, User
+from portal.models import AuditEntry, GoldStandard, OutgoingMail, PhaseChange, Run, SharedTask, TaskPush, User
 from portal.models.push import KEPT, WAITS
 from portal.objects import folder
 from portal.objects.folder import Folder
@@ -174,7 +175,7 @@ def test_what_touches_runs_must_be_confirmed(tiny: SharedTask, organizer: User, 
     shutil.copy(tiny_folder / "gold/two.json", tiny_folder / "gold/one.json")
     push = pushed(organizer, packed(tiny_folder), tiny)
     assert push.changes == ["gold one test: version 2, 4 of 4 items have gold"]
-    assert push.effects == ["1 run is rescored."]
+    assert push.effects == ["1 run will be rescored."]
     assert not Run.objects.filter(state="received", kind="team").exists()
     with pytest.raises(ActionError, match="push_unsure"):
         apply_push(organizer, push, EVALUATION)
@@ -196,7 +197,7 @@ def test_runs_that_came_after_the_check_must_be_confirmed_too(
     work_off(EVALUATION)
     with pytest.raises(ActionError, match="push_unsure") as unsure:
         apply_push(organizer, push, EVALUATION)
-    assert "1 run is rescored." in unsure.value.message
+    assert "1 run will be rescored." in unsure.value.message
     assert not Run.objects.filter(state="received", kind="team").exists()
     client.force_login(organizer)
     address = reverse("push", args=[push.pk])
@@ -246,7 +247,7 @@ def test_gold_of_old_pushes_is_deleted_unless_they_are_applied_meanwhile(
         forget_leftovers(EVALUATION + KEPT)
     assert set(deleted) == kept
     push.refresh_from_db()
-    assert (push.state, push.prepared) == ("failed", {})
+    assert (push.state, push.prepared) == ("expired", {})
 
 
 def test_a_deadline_that_moves_is_shown_and_recorded_by_name(
@@ -294,7 +295,7 @@ def test_the_slug_is_free_or_the_tasks_own(tiny: SharedTask, organizer: User, cr
 def test_another_tasks_gold_cannot_be_guessed_by_its_slug(
     tiny: SharedTask, creator: User, organizer: User, tiny_folder: Path
 ) -> None:
-    """The answer does not depend on whether the guess is correct, or on how the gold was uploaded."""
+    """The response is the same whether or not the guess is correct, and however the gold was uploaded."""
     shutil.copytree(tiny_folder, tiny_folder.parent / "other")
     edit(tiny_folder.parent / "other", "slug: tiny", "slug: other")
     own = pushed(creator, packed(tiny_folder.parent / "other")).shared_task
@@ -341,7 +342,7 @@ def test_limits_of_pushes_and_drafts(creator: User, tiny_folder: Path) -> None:
         task = SharedTask.objects.create(slug=f"d{number}", title="D", year=2024, imported_at=EVALUATION, state="draft")
         task.organizers.add(creator)
     TaskPush.objects.all().delete()
-    push_new_task(creator, creator, EVALUATION, sealed=seal([content]))  # drafts that others created do not count
+    push_new_task(creator, creator, EVALUATION, sealed=seal([content]))  # drafts by other people do not count
     names = set(gold_objects().names())
     for task in SharedTask.objects.all():
         TaskPush.objects.create(shared_task=task, **fields)
@@ -386,6 +387,7 @@ def test_only_accounts_that_may_create_tasks_push_new_ones(creator: User, tiny_f
 
 
 def test_the_sweep_finds_pushes_and_gives_up_after_an_hour(creator: User, tiny_folder: Path) -> None:
+    administrator = User.objects.create_superuser("admin@agon.example", name="Ada")
     before = set(gold_objects().names())
     push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
     assert due(EVALUATION) == []
@@ -393,6 +395,10 @@ def test_the_sweep_finds_pushes_and_gives_up_after_an_hour(creator: User, tiny_f
     expire(POST)
     push.refresh_from_db()
     assert push.state == "failed"
+    (mail,) = OutgoingMail.objects.all()
+    assert (mail.kind, mail.user, mail.occasion) == ("alert", administrator, f"failed push {push.pk}")
+    expire(POST)
+    assert OutgoingMail.objects.count() == 1
     assert forget_leftovers(POST) == 1
     assert set(gold_objects().names()) == before
 
@@ -403,6 +409,7 @@ def test_a_result_that_cannot_be_recorded_waits_longer_each_time(
     def record(*_args: object) -> bool:
         raise DataError
 
+    User.objects.create_superuser("admin@agon.example", name="Ada")
     names = set(gold_objects().names())
     push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
     with monkeypatch.context() as patch:
@@ -415,6 +422,8 @@ def test_a_result_that_cannot_be_recorded_waits_longer_each_time(
             assert push.lease_ends is not None
             at, attempts = push.lease_ends, attempts + 1
     assert 8 < attempts < 12
+    mails = OutgoingMail.objects.values_list("occasion", flat=True)
+    assert list(mails) == [f"push DataError {EVALUATION:%Y-%m-%d %H}"]  # one per hour
     assert set(gold_objects().names()) - names == {push.sealed_sha256}
     check_push(push.pk, at)
     push.refresh_from_db()
@@ -435,7 +444,7 @@ def test_a_very_long_definition_is_not_compared(tiny: SharedTask, organizer: Use
     path.write_text(path.read_text() + "# more\n" * 3000)
     push = pushed(organizer, packed(tiny_folder), tiny)
     assert push.state == "ready"
-    assert push.difference == "… a task.yaml of more than 3000 lines is not compared"
+    assert push.difference == "… task.yaml has more than 3000 lines, so its changes are not shown"
 
 
 def test_a_second_hint_at_a_push_starts_no_process(
@@ -446,6 +455,10 @@ def test_a_second_hint_at_a_push_starts_no_process(
     push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
     jobs.check_push(str(push.pk))
     assert [command[-2:] for command in started] == [["check_push", str(push.pk)]]
+    cache.add("push-that-is-checked", "another", 60)
+    jobs.check_push(str(push.pk))
+    assert len(started) == 1
+    cache.delete("push-that-is-checked")
     call_command("check_push", str(push.pk))
     push.refresh_from_db()
     assert push.state == "applied"

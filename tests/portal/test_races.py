@@ -1,4 +1,4 @@
-"""Simultaneous actions with real connections and commits. On PostgreSQL they overlap; on SQLite writers queue."""
+"""Simultaneous actions with real connections and commits. On PostgreSQL, they overlap. On SQLite, writers queue."""
 
 import itertools
 from collections import Counter
@@ -65,14 +65,14 @@ def accepted(answers: list[Any]) -> list[Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("phase", "at", "limit", "rounds"), [("evaluation", EVALUATION, 3, 20), ("post", POST, 2, 2)])
 def test_parallel_uploads_at_a_limit_admit_exactly_that_many_each_time(tiny_folder, tiny, phase, at, limit, rounds):
-    """On SQLite, where writers queue, two rounds of each kind suffice, because all rounds are the same."""
+    """On SQLite, writers queue, so all rounds are the same, and two of each kind are enough."""
     rounds = min(rounds, 4) if connection.vendor == "sqlite" else rounds
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace("[1, 2, 3, 4, 5]", str(list(range(1, ARRIVALS + 1)))))
     shared_task = import_shared_task(None, tiny_folder, at).shared_task
     for number in range(rounds):
         team = new_team(shared_task, f"Team{number}")
-        if number % 2:  # the quota row exists, so no upload waits for another to insert it
+        if number % 2:  # creates the quota row, so no upload waits for a different one to do it
             send_run(team, GOOD, ARRIVALS, at, phase)
         there = number % 2
         answers = at_once([lambda n=n, team=team: send_run(team, GOOD, n, at, phase) for n in range(1, ARRIVALS)])
@@ -95,7 +95,7 @@ def test_an_error_before_all_have_started_is_reported_and_no_one_waits_for_that_
         at_once([lambda: 1] * 3)
 
 
-def test_of_parallel_validations_of_one_person_one_is_admitted(meltemi):
+def test_one_of_a_persons_parallel_validations_is_accepted(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
 
     def ask() -> Validation:
@@ -110,7 +110,8 @@ def test_of_parallel_validations_of_one_person_one_is_admitted(meltemi):
 
 
 def test_parallel_uploads_with_one_key_are_one_at_a_limit_too(meltemi, monkeypatch):
-    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)  # the first upload uses it up while it waits for its check
+    # the first upload uses up the limit while it waits to be checked
+    monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)
     phase, user = meltemi.shared_task.phases.get(slug="evaluation"), captain(meltemi)
 
     def upload() -> Submission:
@@ -121,7 +122,7 @@ def test_parallel_uploads_with_one_key_are_one_at_a_limit_too(meltemi, monkeypat
     assert len(set(at_once([upload for _ in range(6)]))) == 1
 
 
-def test_of_parallel_uploads_with_wrong_names_the_limit_is_reported(meltemi):
+def test_parallel_uploads_with_invalid_names_report_the_limit(meltemi):
     phase, user = meltemi.shared_task.phases.get(slug="evaluation"), captain(meltemi)
 
     def upload() -> Submission:
@@ -133,14 +134,14 @@ def test_of_parallel_uploads_with_wrong_names_the_limit_is_reported(meltemi):
     assert FailedAttempt.objects.count() == REJECTED_IN_A_ROW
 
 
-def test_of_parallel_uploads_as_many_wait_for_their_check_as_may(meltemi, monkeypatch):
+def test_parallel_uploads_wait_for_their_check_up_to_the_limit(meltemi, monkeypatch):
     Phase.objects.update(runs_per_track=None, runs_per_day=None)
     monkeypatch.setattr(rejections, "UNCHECKED", 2)
     answers = at_once([lambda n=n: send_run(meltemi, GOOD, n, EVALUATION) for n in (1, 2, 3, 4, 5)])
     assert len(accepted(answers)) == Submission.objects.count() == 2
 
 
-def test_of_parallel_uploads_of_a_team_no_more_wait_than_may_be_rejected(meltemi, monkeypatch):
+def test_parallel_uploads_of_a_team_wait_up_to_the_rejection_limit(meltemi, monkeypatch):
     Phase.objects.update(runs_per_track=None, runs_per_day=None)
     monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 2)
     friend = person("Friend")
@@ -206,7 +207,7 @@ def test_many_workers_evaluate_once(meltemi):
     assert (run.state, run.leases_lost, run.evaluations.count()) == ("scored", 0, 1)
 
 
-def test_of_many_choices_at_once_one_holds(meltemi):
+def test_one_of_many_simultaneous_choices_wins(meltemi):
     runs = [send_run(meltemi, GOOD, number, EVALUATION) for number in (1, 2, 3)]
     user = captain(meltemi)
     at_once([lambda run=run: choose_official_run(user, run, EVALUATION) for run in runs * 2])
@@ -232,7 +233,7 @@ def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_
     assert Quota.objects.get(team=meltemi, day="").used == Run.objects.filter(team=meltemi).count()
 
 
-def test_of_two_moves_at_once_the_second_sees_the_first(meltemi):
+def test_the_second_of_two_simultaneous_moves_sees_the_first(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     user = organizer_of(meltemi.shared_task, "Oana")
     Phase.objects.filter(pk=phase.pk).update(released=None)
@@ -274,7 +275,7 @@ def test_a_name_and_a_person_are_in_one_team(tiny):
     assert Membership.objects.filter(user=lone).count() == 1
 
 
-def test_of_many_polls_at_once_one_gets_the_token(transactional_db):
+def test_one_of_many_simultaneous_polls_gets_the_token(transactional_db):
     user, login = person("Ana"), DeviceLogin(address="192.0.2.1")
     login, _text = start_device_login(AnonymousUser(), login, EVALUATION, name="laptop")
     allow_device_login(user, user, EVALUATION, code=login.code)

@@ -1,4 +1,4 @@
-"""Comparing rows, files and evaluations: each kind of difference is reported by name, and nothing else."""
+"""Comparing rows, files and evaluations: each kind of difference is reported by name, and nothing else is reported."""
 
 import io
 import shutil
@@ -13,6 +13,7 @@ from portal.models import AuditEntry, Evaluation, OutgoingMail, Quota, Run, Shar
 from portal.models.clock import database_now
 from portal.models.task import _definition, definition_name
 from portal.objects.interface import data_objects, gold_objects
+from portal.sealing import as_text, public_key
 from portal.storage import stored_file, stored_name
 from tests.portal.world import (
     EVALUATION,
@@ -36,7 +37,7 @@ datasets:
 
 @pytest.fixture
 def run(meltemi):
-    """A team's scored run, next to a rejected upload and an archive with two runs."""
+    """A team's scored run. The team also has a rejected upload and an archive with two runs."""
     files = {"one_Meltemi_2.json": run_file(GOOD), "two_Meltemi_2.json": run_file(GOOD)}
     send(meltemi, "tiny_Meltemi.zip", archive(files), EVALUATION)
     send_run(meltemi, ["MAYBE"], 3, EVALUATION)
@@ -48,7 +49,7 @@ def run(meltemi):
 
 @pytest.fixture
 def tiny_folder(tiny_folder, settings, tmp_path):
-    """The tiny task with two datasets, one of which is used by checks. Tests may damage the folder of its files."""
+    """The tiny task's folder with two more datasets, one of which is used in checks. Tests may damage stored files."""
     place = {**settings.STORAGES["data"], "OPTIONS": {"location": tmp_path / "data"}}
     settings.STORAGES = {**settings.STORAGES, "data": place}
     with (tiny_folder / "task.yaml").open("a") as file:
@@ -68,12 +69,12 @@ def change(sha256):
 
 
 def sample(run):
-    """The SHA-256 of the dataset's file."""
+    """Return the SHA-256 of the dataset `sample`."""
     return run.track.shared_task.stored_dataset("sample").sha256
 
 
 def definition(run):
-    """The imported folder."""
+    """Return the path of the task's imported folder."""
     return data_objects().folder(definition_name(run.track.shared_task.definition_sha256))
 
 
@@ -122,6 +123,13 @@ def test_every_kind_of_difference_is_found(run, tiny, what):
             call_command("reconcile", sample=100, stdout=io.StringIO())
 
 
+def test_a_process_without_the_gold_key_says_so_once(run, tiny, settings):
+    settings.GOLD_PUBLIC_KEY = as_text(public_key())
+    settings.GOLD_PRIVATE_KEYS = []
+    (difference,) = reconcile(tiny, EVALUATION, sample=100)
+    assert "AGON_GOLD_PRIVATE_KEY" in str(difference)
+
+
 def test_work_that_no_worker_claims_is_found(meltemi, tiny):
     send_run(meltemi, GOOD, 1, EVALUATION)
     assert "stuck" not in codes(tiny, EVALUATION + STUCK)
@@ -162,6 +170,6 @@ def test_quarantine_is_reported_to_administrators(meltemi, tiny, caplog, poison)
     run.refresh_from_db()
     (mail,) = OutgoingMail.objects.filter(kind="alert")
     assert (run.state, mail.user) == ("failed", administrator)
-    assert mail.details["lines"] == [f"quarantined: run {run.pk}; children that died: 3, leases lost: 0"]
+    assert mail.details["lines"] == [f"Evaluation failed: run {run.pk}. Child processes that died: 3, leases lost: 0"]
     assert "quarantined" in caplog.text
     assert captain(meltemi).mails.filter(kind="alert").count() == 0

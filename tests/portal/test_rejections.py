@@ -1,4 +1,4 @@
-"""Limits on rejected uploads for people and teams, wherever they are rejected. Outages do not count."""
+"""Limits on rejected uploads, per person and per team, wherever the uploads are rejected. Outages do not count."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ NONE = ([], [])
 
 @remembered
 def unlimited(meltemi):
-    """A team in a task whose phase has no run limit."""
+    """A team in a task without run limits."""
     Phase.objects.update(runs_per_track=None, runs_per_day=None)
     return meltemi
 
@@ -40,11 +40,11 @@ def test_ten_uploads_in_a_row_that_a_worker_rejects_are_limited(unlimited):
     for number in range(REJECTED_IN_A_ROW):
         send_run(unlimited, ["MAYBE"], 1, EVALUATION + number * SECOND)
         work_off(EVALUATION)
-    with pytest.raises(LimitReached, match="within the last ten minutes") as raised:
+    with pytest.raises(LimitReached, match="in the last ten minutes") as raised:
         send_run(unlimited, ["MAYBE"], 1, EVALUATION + 10 * SECOND)
     assert (raised.value.code, raised.value.http_status) == ("too_many_rejected", 429)
     assert Submission.objects.count() == REJECTED_IN_A_ROW
-    send_run(unlimited, GOOD, 1, EVALUATION + timedelta(minutes=2))  # from here on, one per minute
+    send_run(unlimited, GOOD, 1, EVALUATION + timedelta(minutes=2))  # from now on, one upload per minute
 
 
 def test_ten_uploads_in_a_row_with_wrong_names_are_limited(meltemi):
@@ -103,7 +103,7 @@ def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_r
         send_run(unlimited, ["MAYBE"], 3, EVALUATION)
     assert raised.value.code == "too_many_unchecked"
     work_off(EVALUATION)
-    with pytest.raises(LimitReached, match="were rejected within the last hour"):
+    with pytest.raises(LimitReached, match="were rejected in the last hour"):
         send_run(unlimited, GOOD, 3, EVALUATION)
 
 
@@ -126,7 +126,7 @@ def test_valid_uploads_count_no_more_once_they_are_checked(unlimited, monkeypatc
         work_off(EVALUATION)
 
 
-def test_an_outage_holds_a_team_back_for_an_hour_at_most(unlimited, monkeypatch):
+def test_an_outage_blocks_a_team_for_at_most_an_hour(unlimited, monkeypatch):
     monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)
     send_run(unlimited, GOOD, 1, EVALUATION)
     Submission.objects.update(postponed=9)
@@ -164,7 +164,7 @@ def test_a_team_has_a_limit_of_its_own_and_its_members_theirs(meltemi):
     now = spread[-1] + timedelta(minutes=1)
     require_few_rejections(friend, meltemi, now)
     FailedAttempt.objects.add(friend, meltemi, kind, now)
-    with pytest.raises(LimitReached, match="within the last hour"):
+    with pytest.raises(LimitReached, match="in the last hour"):
         require_few_rejections(captain(meltemi), meltemi, now)
     require_few_rejections(friend, meltemi, now + timedelta(hours=1))
 

@@ -1,4 +1,4 @@
-"""`remembered` restores what it has built, and builds it again if anything differs."""
+"""`remembered` restores what it has built before, and builds it again if anything has changed."""
 
 import pytest
 from django.db import transaction
@@ -10,7 +10,7 @@ from tests.portal.world import EVALUATION, GOOD, new_team, person, send_run, sto
 
 
 class Field:
-    """A remembered fixture that submits a run of a new team, used by several tests."""
+    """A remembered fixture that submits a run from a new team. Each call of `use` stands for a test."""
 
     def __init__(self, request, **given):
         self.made = 0
@@ -22,12 +22,12 @@ class Field:
         return send_run(new_team(tiny, "Meltemi"), GOOD, 1, EVALUATION)
 
     def use(self):
-        """Yield the run with all rows, and delete them at the end, like after a test."""
+        """Return the run and all rows, and roll back as after a test."""
         before = transaction.savepoint()
         run = self._use(self._request, **self._given)
         assert list(Run.objects.filter(team__name="Meltemi")) == [run]
         rows = _rows()
-        new_team(run.track.shared_task, "Ostro")  # its keys are free
+        new_team(run.track.shared_task, "Ostro")  # fails if the sequences would reuse keys
         transaction.savepoint_rollback(before)
         return run, rows
 
@@ -38,7 +38,7 @@ def field(request, tiny, tiny_folder, monkeypatch):
     return Field(request, tiny=tiny, tiny_folder=tiny_folder)
 
 
-def test_it_is_made_once_and_put_back(field):
+def test_it_is_built_once_and_restored(field):
     (first, rows), (second, again) = field.use(), field.use()
     assert field.made == 1
     assert second is not first
@@ -46,7 +46,7 @@ def test_it_is_made_once_and_put_back(field):
 
 
 @pytest.mark.parametrize("what", ["row", "folder", "file"])
-def test_it_is_made_again_where_anything_differs(field, tiny_folder, what):
+def test_it_is_built_again_if_anything_differs(field, tiny_folder, what):
     run, _rows = field.use()
     if what == "row":
         person("Ada")

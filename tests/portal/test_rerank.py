@@ -1,4 +1,4 @@
-"""An import with another ranking metric: boards change immediately, except released ones."""
+"""Importing a different ranking metric: boards change immediately, except released boards."""
 
 from uuid import uuid4
 
@@ -25,7 +25,7 @@ from tests.portal.world import (
     work_off,
 )
 
-SCORES = {  # by team; the better team by accuracy is the worse one by macro-F1
+SCORES = {  # the team with the higher accuracy has the lower macro-F1
     "Ostro": {"accuracy": 0.9, "f1_macro": 0.2, "f1:YES": 0.5},
     "Bora": {"accuracy": 0.8, "f1_macro": 0.7, "f1:YES": None},
 }
@@ -33,7 +33,7 @@ SCORES = {  # by team; the better team by accuracy is the worse one by macro-F1
 
 @remembered
 def field(tiny):
-    """Two teams with scored runs, ranked by accuracy. Their board is compared and saved as a release."""
+    """Two teams with scored runs, ranked by accuracy."""
     for name, scores in SCORES.items():
         run = send_run(new_team(tiny, name), GOOD, 1, EVALUATION)
         work_off(EVALUATION)
@@ -84,7 +84,7 @@ def test_a_metric_that_low_values_win_turns_the_keys(field, tiny_folder):
 
 def test_what_was_scored_without_the_metric_waits_and_is_scored_again(field, tiny_folder):
     after, changes = ranked_by(tiny_folder, "f1:NO", 'accuracy, f1_macro, "f1:NO"')
-    assert "track one: ranked by accuracy → f1:NO, 6 runs are scored again" in changes
+    assert "track one: ranked by accuracy → f1:NO, 6 runs will be rescored" in changes
     shown = board(after, POST)
     assert (shown.rows, shown.pending) == ([], 4)
     work_off(POST)
@@ -113,7 +113,7 @@ def test_a_run_that_was_being_scored_meanwhile_ranks_by_the_new_rules(field, tin
 
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_keeps_a_release_and_says_that_the_board_has_changed(field):
-    """Jobs run outside transactions, but PostgreSQL locks rows only within one."""
+    """PostgreSQL locks rows only within a transaction, and jobs start outside of one."""
     compare_board(the_board(), RELEASE)
     revision = the_board().revision
     keep_release(the_board(), RELEASE)

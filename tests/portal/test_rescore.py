@@ -1,4 +1,4 @@
-"""Scoring again: boards and workers use one scorer, and nothing stays pending forever."""
+"""Rescoring: boards and workers use the same scorer version, and nothing remains pending forever."""
 
 import io
 from datetime import timedelta
@@ -33,14 +33,14 @@ from tests.portal.world import (
 
 @remembered
 def run(meltemi):
-    """A scored run of a team."""
+    """A team's scored run."""
     found = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     return found
 
 
 def become(monkeypatch, version):
-    """Make this worker's scorer that version."""
+    """Make this process a worker with this scorer version."""
     for module in (claim, rescore, score):
         monkeypatch.setattr(module, "scorer_version", version)
 
@@ -99,7 +99,7 @@ def test_the_command_asks_for_one_task_and_keeps_the_reason(run, tiny):
     assert entry.detail["reason"] == "the metric was fixed"
     work_off(EVALUATION)
     assert states() == {"scored"}
-    assert run.evaluations.count() == 1  # one per run, gold and scorer
+    assert run.evaluations.count() == 1  # one evaluation per run, gold version and scorer version
     with pytest.raises(CommandError, match="Available tasks: tiny"):
         call_command("rescore", "tinny")
     with pytest.raises(CommandError, match="Use at most 300"):
@@ -111,7 +111,7 @@ def test_scores_that_differ_are_reported_and_not_written(run, caplog):
     Evaluation.objects.filter(pk=evaluation.pk).update(scores=evaluation.scores | {"accuracy": 0.5})
     Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
     score_run(run.pk, EVALUATION)
-    assert "other scores than before" in caplog.text
+    assert "recomputed scores differ" in caplog.text
     assert run.evaluations.get().scores["accuracy"] == 0.5
 
 

@@ -1,4 +1,4 @@
-"""Retrying what failed on our side, by an organizer's button or a command, even after the deadline."""
+"""Retries after internal failures, with the organizers' button or the command, even after the deadline."""
 
 from datetime import timedelta
 
@@ -37,7 +37,7 @@ def organizer(tiny):
 
 
 def given_up(run, at=EVALUATION):
-    """Mark a run as failed after its upload was accepted."""
+    """Have the run's upload accepted, and then mark the run as failed."""
     check_submission(run.submission.pk, at)
     assert quarantine(Run.objects.filter(pk=run.pk), at)
     return run
@@ -104,7 +104,7 @@ def test_a_number_that_was_used_again_stays_with_its_new_run(tiny, meltemi, orga
     assert (state(run)[0], state(again)[0], used(meltemi)) == ("failed", "received", {1})
 
 
-def test_a_limit_that_was_used_since_then_holds(tiny, meltemi, organizer):
+def test_a_limit_used_since_then_applies(tiny, meltemi, organizer):
     run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
     limit = run.phase.runs_per_track
     for number in range(2, limit + 2):

@@ -1,6 +1,6 @@
-"""Attacks by a child that was taken over: the kernel prevents each of them, even as root.
+"""Attacks by a compromised child: the kernel prevents each of them, even if the child runs as root.
 
-Every attack is made in a real child by plain system calls, and the test checks whether it had an effect.
+Each attack runs in a real child and makes plain system calls. The test then checks whether it had an effect.
 """
 
 import ctypes
@@ -32,10 +32,10 @@ from tests.portal import attempts
 from tests.portal.world import EVALUATION, GOOD, send_run
 
 X86_64 = platform.machine() == "x86_64"
-MEMORY = 1 << 46  # bytes; memory is not tested here, and a process that has drawn figures has a large address space
+MEMORY = 1 << 46  # bytes; plenty, because a process that has drawn figures has a large address space
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines system calls and files")
 
-# x86-64, aarch64
+# system call numbers on x86-64 and aarch64
 CALLS = {
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240), "pidfd_open": (434, 434), "pidfd_send_signal": (424, 424),
@@ -65,7 +65,7 @@ def number(name: str) -> int:
 
 
 def prevented(attempt: Callable[..., Any], *arguments: Any, readable: Iterable[Path] = ()) -> str:
-    """Return the error that the attempt causes in a child. The test fails if the attempt succeeds."""
+    """Return the name of the error that the attempt causes in a child. If it succeeds, the test fails."""
     with pytest.raises((ChildError, HostError)) as caught:
         run_limited(attempt, *arguments, readable=readable, memory=MEMORY)
     return str(caught.value).split()[0]
@@ -73,7 +73,7 @@ def prevented(attempt: Callable[..., Any], *arguments: Any, readable: Iterable[P
 
 @pytest.fixture
 def fork_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """Return a function after which children are forked from a fork of this process, with everything it has open."""
+    """A function that makes children fork from a copy of this process, with all its open files at that time."""
     started = []
 
     def fork() -> None:
@@ -164,7 +164,7 @@ def test_signals_to_the_worker(call):
 
 
 def test_signals_by_descriptor():
-    """`fcntl` can name a process that is signaled when a descriptor is readable. A child's signals reach no one."""
+    """`fcntl` can choose a process to be signaled when a descriptor is readable. A child must not do that."""
     assert prevented(fcntl.fcntl, 0, fcntl.F_SETOWN, os.getpid()) == "PermissionError"
 
 
@@ -175,7 +175,8 @@ def test_descriptors_of_the_parent_are_closed(fork_here, tmp_path):
         fork_here()
         assert prevented(os.pread, file.fileno(), 6, 0) == "OSError"
         left = run_limited(attempts.contents, Path("/dev/fd"), readable=[Path("/proc")], memory=MEMORY)
-        assert len(left) == 5  # input, output, errors, the worker's socket, and that of the listing itself
+        # standard input, output and error, the worker's socket, and the listing itself
+        assert len(left) == 5
     for standard in (0, 1, 2):
         assert run_limited(attempts.target, Path(f"/proc/self/fd/{standard}"), memory=MEMORY) == os.devnull
 
@@ -229,7 +230,7 @@ def test_no_network_no_program_no_other_process(attempt):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_protection_holds_without_privileges(fork_here, tmp_path):
-    """As in a container, no capability is needed."""
+    """The parent has no capabilities, as in a container."""
     tmp_path.chmod(0o755)
     for folder in tmp_path.parents:
         if folder.stat().st_uid == os.getuid() and folder != Path("/") and "pytest" in folder.name:
@@ -252,7 +253,7 @@ def test_protection_holds_without_privileges(fork_here, tmp_path):
 
 @pytest.mark.parametrize("known", [1, 2, 3, 4, 5, 6, landlock.version()])
 def test_older_kernels(known, monkeypatch, fork_here, tmp_path):
-    """Tests the rights of each version of Landlock. A kernel accepts those of its own and earlier versions."""
+    """Try each version of Landlock. A kernel accepts the access rights of its own version and of earlier versions."""
     if known > landlock.version():
         pytest.skip("this kernel's Landlock is older")
     monkeypatch.setattr(confinement, "_LANDLOCK", known)
@@ -262,6 +263,22 @@ def test_older_kernels(known, monkeypatch, fork_here, tmp_path):
     assert run_limited(run.read_text, readable=[run], memory=MEMORY) == "content"
     assert prevented(Path("/etc/passwd").read_text, readable=[tmp_path]) == "PermissionError"
     assert prevented(os.truncate, run, 0, readable=[tmp_path]) == "PermissionError"
+
+
+def test_only_folders_of_libraries_are_readable(tmp_path):
+    lines = [
+        b"7f00-7f01 r-xp 00000000 08:01 42                         /usr/lib/libm.so.6",
+        b"7f00-7f01 r-xp 00000000 08:01 42                         /srv/my venv/site-packages/lib.cpython-313.so",
+        b"7f00-7f01 r-xp 00000000 08:01 42                         /opt/caf\xe9/libpython3.13.so.1.0",
+        b"7f00-7f01 rw-s 00000000 08:01 42                         /srv/agon.software/state/db.sqlite3-shm",
+        b"7f00-7f01 rw-s 00000000 08:01 42                         /srv/sol/notes.song",
+        b"7f00-7f01 rw-p 00000000 00:00 0                          [heap]",
+        b"7f00-7f01 rw-p 00000000 00:00 0",
+    ]
+    maps = tmp_path / "maps"
+    maps.write_bytes(b"\n".join(lines) + b"\n")
+    expected = {b"/usr/lib", b"/srv/my venv/site-packages", b"/opt/caf\xe9"}
+    assert {os.fsencode(folder) for folder in confinement._folders_of_libraries(maps)} == expected
 
 
 def test_what_a_kernel_lacks_is_reported(monkeypatch, fork_here):

@@ -1,4 +1,4 @@
-"""A database that lacks something is reported with the fix."""
+"""Problems with a database's schema, each reported with its fix."""
 
 import pytest
 from django.db import connection
@@ -22,7 +22,7 @@ def test_a_newer_database_fits():
 def test_a_missing_migration_is_named():
     MigrationRecorder(connection).record_unapplied("portal", "0016_worker_hosts")
     (problem,) = schema_problems()
-    assert "lacks 1 migration (portal.0016_worker_hosts): run manage.py migrate" in problem
+    assert "is missing 1 migration (portal.0016_worker_hosts). Make a backup, then run manage.py migrate" in problem
 
 
 @pytest.mark.django_db
@@ -30,5 +30,5 @@ def test_a_column_that_no_migration_will_bring_is_named():
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE portal_team RENAME COLUMN affiliation TO other")
     (problem,) = schema_problems()
-    assert "lacks 1 column (portal_team.affiliation), although every migration is applied" in problem
-    assert "Restore the last backup" in problem
+    assert "is missing 1 column (portal_team.affiliation), although every migration has been applied" in problem
+    assert "Restore the most recent backup" in problem

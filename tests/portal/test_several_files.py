@@ -1,4 +1,4 @@
-"""Runs with several files on the portal: uploading, checking, scoring, the board, and corrections of gold."""
+"""Runs with several files: uploading, checking, scoring, the board, and corrections to the gold."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -140,6 +140,21 @@ def test_the_board_has_a_column_for_each_file_and_slices(team: Team, several: Sh
     assert {one.key for one in shown.slices} == {"language=eng", "language=deu"}
 
 
+def test_the_page_shows_aliases_of_files(folder: Path, db: None, client: Client) -> None:
+    text = TASK.replace("number: [1, 2, 3]}", "number: [1, 2, 3], aliases: {language: {deu: german}}}")
+    (folder / "task.yaml").write_text(text)
+    import_shared_task(None, folder, EVALUATION)
+    team = new_team(SharedTask.objects.get(), "Meltemi")
+    client.force_login(captain(team))
+    assert "eng, german" in client.get("/tasks/tiny/submit/").content.decode()
+    named = {name.replace("deu", "german"): own for name, own in run(1, PERFECT).items()}
+    submission = send(team, "runs.zip", archive(named), POST, "post")
+    work_off(POST)
+    submission.refresh_from_db()
+    assert submission.problems == []
+    assert scores(submission.runs.get())["accuracy@language=deu"] == 1.0
+
+
 def test_the_page_shows_names_for_all_files(team: Team, client: Client) -> None:
     client.force_login(captain(team))
     text = client.get("/tasks/tiny/submit/").content.decode()
@@ -230,3 +245,87 @@ def test_problems_of_gold_name_its_file(several: SharedTask) -> None:
     upload = upload_gold(organizer, track, POST, split="test", sealed=seal([archive(broken)]))
     judged(upload, POST)
     assert (upload.state, [(one["file"], one["line"]) for one in upload.problems]) == ("rejected", [("deu.csv", 3)])
+
+
+BY_SPLIT = (
+    ("of: [eng, deu]", "of: {test: [eng, deu], dev: [eng, hin]}"),
+    ('items: {test: "data/{language}.txt"}', 'items: {test: "data/{language}.txt", dev: "dev/{language}.txt"}'),
+    (
+        "  - {slug: post,",
+        '  - {slug: trial, opens: "2024-05-01 00:00 UTC", split: dev, scores: at-once, official: best}\n'
+        "  - {slug: post,",
+    ),
+    ("gold: [", 'gold: [{track: one, split: dev, file: "truth/dev_{language}.csv"}, '),
+    ("baselines/{track}/{language}", "baselines/{split}/{language}"),
+)
+
+
+@pytest.fixture
+def by_split(folder: Path, db: None) -> SharedTask:
+    """A task whose splits have different files."""
+    text = TASK
+    for before, after in BY_SPLIT:
+        assert before in text
+        text = text.replace(before, after)
+    (folder / "task.yaml").write_text(text)
+    for name in ("dev", "baselines/dev"):
+        (folder / name).mkdir()
+    (folder / "baselines/one").rename(folder / "baselines/test")
+    for language, items in {"eng": "abcd", "hin": "ab"}.items():
+        (folder / f"dev/{language}.txt").write_text("\n".join([*items, ""]))
+        rows = "\n".join(["id,joy", *(f"{item},1" for item in items), ""])
+        for name in (f"truth/dev_{language}.csv", f"baselines/dev/{language}.csv"):
+            (folder / name).write_text(rows)
+    import_shared_task(None, folder, EVALUATION)
+    return SharedTask.objects.get()
+
+
+def test_a_phase_has_the_files_of_its_split(by_split: SharedTask, client: Client) -> None:
+    team = new_team(by_split, "Meltemi")
+    trial = {f"Meltemi/run_1/{language}.csv": b"id,joy\na,1\nb,0\n" for language in ("eng", "hin")}
+    trial["Meltemi/run_1/eng.csv"] += b"c,1\nd,1\n"
+    sent = {
+        "trial": send(team, "trial.zip", archive(trial), POST, "trial"),
+        "post": send(team, "post.zip", archive(run(1, PERFECT)), POST, "post"),
+    }
+    work_off(POST)
+    expected = {
+        "trial": {"combine:overall": 0.625, "accuracy@language=eng": 0.75, "accuracy@language=hin": 0.5},
+        "post": {"combine:overall": 1.0, "accuracy@language=eng": 1.0, "accuracy@language=deu": 1.0},
+    }
+    for phase, submission in sent.items():
+        submission.refresh_from_db()
+        assert submission.problems == []
+        assert scores(submission.runs.get()) == expected[phase]
+        compare_board(Board.objects.get(phase__slug=phase), RELEASE)
+        shown = board(by_split, RELEASE, phase=phase)
+        assert [column.key for column in shown.columns] == list(expected[phase])
+        assert {one.key for one in shown.slices} == {f"language={one[-3:]}" for one in list(expected[phase])[1:]}
+        assert {row.name for row in shown.rows if not row.team} == {"Gold Standard", "All one"}
+    client.force_login(captain(team))
+    page = client.get(f"/runs/{sent['trial'].runs.get().pk}/").content.decode()
+    assert "(hin)" in page
+    assert "(deu)" not in page
+
+
+def test_a_file_of_another_split_is_an_error(by_split: SharedTask, client: Client) -> None:
+    client.force_login(captain(new_team(by_split, "Meltemi")))
+    page = client.get("/tasks/tiny/submit/").content.decode()
+    assert "In trial, one file for each <code>{language}</code>: eng, hin" in page
+    assert "In Post-evaluation, one file for each <code>{language}</code>: eng, deu" in page
+    file = SimpleUploadedFile("x.zip", archive(run(1, PERFECT)))
+    answer = client.post("/tasks/tiny/submit/", {"file": file, "phase": "trial", "key": ""})
+    assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "name-file" in answer.content.decode()
+
+
+def test_gold_of_a_split_needs_its_own_files(by_split: SharedTask) -> None:
+    organizer, track = organizer_of(by_split), by_split.tracks.get()
+    upload = upload_gold(
+        organizer, track, POST, split="dev", sealed=seal([archive({"hin.csv": b"id,joy\na,0\nb,1\n"})])
+    )
+    judged(upload, POST)
+    assert (upload.problems, upload.counts) == ([], (6, 6))
+    upload = upload_gold(organizer, track, POST, split="dev", sealed=seal([archive({"deu.csv": table("deu", "11")})]))
+    judged(upload, POST)
+    assert [one["code"] for one in upload.problems] == ["files-unknown"]

@@ -1,4 +1,6 @@
-"""Primary and contrastive runs in phases with slots: which runs are accepted, and which is official."""
+"""Primary and contrastive runs, in phases with slots: which runs are accepted, and which one is official."""
+
+import re
 
 import pytest
 from django.http import QueryDict
@@ -10,6 +12,7 @@ from portal.actions.submit import submit
 from portal.models import Phase, Run
 from portal.web.board_address import choices_of
 from scoring import DefinitionError, load_definition
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -35,7 +38,7 @@ def slotted_folder(tiny_folder):
     return tiny_folder
 
 
-@pytest.fixture
+@remembered
 def team(db, slotted_folder):
     return new_team(import_shared_task(None, slotted_folder, EVALUATION).shared_task, "Meltemi")
 
@@ -97,6 +100,41 @@ def test_a_slot_that_is_used_is_rejected_and_nothing_is_kept(team):
     assert Run.objects.filter(team=other).count() == 3
 
 
+ALREADY = "already has a primary run in Track one. Upload this run as contrastive."
+AS_PRIMARY = "at most 2 contrastive runs in Track one. Upload one of the runs as primary."
+ONE = "Only one run in Track one can be primary, and this upload contains {}. Upload the primary run by itself"
+LEFT = "Slots left in Track one: {} primary, {} contrastive. This upload contains {} runs."
+
+
+@pytest.mark.parametrize(
+    ("used", "runs", "slot", "advice"),
+    [
+        ("p", 1, "primary", ALREADY),
+        ("pc", 1, "primary", ALREADY),
+        ("p", 2, "primary", ALREADY),
+        ("pc", 2, "primary", LEFT.format(0, 1, 2)),
+        ("pcc", 1, "primary", LEFT.format(0, 0, 1)),
+        ("pcc", 1, "contrastive", LEFT.format(0, 0, 1)),
+        ("pcc", 1, "", LEFT.format(0, 0, 1)),
+        ("pc", 2, "", LEFT.format(0, 1, 2)),
+        ("cc", 1, "contrastive", AS_PRIMARY),
+        ("c", 2, "contrastive", AS_PRIMARY),
+        ("cc", 2, "contrastive", LEFT.format(1, 0, 2)),
+        ("cc", 2, "", LEFT.format(1, 0, 2)),
+        ("", 2, "primary", ONE.format(2)),
+        ("c", 2, "primary", ONE.format(2)),
+        ("cc", 2, "primary", LEFT.format(1, 0, 2)),
+        ("", 4, "contrastive", LEFT.format(1, 2, 4)),
+    ],
+)
+def test_an_upload_without_a_slot_gets_only_advice_that_works(team, used, runs, slot, advice):
+    Phase.objects.filter(slug="evaluation").update(runs_per_track=None)
+    for number, letter in enumerate(used, start=1):
+        send(team, number, slot={"p": "primary", "c": "contrastive"}[letter])
+    with pytest.raises(ActionError, match=re.escape(advice)):
+        send(team, *range(len(used) + 1, len(used) + runs + 1), slot=slot)
+
+
 def test_the_primary_run_is_the_official_one_and_can_be_another(team):
     send(team, 1)
     best = send(team, 2, values=PERFECT).runs.get()
@@ -117,7 +155,7 @@ def test_a_primary_run_that_is_rejected_or_withdrawn_leaves_its_slot(team):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_first_runs_at_once_one_is_primary(team):
+def test_one_of_many_simultaneous_first_runs_is_primary(team):
     at_once([lambda n=n: send(team, n) for n in (1, 2, 3)])
     assert sorted(slots(team)) == ["contrastive", "contrastive", "primary"]
 

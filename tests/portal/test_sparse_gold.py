@@ -1,4 +1,4 @@
-"""Span gold that lists only items with spans: marks on other items count against a run."""
+"""Span gold that lists only items with spans: a run's spans on all other items count against it."""
 
 from pathlib import Path
 
@@ -57,8 +57,8 @@ def test_false_positives_on_other_items_count(sparse: SharedTask) -> None:
     work_off(EVALUATION)
     compare_board(Board.objects.get(), POST)
     shown = leaderboard(sparse.tracks.get(), sparse.phases.get(), AnonymousUser(), POST, Choices())
-    # Nine of ten items are correct and one of two spans is found. In the other run, two items are correct and two spans
-    # are found out of ten marked.
+    # The first run has nine of ten items correct and finds one of two spans. The second run has two items correct, and
+    # both spans are among the ten that it marks.
     assert [(row.team, row.scores["span_f1"], row.scores["span_f1_exact"]) for row in shown.rows] == [
         ("Careful", pytest.approx(0.9), pytest.approx(2 * 1 / (1 + 2))),
         ("Eager", pytest.approx(0.2), pytest.approx(2 * 2 / (10 + 2))),
@@ -71,4 +71,4 @@ def test_the_gold_page_says_how_many_items_have_gold(sparse: SharedTask) -> None
     (line,) = gold_lines(sparse)
     assert line.newest is not None
     assert line.newest.counts == (2, 10)
-    assert line.others == "the other items have no spans"
+    assert line.others == "the other items are empty"

@@ -1,19 +1,21 @@
-"""Files by content: each is complete and durable, or not stored at all."""
+"""Files stored by content: completely and durably, or not at all."""
 
 import hashlib
 import os
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
-from portal.storage import STALE_SECONDS, UploadTooLarge, store_file, store_upload
+from portal.storage import FRESH, STALE_SECONDS, UploadTooLarge, file_sha256, pieces_of, store_content, store_upload
 from tests.portal.world import stored_path
 
 INCOMING = Path(settings.DATA_ROOT) / "incoming"
 
 
-def test_kept_body_lies_at_its_hash():
+def test_a_kept_body_is_stored_under_its_hash(db):
     body = b"kept body"
     with store_upload([body[:4], body[4:]], "run.json", 100) as stored:
         stored.keep()
@@ -23,7 +25,7 @@ def test_kept_body_lies_at_its_hash():
     assert list(INCOMING.iterdir()) == []
 
 
-def test_keeping_the_same_body_twice_is_one_file():
+def test_keeping_the_same_body_twice_is_one_file(db):
     for _ in range(2):
         with store_upload([b"twice"], "run.json", 100) as stored:
             stored.keep()
@@ -55,12 +57,16 @@ def test_broken_connection_leaves_nothing():
     assert list(INCOMING.iterdir()) == []
 
 
-def test_file_of_ours_is_stored_once(tmp_path):
+def test_a_local_file_is_stored_once(db, tmp_path):
     (tmp_path / "baseline.json").write_bytes(b"baseline")
-    sha256 = store_file(tmp_path / "baseline.json")
+    sha256, pieces = file_sha256(tmp_path / "baseline.json"), partial(pieces_of, tmp_path / "baseline.json")
+    now = datetime.now(UTC)
+    store_content(sha256, pieces, now)
     written = stored_path(sha256).stat().st_mtime_ns
-    assert store_file(tmp_path / "baseline.json") == sha256
+    store_content(sha256, pieces, now + FRESH / 2)
     assert stored_path(sha256).stat().st_mtime_ns == written
+    store_content(sha256, pieces, now + FRESH * 2)  # stored again, because cleanup could delete an old copy
+    assert stored_path(sha256).stat().st_mtime_ns > written
 
 
 def test_what_a_killed_process_left_goes_with_a_later_upload():

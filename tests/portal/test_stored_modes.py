@@ -1,4 +1,4 @@
-"""Files stored by one role can be read by others, which may be other users of the same group."""
+"""Files stored by one role can be read by other roles, which may run as different users in the same group."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Submitting an upload: window, limits, numbers and repeated requests. Time is an argument."""
+"""Submitting an upload: window, limits, run numbers and repeated requests. All times are passed as arguments."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -92,7 +92,7 @@ def test_a_deadline_that_was_moved_holds_at_once(meltemi):
 def test_limit_of_a_phase(meltemi):
     for number in (1, 2, 3):
         send_run(meltemi, GOOD, number, EVALUATION)
-    with pytest.raises(LimitReached, match=r"in Evaluation: 0 of 3\. This upload contains 1\."):
+    with pytest.raises(LimitReached, match=r"in Evaluation: 0 of 3\. Runs in this upload: 1\."):
         send_run(meltemi, GOOD, 4, EVALUATION)
     assert limits(meltemi, EVALUATION)["one"] == (3, 3)
     assert Submission.objects.count() == 3
@@ -111,7 +111,7 @@ def test_the_limit_of_a_day_resets_at_midnight_utc(meltemi):
 def test_an_archive_over_the_limit_is_rejected_whole(meltemi):
     files = {f"one_Meltemi_{number}.json": run_file(GOOD) for number in (1, 2, 3, 4)}
     files["two_Meltemi_1.json"] = run_file(GOOD)
-    with pytest.raises(LimitReached, match=r"Track one in Evaluation: 3 of 3\. This upload contains 4"):
+    with pytest.raises(LimitReached, match=r"Track one in Evaluation: 3 of 3\. Runs in this upload: 4"):
         send(meltemi, "tiny_Meltemi.zip", archive(files), EVALUATION)
     assert limits(meltemi, EVALUATION) == {"one": (0, 3), "two": (0, 3)}
     assert not Run.objects.filter(team=meltemi).exists()

@@ -1,4 +1,4 @@
-"""Suggested names in reports never belong to an existing run of the team."""
+"""Names that reports suggest: they contain only run numbers that the team can still use."""
 
 from portal.evaluation.check import check_content, child_for
 from portal.models import Phase, Run

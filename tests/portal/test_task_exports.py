@@ -1,4 +1,4 @@
-"""Organizers' exports: teams, runs, scores, downloads and the audit log."""
+"""Exports for organizers: teams, runs, scores, downloads and the audit log."""
 
 import csv
 import hashlib
@@ -104,7 +104,7 @@ def test_one_run_is_in_memory_at_a_time(field: SharedTask, organizer: User, monk
 
 
 def test_scores_are_exact_and_say_what_made_them(field: SharedTask, organizer: User) -> None:
-    send_run(field.teams.get(name="Good"), GOOD, 2, EVALUATION)  # this run waits
+    send_run(field.teams.get(name="Good"), GOOD, 2, EVALUATION)  # this run is still waiting to be scored
     found = rows(exported("scores.csv", field, organizer))
     kept = {(str(one.run_id), key): value for one in Evaluation.objects.all() for key, value in one.scores.items()}
     assert {(row["run_id"], row["metric"]): float(row["value"]) for row in found} == kept
@@ -133,5 +133,5 @@ def test_each_is_on_a_page_and_in_the_api(field: SharedTask, organizer: User, cl
         return answer.content
 
     page, api = (body(ask(f"/tasks/tiny/organize/{name}")) for ask in (client.get, script))
-    assert page[:40] == api[:40] != b""  # manifests contain the time of their creation
+    assert page[:40] == api[:40] != b""  # the rest of a zip depends on when it was made
     assert client.head(f"/tasks/tiny/organize/{name}").status_code == 200

@@ -1,4 +1,4 @@
-"""Two teams of a task never have names that look the same."""
+"""Team names: two names in a task must not look the same."""
 
 from datetime import UTC, datetime
 
@@ -30,7 +30,7 @@ INVISIBLE = {
 
 @pytest.fixture
 def tiny_folder(tiny_folder):
-    """The tiny task, which allows any team name."""
+    """The tiny task's folder, changed to allow any team name."""
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace('team: {name: "[A-Za-z0-9_-]{2,30}"', 'team: {name: ".{2,30}"'))
     return tiny_folder
@@ -58,7 +58,7 @@ def test_names_that_differ_are_free(meltemi):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_at_once_one_gets_the_name(tiny):
+def test_one_of_two_simultaneous_teams_gets_the_name(tiny):
     people = [person("First"), person("Second")]
     names = ["CaseTeam0", "caseteam0"]
     results = at_once(

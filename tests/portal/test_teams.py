@@ -1,4 +1,4 @@
-"""Actions of organizers, captains and members on teams, and what each state allows."""
+"""What organizers, captains and members can do with a team, and what each of its states allows."""
 
 from datetime import timedelta
 
@@ -40,7 +40,7 @@ def verbs(team):
 
 
 def mails(team):
-    """Return the emails to the team's members and its invitations."""
+    """Return the kind and address of each email about the team, except notices to organizers that it is waiting."""
     return list(team.mails.exclude(kind="team_waiting").order_by("queued_at", "pk").values_list("kind", "address"))
 
 
@@ -212,7 +212,7 @@ def test_teams_close_when_the_phase_opens(gated, pending):
     assert team_view(pending, captain(pending), opens, has_signed=True).is_closed
     just_before = opens - timedelta(milliseconds=1)
     membership = join_team(late, pending.shared_task, just_before, code=pending.invitation_code)
-    assert join_team(late, pending.shared_task, POST, code=pending.invitation_code) == membership  # still a member
+    assert join_team(late, pending.shared_task, POST, code=pending.invitation_code) == membership  # already a member
 
 
 def test_each_state_says_what_it_allows(pending, organizer):
@@ -237,7 +237,7 @@ def test_organizers_see_those_that_wait_first(gated, pending, django_assert_max_
         assert [line.team.name for line in team_lines(gated)] == ["Bora", "Auster"]
 
 
-def test_a_captain_elsewhere_is_no_captain_here(meltemi, friend, tiny_folder):
+def test_a_captain_of_another_team_is_not_a_captain_here(meltemi, friend, tiny_folder):
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text().replace("slug: tiny", "slug: other"))
     other = import_shared_task(None, tiny_folder, EVALUATION).shared_task

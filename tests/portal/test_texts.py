@@ -1,4 +1,4 @@
-"""A run of generated texts, from upload to leaderboard: a confined child loads sacrebleu and rapidfuzz."""
+"""A run of generated texts, from upload to leaderboard. A confined child imports sacrebleu and rapidfuzz."""
 
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ from tasks import build
 from tests.portal.world import new_team, send, work_off
 
 pytestmark = pytest.mark.slow
-AT = datetime(2020, 11, 1, tzinfo=UTC)  # the post-evaluation is open
+AT = datetime(2020, 11, 1, tzinfo=UTC)  # the post-evaluation phase is open
 
 
 @pytest.mark.django_db(transaction=True)

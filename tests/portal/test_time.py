@@ -1,4 +1,4 @@
-"""Windows, days and clocks: the database's time decides. It is read after the whole upload was received."""
+"""Windows, days and clocks. What counts is the database's time once the whole upload has been received."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 
 def reimport(folder, before, after, at=EVALUATION):
-    """Import the task again with another line in its definition."""
+    """Replace `before` with `after` in the task's definition, and import it again."""
     path = folder / "task.yaml"
     text = path.read_text()
     assert before in text
@@ -33,7 +33,7 @@ def reimport(folder, before, after, at=EVALUATION):
 
 @pytest.mark.parametrize("later", [DAY, -DAY])
 def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_folder, meltemi, later):
-    phase = meltemi.shared_task.phases.get(slug="evaluation")  # the page is loaded and the upload is running
+    phase = meltemi.shared_task.phases.get(slug="evaluation")  # the page has been loaded, and the upload is in progress
     at = phase.closes + (later / 2)
     day = (phase.closes + later).strftime("%Y-%m-%d %H:%M UTC")
     reimport(tiny_folder, 'closes: "2024-05-16 00:00 UTC"', f'closes: "{day}"')
@@ -48,9 +48,9 @@ def test_a_deadline_that_is_moved_during_an_upload_holds_and_is_audited(tiny_fol
 
 @pytest.mark.parametrize("minutes", [10, -10])
 def test_a_web_servers_wrong_clock_decides_nothing(meltemi, monkeypatch, minutes):
-    """Only the database's clock decides.
+    """Only the database's clock decides whether a phase is open.
 
-    A phase that closes in five minutes is open, and one that closed five minutes ago is not.
+    A phase that closes in five minutes is open, and a phase that closed five minutes ago is not.
     """
     wrong = timedelta(minutes=minutes)
     right, seconds = database_now(), time.time
@@ -74,10 +74,11 @@ def test_a_web_servers_wrong_clock_decides_nothing(meltemi, monkeypatch, minutes
 @pytest.mark.parametrize(
     ("written", "last"),
     [
-        ("2024-05-16 00:00 AoE", datetime(2024, 5, 16, 11, 59, 59, 999000, UTC)),  # end of the 15th AoE
-        ("2024-10-27 02:30 Europe/Madrid", datetime(2024, 10, 27, 0, 29, 59, 999000, UTC)),  # the earlier one
+        ("2024-05-16 00:00 AoE", datetime(2024, 5, 16, 11, 59, 59, 999000, UTC)),  # the end of 15 May AoE
+        # When the clocks go back, this time occurs twice. The first occurrence counts.
+        ("2024-10-27 02:30 Europe/Madrid", datetime(2024, 10, 27, 0, 29, 59, 999000, UTC)),
         ("2024-10-27 03:00 Europe/Madrid", datetime(2024, 10, 27, 1, 59, 59, 999000, UTC)),
-        ("2024-03-01 00:00 Europe/Madrid", datetime(2024, 2, 29, 22, 59, 59, 999000, UTC)),  # after 29 February
+        ("2024-03-01 00:00 Europe/Madrid", datetime(2024, 2, 29, 22, 59, 59, 999000, UTC)),  # the end of 29 February
     ],
 )
 def test_deadlines_in_zones_that_change_their_clocks(tiny_folder, written, last, db):

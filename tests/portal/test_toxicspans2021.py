@@ -1,7 +1,7 @@
-"""The real test set of Toxic Spans 2021 as gold, from upload to leaderboard: scores equal the published ones."""
+"""The real test set of Toxic Spans 2021 as gold, from upload to leaderboard. Scores must equal the published ones."""
 
 import csv
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,19 +9,27 @@ from django.urls import reverse
 
 from portal.actions.import_gold import add_gold_standard
 from portal.actions.import_shared_task import import_shared_task
+from portal.actions.teams import register_team
 from portal.evaluation.score import score_run
-from portal.models import Run, SharedTask
+from portal.models import Run, SharedTask, Team
 from portal.queries.choices import Choices
 from portal.queries.leaderboard import leaderboard
 from tasks import build
-from tests.portal.world import captain, check_submission, new_team, send
+from tests.portal.world import captain, check_submission, person, send, sign
 
-AT = datetime(2021, 1, 31, 20, tzinfo=UTC)  # while the post-evaluation phase is open
+AT = datetime(2021, 1, 31, 20, tzinfo=UTC)  # the post-evaluation phase is open
+
+
+def team_of(shared_task: SharedTask, name: str) -> Team:
+    """Register a team before the evaluation phase opens, because registration closes then."""
+    user = person(name)
+    sign(user, shared_task, AT)
+    return register_team(user, shared_task, AT - timedelta(days=30), name=name)
 
 
 @pytest.fixture
 def toxic_spans(db: None, shared: Path, tmp_path: Path) -> SharedTask:
-    """The included task, with the real gold as its second version."""
+    """The task that comes with Agon, with the real gold as gold version 2."""
     real = shared / "data" / "toxicspans2021" / "tsd_test.csv"
     if not real.is_file():
         pytest.skip(f"{real.name}, which may not be published here, is absent")
@@ -38,7 +46,7 @@ def test_published_scores_come_out(toxic_spans, shared, client):
     runs = shared / "conformance" / "toxicspans2021" / "runs"
     for team, folder in {"Nothing": "test_all_empty", "Everything": "test_all_chars"}.items():
         body = (runs / folder / "spans-pred.txt").read_bytes()
-        submission = send(new_team(toxic_spans, team), "spans-pred.txt", body, AT, "post-evaluation")
+        submission = send(team_of(toxic_spans, team), "spans-pred.txt", body, AT, "post-evaluation")
         (run_id,) = check_submission(submission.pk, AT)
         assert score_run(run_id, AT)
     phase = toxic_spans.phases.get(slug="post-evaluation")

@@ -1,4 +1,4 @@
-"""Validating a file: a worker checks it like an upload, and nothing of it is kept."""
+"""Validating a file: a worker checks it like an upload, and then deletes it."""
 
 import shutil
 from datetime import timedelta
@@ -39,14 +39,14 @@ def no_files_of_other_tests(db):
 
 
 def asked(team, name="one_Meltemi_1.json", body=None, at=EVALUATION, user=None, phase="evaluation"):
-    """Request a validation, which waits for a worker."""
+    """Request a validation and return it. It then waits for a worker."""
     there = Phase.objects.get(shared_task=team.shared_task, slug=phase)
     content = [run_file(GOOD) if body is None else body]
     return validate_only(user or captain(team), there, at, content=content, file_name=name)
 
 
 def tried(team, *given, at=EVALUATION, **named):
-    """Return the report of a worker that is free."""
+    """Request a validation, have a worker run it, and return the report."""
     return validated(asked(team, *given, at=at, **named), at)
 
 
@@ -105,7 +105,7 @@ def test_a_file_that_no_worker_claims_is_deleted_after_an_hour(meltemi):
 def test_files_that_nothing_waits_for_are_deleted_by_night(meltemi):
     before = files()
     gone = asked(meltemi)
-    gone.delete()  # as if the account was deleted
+    gone.delete()  # as if the sender's account had been deleted
     kept = asked(meltemi)
     assert validate.forget_leftovers() == 1
     assert list(files_to_validate()) == [kept.pk]
@@ -114,7 +114,7 @@ def test_files_that_nothing_waits_for_are_deleted_by_night(meltemi):
 
 
 def test_a_file_that_is_submitted_as_well_is_kept(meltemi):
-    """The submission has the same content but another address."""
+    """The submission's copy has its own path, so deleting the validated file does not affect it."""
     validation = asked(meltemi)
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     validated(validation, EVALUATION)
@@ -178,7 +178,7 @@ def test_the_rate_is_limited_for_each_person_by_the_hour(meltemi, monkeypatch):
     rival = new_team(meltemi.shared_task, "Notus")
     for _ in range(2):
         tried(meltemi, body=b"[]")
-    with pytest.raises(LimitReached, match="within an hour") as rejection:
+    with pytest.raises(LimitReached, match="in the last hour") as rejection:
         tried(meltemi)
     assert (rejection.value.code, rejection.value.http_status) == ("too_many_validations", 429)
     assert tried(rival, "one_Notus_1.json").is_valid
@@ -200,7 +200,7 @@ def test_a_closed_phase_accepts_no_file(meltemi):
 
 def test_a_check_that_hangs_fails_at_once_and_leaves_nothing(meltemi, monkeypatch):
     def hang(*_, **__):
-        raise ChildError("no answer in time")
+        raise ChildError("timed out")
 
     before = files()
     validation = asked(meltemi)
@@ -249,7 +249,7 @@ def test_rejected_uploads_use_no_quota_but_are_bounded(meltemi, monkeypatch):
         send_run(meltemi, ["MAYBE"], 1, EVALUATION)
         work_off(EVALUATION)
     assert Quota.objects.get(team=meltemi, track__slug="one").used == 0
-    with pytest.raises(LimitReached, match="were rejected within the last hour") as rejection:
+    with pytest.raises(LimitReached, match="were rejected in the last hour") as rejection:
         send_run(meltemi, GOOD, 1, EVALUATION)
     assert (rejection.value.code, rejection.value.http_status) == ("too_many_rejected", 429)
     with pytest.raises(LimitReached):

@@ -1,4 +1,4 @@
-"""The time until a limit is reset, to the second: the same request fails before that and succeeds after it."""
+"""Waiting times until limits reset, exact to the second: a request fails a second earlier and then succeeds."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ A_SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 
 
 def wait_of(call: Any) -> int:
-    """Return the seconds that the call must wait."""
+    """Make a call that exceeds a limit, and return how many seconds it is asked to wait."""
     with pytest.raises(LimitReached) as caught:
         call()
     return int(caught.value.params["seconds"])

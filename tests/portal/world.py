@@ -1,4 +1,4 @@
-"""A small world for the portal's tests: one shared task with four items, people, teams, runs and a worker."""
+"""A small world for the portal's tests: a shared task with four items, people, teams, runs and a worker."""
 
 import io
 import json
@@ -91,7 +91,7 @@ def person(name: str) -> User:
 
 
 def organizer_of(shared_task: SharedTask, name: str = "Oana") -> User:
-    """Create a person who organizes that task and has a second factor."""
+    """Create a person who organizes the task and has a second factor."""
     user = person(name)
     shared_task.organizers.add(user)
     set_up_second_factor(user)
@@ -99,19 +99,19 @@ def organizer_of(shared_task: SharedTask, name: str = "Oana") -> User:
 
 
 def set_up_second_factor(user: User) -> str:
-    """Set up an authenticator app, which organizers and administrators need, and return its secret."""
+    """Set up an authenticator app, as organizers and administrators must, and return its secret."""
     secret = generate_totp_secret()
     TOTP.activate(user, secret)
     return secret
 
 
 def app_code(secret: str) -> str:
-    """Return the app's code at `APP_TIME`, which the fixture `time_of_apps` makes the current time."""
+    """Return the app's code at `APP_TIME`, the current time in tests with the fixture `time_of_apps`."""
     return str(format_hotp_value(hotp_value(secret, APP_TIME // 30)))
 
 
 def new_team(shared_task: SharedTask, name: str) -> Team:
-    """Create an approved team. Its captain has the team's name and has signed the agreement."""
+    """Create an approved team. Its captain has the same name and has signed the agreement, if there is one."""
     user = person(name)
     if shared_task.definition.agreement is not None:
         sign(user, shared_task)
@@ -153,13 +153,13 @@ def send(
     slot: str = "",
     by: User | None = None,
 ) -> Submission:
-    """Submit a file like the upload page, as the captain or as another member."""
+    """Submit a file in the same way as the upload page, as the captain unless `by` is given."""
     there = team.shared_task.phases.get(slug=phase)
     return submit(by or captain(team), there, at, content=[body], file_name=name, key=key, slot=slot)
 
 
 def send_run(team: Team, values: list[str], number: int, at: datetime, phase: str = "evaluation") -> Run:
-    """Submit one run for track one in a separate file."""
+    """Submit a single run for track one."""
     return send(team, f"one_{team.name}_{number}.json", run_file(values), at, phase).runs.get()
 
 
@@ -172,7 +172,7 @@ def with_teams(shared_task: SharedTask, runs: Mapping[str, list[str]]) -> Shared
 
 
 def work_off(at: datetime, *, confined: bool = False) -> None:
-    """Run all of a worker's jobs. Use `confined` for content that would harm its reader."""
+    """Check and score everything that is waiting. Set `confined` if the content could harm the process reading it."""
     with nullcontext() if confined else without_children():
         for submission in Submission.objects.filter(state=Submission.State.RECEIVED):
             evaluate_submission(submission.pk, at)
@@ -183,7 +183,7 @@ def work_off(at: datetime, *, confined: bool = False) -> None:
 
 
 def judged(upload: GoldUpload, at: datetime) -> GoldUpload:
-    """Have a worker check a gold file and preview a correction."""
+    """Have a worker check a gold file and compute its preview."""
     check_gold_upload(upload.pk, at)
     with without_children():
         preview_gold(upload.pk, at)
@@ -192,7 +192,7 @@ def judged(upload: GoldUpload, at: datetime) -> GoldUpload:
 
 
 def applied(upload: GoldUpload, at: datetime) -> GoldUpload:
-    """Have a worker check a gold file, and apply it as its organizer, if possible."""
+    """Have a worker check a gold file. If it is valid, apply it as the organizer who sent it."""
     judged(upload, at)
     if upload.state == GoldUpload.State.READY:
         apply_gold(upload.sent_by, upload, at, note=NOTE)
@@ -202,13 +202,13 @@ def applied(upload: GoldUpload, at: datetime) -> GoldUpload:
 
 @contextmanager
 def without_children() -> Iterator[None]:
-    """Check and score in this process, since a child costs more than scoring four items."""
+    """Check and score in this process, because starting a child takes longer than scoring four items."""
     with patch.object(check, "Child", NoChild), patch.object(score, "Child", NoChild):
         yield
 
 
 class NoChild(Child):
-    """A child whose work is done in this process."""
+    """A stand-in for a child that works in this process."""
 
     def __init__(self, work: object, *_limits: Any, **_further: Any) -> None:
         self._work, self._pid, self._unsent, self._used = work, 0, b"", 0.0
@@ -224,13 +224,13 @@ class NoChild(Child):
 
 
 def check_submission(submission_id: UUID, at: datetime) -> list[UUID]:
-    """Check an upload like a worker that ends before scoring its runs. Return these runs."""
+    """Check an upload like a worker that stops before scoring. Return the ids of the runs left to score."""
     with checked(submission_id, at) as found:
         return [run.pk for run in found.runs]
 
 
 def validated(validation: Validation, at: datetime) -> ValidationReport:
-    """Return the report after a worker has run."""
+    """Have a worker run the validation, and return the report."""
     validate(validation.pk, at)
     report = report_of(Validation.objects.get(pk=validation.pk), at)
     assert report is not None
@@ -238,21 +238,20 @@ def validated(validation: Validation, at: datetime) -> ValidationReport:
 
 
 def deliver(at: datetime = EVALUATION) -> None:
-    """Send all waiting emails like a worker."""
-    for pk in outbox.due(at):
-        outbox.send(pk, at, mail_facts)
+    """Send all waiting emails, as a worker does."""
+    outbox.send(outbox.due(at), lambda: at, mail_facts)
 
 
 def remind(at: datetime) -> None:
-    """Queue and send the schedule's emails at a given time."""
+    """Queue the scheduled emails that are due at the given time."""
     for due in notices(at):
         OutgoingMail.objects.notify(due.user, due.kind, due.occasion, at, **due.about)
 
 
 def at_once(actions: list[Callable[[], Any]]) -> list[Any]:
-    """Start all actions at the same time, each on its own connection. Return the value or error of each.
+    """Start all actions at the same time, each on its own connection. Return each one's value or ActionError.
 
-    Raises the first error of another kind, in the order of the list.
+    If there are other errors, raise the first of them in the order of the list.
     """
     start = Barrier(len(actions))
 
@@ -264,7 +263,7 @@ def at_once(actions: list[Callable[[], Any]]) -> list[Any]:
         except ActionError as raised:
             return raised
         except Exception:
-            start.abort()  # so that no other thread waits for this one
+            start.abort()  # so that the other threads do not wait for this one
             raise
         finally:
             connection.close()
@@ -273,20 +272,20 @@ def at_once(actions: list[Callable[[], Any]]) -> list[Any]:
         done = [pool.submit(do, action) for action in actions]
     errors = [error for one in done if (error := one.exception())]
     if errors:
-        # BrokenBarrierErrors only follow from another error.
+        # a BrokenBarrierError is only the consequence of a different error
         raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))
     return [one.result() for one in done]
 
 
 def board(shared_task: SharedTask, at: datetime, phase: str = "evaluation", **choice: Any) -> Leaderboard:
-    """Return the board of track one, as a stranger sees it unless `viewer` is given."""
+    """Return the board of track one as someone who is not signed in sees it, or as `viewer` does."""
     viewer = choice.pop("viewer", AnonymousUser())
     track, there = shared_task.tracks.get(slug="one"), shared_task.phases.get(slug=phase)
     return leaderboard(track, there, viewer, at, Choices(**choice))
 
 
 def pack_of(shared_task: SharedTask, at: datetime = RELEASE) -> zipfile.ZipFile:
-    """Return the paper pack of the phase `evaluation` that is public at that time."""
+    """Return the paper pack of the phase `evaluation` as the public gets it at the given time."""
     tracks = list(Track.objects.filter(shared_task=shared_task).select_related("shared_task"))
     phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task, slug="evaluation")
     return zipfile.ZipFile(
@@ -295,12 +294,12 @@ def pack_of(shared_task: SharedTask, at: datetime = RELEASE) -> zipfile.ZipFile:
 
 
 def ranked(shown: BoardTable) -> list[tuple[int | None, str]]:
-    """Return the teams of a board with their ranks, in its order."""
+    """Return the rank and name of each team, in the board's order."""
     return [(row.rank, row.team) for row in shown.teams]
 
 
 def scored(team: Team, scores: Mapping[str, float | None], at: datetime, number: int = 1) -> Run:
-    """Create a run for track one with these scores, whatever its content."""
+    """Create a run for track one and record these scores, regardless of its content."""
     run = send_run(team, GOOD, number, at)
     gold = GoldStandard.objects.newest(run.track, run.phase.split)
     assert gold is not None
@@ -310,7 +309,7 @@ def scored(team: Team, scores: Mapping[str, float | None], at: datetime, number:
 
 
 def copy_of(run: Run, team: Team, scores: Mapping[str, float | None]) -> Run:
-    """Create another scored run in the same track and phase, without an upload."""
+    """Create a copy of this run for the team, with these scores but without an upload."""
     old = run.evaluations.get()
     run.pk, run.team, run.number, run.name = uuid4(), team, None, f"one_{team.name}.json"
     run.received_at += MILLISECOND
@@ -321,12 +320,12 @@ def copy_of(run: Run, team: Team, scores: Mapping[str, float | None]) -> Run:
 
 
 def queries(question: Callable[[], Any]) -> int:
-    """Return the number of queries."""
+    """Return how many database queries the call makes."""
     with CaptureQueriesContext(connection) as asked:
         question()
     return len(asked)
 
 
 def rescored(run: Run, scores: Mapping[str, float | None]) -> None:
-    """Change the scores in the run's evaluations."""
+    """Replace the scores in the run's evaluations."""
     Evaluation.objects.filter(run=run).update(scores=scores, rank_key=run.track.rank_key(scores))

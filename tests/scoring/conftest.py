@@ -1,4 +1,4 @@
-"""A small shared task for the engine's tests: one track of each run format, ten items."""
+"""A small shared task for the engine's tests, with ten items and one track for each run format."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -88,22 +88,59 @@ def test_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["check", "--task", "nowhere", "RUN"], "The definition in nowhere has errors"),
+        (["check", "--task", "nowhere", "RUN"], "get the rules, run: agon download nowhere -f rules"),
+        (["check", "--task", "there/nowhere", "RUN"], "agon download nowhere -f rules -p there"),
+        (["check", "--task", "nowhere/task.yaml", "RUN"], "The definition in nowhere/task.yaml has errors"),
+        (["check", "--task", "EMPTY", "RUN"], "cannot be read: No such file or directory"),
         (["check", "--task", "TASK", "--track", "task9", "RUN"], "its tracks are task1-hard"),
         (["check", "--task", "TASK", "--items", "nowhere.txt", "RUN"], "File not found: nowhere.txt"),
         (["check", "--task", "TASK", "nowhere.json"], "File not found: nowhere.json"),
-        (["check", "--task", "TASK", "TASK"], "is a folder. Give the files in it instead"),
+        (["check", "--task", "TASK", "TASK"], "is a folder. Specify the files in it instead"),
         (["check", "--task", "TASK", "--split", "trial", "RUN"], "no items for the split trial"),
-        (["score", "--task", "TASK", "--track", "task1-hard", "--gold", "BAD", "RUN"], "gold standard cannot be used"),
+        (["score", "--task", "TASK", "--track", "task1-hard", "--gold", "BAD", "RUN"], "Cannot use the gold standard"),
     ],
 )
 def test_wrong_usage_is_code_2_and_says_why(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     (folder / "bad.json").write_text("[", encoding="utf-8")
-    places = {"TASK": folder, "RUN": write(folder, "task1_hard_Lak_NLP_1"), "BAD": folder / "bad.json"}
+    (folder / "empty").mkdir()
+    places = {
+        "TASK": folder,
+        "RUN": write(folder, "task1_hard_Lak_NLP_1"),
+        "BAD": folder / "bad.json",
+        "EMPTY": folder / "empty",
+    }
     assert main([str(places.get(argument, argument)) for argument in arguments]) == 2
-    assert words in capsys.readouterr().err
+    assert words in " ".join(capsys.readouterr().err.split())  # long paths are wrapped
+
+
+def test_score_finds_the_track_by_name_and_the_gold_in_the_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, unnamed = write(folder, "task1_hard_Lak_NLP_1"), write(folder, "run.json")
+    task = ["score", "--task", str(folder)]
+    assert main([*task, str(unnamed)]) == 2
+    assert "The file name run.json does not contain a track. Add --track" in " ".join(capsys.readouterr().err.split())
+    assert main([*task, str(run)]) == 2
+    missing = "does not contain the gold standard of the track task1-hard, split test. Add --gold FILE."
+    assert missing in " ".join(capsys.readouterr().err.split())
+    with (folder / "task.yaml").open("a", encoding="utf-8") as definition:
+        definition.write("gold: [{track: task1-hard, file: gold.json}]\n")
+    write(folder, "gold.json")
+    for words in ([str(run)], [str(unnamed), "--track", "task1-hard"]):
+        assert main([*task, *words]) == 0
+        assert capsys.readouterr().out.endswith("\nicm  0.0\n")
+
+
+def test_the_task_option_has_a_short_form(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, gold = str(write(folder, "task1_hard_Lak_NLP_1")), str(write(folder, "gold.json"))
+    for words in (["check"], ["score", "--track", "task1-hard", "--gold", gold], ["explain"]):
+        printed = []
+        for option in ("--task", "-t"):
+            assert main([*words, option, str(folder), run]) == 0
+            printed.append(capsys.readouterr().out)
+        assert printed[0] == printed[1] != ""
 
 
 def test_explain_suggests_no_name_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,7 +150,7 @@ def test_explain_suggests_no_name_twice(folder: Path, capsys: pytest.CaptureFixt
     assert [near[0] for near in nearest] == ["task1_hard_UNED_2", "task1_hard_UNED_3"]
     assert not {"task1_hard_UNED_1", "task1_hard_UNED_2"} & {*nearest[1]}
     _, printed = run_json(capsys, "explain", "--task", folder, *names)
-    assert printed["names"][3]["problems"][0]["suggestion"] == "task1_hard_Lak_1"  # a name of another team
+    assert printed["names"][3]["problems"][0]["suggestion"] == "task1_hard_Lak_1"  # a name for a different team
 
 
 def test_explain_says_what_names_say(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,7 +251,7 @@ def test_errors_of_a_definition_come_in_the_order_of_its_lines(folder: Path) -> 
 
 @pytest.mark.parametrize("words", [["schema"], ["check", "--task", "FOLDER", "--json", "FILE"]])
 def test_a_reader_that_has_left_ends_it_quietly(folder: Path, words: list[str]) -> None:
-    """This happens, for example, in `agon schema | head`."""
+    """For example, `head` closes the pipe early in `agon schema | head`."""
     file = write(folder, "task1_hard_Lak_NLP_1.json", "Q")
     arguments = [{"FOLDER": str(folder), "FILE": str(file)}.get(word, word) for word in words]
     reading, writing = os.pipe()
@@ -234,3 +271,14 @@ def test_a_report_commands_no_terminal(folder: Path, capsys: pytest.CaptureFixtu
             assert not set(hostile) - set("]0;mine2J") & set(capsys.readouterr().out), (name, options)
     main(["check", "--task", str(folder), str(path)])
     assert capsys.readouterr().out.startswith("task1_\\u001b]0;mine\\u0007\\u009b2J\\u202e.json: invalid")
+
+
+@pytest.mark.parametrize(("name", "former"), [("analyze", "analyse"), ("votes", "gold")])
+def test_former_names_of_commands_still_work(name: str, former: str, capsys: pytest.CaptureFixture[str]) -> None:
+    helps = []
+    for command in (name, former):
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main([command, "--help"])
+        helps.append(capsys.readouterr().out)
+    assert helps[0] == helps[1]
+    assert "--task" in helps[0]

@@ -39,7 +39,7 @@ ARCHIVES = {
 
 
 class Case(NamedTuple):
-    """An entry of a cases.json, and the folder that its paths are relative to."""
+    """An entry of a cases.json, and the folder to which its paths are relative."""
 
     task: str
     folder: Path
@@ -78,11 +78,11 @@ def _archives() -> Iterator[Any]:
 
 
 def _definition(case: Case, **changes: Any) -> Definition:
-    """Return the included definition, with the track's metrics restricted to those that the case has values for."""
+    """Return the included definition, with the track's metrics limited to those for which the case has values."""
     definition = _shipped(case.task)
     track = definition.track(case.track)
     metrics = tuple(_metric(case.task, name) for name in case.entry.get("scores") or {}) or track.metrics
-    # The cases have their own items. Labeled pairs next to them are not among these.
+    # The cases have their own items, which do not include labeled pairs.
     changed = replace(track, metrics=metrics, optional_items={}, **changes)
     return replace(definition, tracks=tuple(changed if one is track else one for one in definition.tracks))
 

@@ -41,7 +41,7 @@ def right() -> bytes:
 
 def test_a_metric_of_one_class_asks_which(tiny: Definition, right: bytes) -> None:
     gold = load_gold(tiny, "task1-hard", right)
-    with pytest.raises(ValueError, match="f1 needs a class, such as f1:YES"):
+    with pytest.raises(ValueError, match="f1 requires a class, such as f1:YES"):
         compute(compare(gold, gold.answers), MetricSpec("f1"))
 
 

@@ -1,4 +1,7 @@
-"""Receipts: signed once and verified anywhere. A changed byte fails, and a sentence explains what failed."""
+"""Receipts: signed once and verified anywhere.
+
+If a byte is changed, verification fails with a sentence that explains why.
+"""
 
 import hashlib
 import json
@@ -58,9 +61,9 @@ def test_every_changed_byte_fails_with_a_sentence(signed):
         ({"note": "added"}, "was changed after signing"),
         ({"signature": "00"}, "was changed after signing"),
         ({"signature": "no"}, "was changed after signing"),
-        ({"signature": None}, 'lacks "signature"'),
+        ({"signature": None}, '"signature" is missing'),
         ({"key_id": "0123456789abcdef"}, "signed with the key 0123456789abcdef"),
-        ({"agon_receipt": 2}, 'lacks "agon_receipt": 1'),
+        ({"agon_receipt": 2}, 'does not contain "agon_receipt": 1'),
         ({"team": "\ud800"}, "was changed after signing"),
     ],
 )
@@ -78,15 +81,15 @@ def test_a_signature_is_written_in_one_way(signed):
 )
 def test_what_is_no_receipt_is_called_so(text):
     (error,) = verify(text, PUBLIC).errors
-    assert error.startswith("This is not a receipt")
+    assert error.startswith("The file is not a receipt")
 
 
 def test_another_portals_key_does_not_fit(signed):
     (error,) = verify(as_text(signed), public_key(new_private_key())).errors
-    assert "Another portal signed it" in error
+    assert "different portal signed" in error
 
 
-def test_keys_that_are_none(signed):
+def test_texts_that_are_not_keys(signed):
     for key in ("", "nonsense", PRIVATE):
         with pytest.raises(KeyUnusable):
             verify(as_text(signed), key)
@@ -108,25 +111,25 @@ def files(tmp_path: Path, signed: dict) -> Path:
 def test_the_command_line_verifies_receipt_and_file(files, capsys):
     words = ["receipt", "verify", "--key", str(files / "key"), str(files / "receipt.json")]
     assert main(words) == 0
-    assert "has the portal's signature" in capsys.readouterr().out
+    assert "signature is valid" in capsys.readouterr().out
     assert main([*words, str(files / "run.json")]) == 0
-    assert "The receipt belongs to this file." in capsys.readouterr().out
+    assert "The receipt matches the file." in capsys.readouterr().out
     (files / "run.json").write_bytes(BODY + b" ")
     assert main([*words, str(files / "run.json"), "--json"]) == 1
     answer = json.loads(capsys.readouterr().out)
     assert not answer["ok"]
     assert main([*words, str(files / "run.json")]) == 1
-    assert "The receipt is valid, but it belongs to another file." in capsys.readouterr().out
+    assert "The receipt is valid, but it is for a different file." in capsys.readouterr().out
     (files / "receipt.json").write_bytes((files / "receipt.json").read_bytes().replace(b"Meltemi", b"Mistral"))
     assert main([*words, str(files / "run.json")]) == 1
     assert "The receipt is not valid" in capsys.readouterr().out
-    assert "does not belong to this receipt" in answer["errors"][0]
+    assert "does not match this receipt" in answer["errors"][0]
 
 
 def test_the_command_line_names_what_is_missing(files, capsys):
     key, receipt = str(files / "key"), str(files / "receipt.json")
     assert main(["receipt", "verify", "--key", receipt, receipt]) == 2
-    assert "not a public key in PEM format" in capsys.readouterr().err
+    assert "Expected a public key in PEM format" in capsys.readouterr().err
     assert main(["receipt", "verify", "--key", key, str(files / "none")]) == 2
     assert "none" in capsys.readouterr().err
 

@@ -183,7 +183,7 @@ def test_a_missing_file_counts_nothing_or_is_skipped(folder: Path, missing: str,
     assert result.scores["combine:overall"] == pytest.approx(expected, abs=1e-12)
     assert result.scores["f1_macro_mean@language=deu"] is None
     assert result.scores["f1_macro_mean@language=eng"] == 1.0
-    assert result.scores["exact_match_ratio"] == pytest.approx(55 / 80)  # the missing file's items count as unanswered
+    assert result.scores["exact_match_ratio"] == pytest.approx(55 / 80)  # items of the missing file count as unanswered
 
 
 def test_an_upload_has_several_runs_of_several_files(
@@ -253,9 +253,20 @@ def test_the_command_line_reads_folders(
     gold, items = str(emotions.gold[0].file), str(emotions.tracks[0].items["test"])
     assert main(["score", *common, "--gold", gold, "--items", items, str(run)]) == 0
     assert json.loads(capsys.readouterr().out)["scores"]["combine:overall"] == 1.0
+    assert main(["score", "--task", str(folder), "--json", str(run)]) == 0  # the only track, and the folder's gold
+    assert json.loads(capsys.readouterr().out)["scores"]["combine:overall"] == 1.0
     (run / "pred_deu.csv").unlink()
     assert main(["check", "--task", str(folder), "--team", "Team", "--json", str(run)]) == 1
     assert [one["code"] for one in json.loads(capsys.readouterr().out)["problems"]] == ["files-missing"]
+
+
+def test_explained_names_of_the_other_files_keep_the_run_number(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("Team_1/pred_eng.csv", "Team_1/pred_deu.txt", "Team_1/pred_pt-BR.txt")
+    assert main(["explain", "--task", str(folder), "--json", *names]) == 1
+    _, *wrong = json.loads(capsys.readouterr().out)["names"]
+    assert [one["nearest"][0] for one in wrong] == ["Team_1/pred_deu.csv", "Team_1/pred_pt-BR.csv"]
 
 
 def test_baselines_are_written_file_by_file(
@@ -277,6 +288,9 @@ def test_paths_name_their_file() -> None:
     files = load_files()
     names = {"x/eng/a.csv": "eng", "pred_pt-BR.csv": "pt-BR", "engl.csv": None, "deu.csv": "deu", "pt.csv": "pt"}
     assert {name: value_of(files, name) for name in names} == names
+    assert value_of(files, "DEU/Run.csv") == "deu"
+    assert value_of(files, "ENG_run_deu.csv") == "deu"  # a value in the right case comes first
+    assert value_of(replace(files, spelling={"eng": "English"}), "english/run.csv") == "eng"
     report = Report()
     assert list(unpacked(packed({"b/pt-BR/r.csv": b"1", "eng.csv": b"2", ".hidden": b"3"}), files, report)) == [
         "eng",
@@ -295,10 +309,10 @@ def load_files() -> Files:
         ("of: [eng, deu, pt-BR]", "of: [eng]", "2 to 50"),
         ("of: [eng, deu, pt-BR]", "of: [eng, ENG]", "differ only in case"),
         ("name: language", "name: team", "reserved name"),
-        ("items: items/{language}.txt", "items: items/eng.txt", "needs {language}"),
-        ("gold/{language}/labels.csv", "gold/labels.csv", "needs {language}"),
-        ("pred_{language}.csv", "pred.csv", "names need {language}"),
-        ("slices: language,", "", "columns only for the files"),
+        ("items: items/{language}.txt", "items: items/eng.txt", "must contain the placeholder {language}"),
+        ("gold/{language}/labels.csv", "gold/labels.csv", "must contain the placeholder {language}"),
+        ("pred_{language}.csv", "pred.csv", "names must contain {language}"),
+        ("slices: language,", "", "columns: true only if its slices: is the name"),
     ],
 )
 def test_errors_of_the_definition(folder: Path, before: str, after: str, word: str) -> None:
@@ -307,8 +321,9 @@ def test_errors_of_the_definition(folder: Path, before: str, after: str, word: s
         load_definition(folder)
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_samples_stratified_by_file(emotions: Definition) -> None:
-    """The expected samples come from numpy alone: items are drawn from each file, as many as it has."""
+    """The expected samples come from numpy alone, which draws as many items from each file as the file has."""
     truth, spec = labels(0), emotions.tracks[0].metrics[0]
     run = flipped(truth, 0.2, 1)
     gold = load_gold(emotions, "track-a", emotions.gold[0].file)
@@ -342,6 +357,19 @@ def test_every_sample_has_as_many_items_of_each_file(emotions: Definition) -> No
     for rows in np.vstack(list(_draws(np.random.default_rng(0), gold.strata, 50))):
         names, counts = np.unique(starts[rows], return_counts=True)
         assert dict(zip(names.tolist(), counts.tolist(), strict=True)) == SIZES
+
+
+def test_files_can_have_weights(emotions: Definition, folder: Path) -> None:
+    parts = ", ".join(f'"f1_macro_mean@language={language}"' for language in SIZES)
+    text = TASK.replace(
+        "of: [f1_macro_mean], slices: language, by: mean, columns: true", f"of: [{parts}], weights: [3, 2, 1]"
+    )
+    (folder / "task.yaml").write_text(text)
+    weighted, truth = load_definition(folder), labels(0)
+    run = flipped(truth, 0.2, 1)
+    each = [f1(truth[language], run[language]) for language in SIZES]
+    found = score(weighted, "track-a", packed(tables(run)), weighted.gold[0].file).scores["combine:overall"]
+    assert found == pytest.approx(np.average(each, weights=[3, 2, 1]), abs=1e-12)
 
 
 def test_a_combined_score_has_one_tie_group(emotions: Definition, folder: Path) -> None:
@@ -384,3 +412,189 @@ def test_a_missing_file_is_skipped_in_every_sample(folder: Path) -> None:
     samples = field.resampled(np.random.default_rng(0), 200)
     assert samples[0] == pytest.approx(1)
     assert samples[1].std() > 0.01
+
+
+def test_surface_forms_are_read_from_the_texts_of_each_file(tmp_path: Path) -> None:
+    text = TASK.replace("{kind: table, id: id, columns: [anger, joy, fear]}", "{kind: typed-spans, classes: [PER]}")
+    text = text.replace("of: [eng, deu, pt-BR]", "of: [eng, deu]").replace("[f1_macro_mean]", "[entity_f1_surface]")
+    text = text.replace("- exact_match_ratio", "- entity_f1_surface").replace("labels.csv", "spans.txt")
+    text = text.replace("    items:", "    texts: {test: 'texts/{language}.csv'}\n    items:")
+    texts = {"eng": "Ann and Bob", "deu": "Bob und Ann"}
+    (tmp_path / "task.yaml").write_text(text)
+    for name in ("items", "texts", "gold/eng", "gold/deu"):
+        (tmp_path / name).mkdir(parents=True)
+    for language, own in texts.items():
+        (tmp_path / f"items/{language}.txt").write_text("1\n")
+        (tmp_path / f"texts/{language}.csv").write_text(f"id,text\n1,{own}\n")
+        (tmp_path / f"gold/{language}/spans.txt").write_text('1\t[[0, 3, "PER"], [8, 11, "PER"]]\n')
+    definition = load_definition(tmp_path)
+    run = packed({"eng.txt": b'1\t[[0, 3, "PER"]]\n', "deu.txt": b"1\t[]\n"})
+    found = score(definition, "track-a", run, definition.gold[0].file)
+    assert found.report.problems == []
+    # One of the two surface forms, Ann and Bob, was found.
+    assert found.scores["entity_f1_surface"] == pytest.approx(2 / 3)
+    assert found.scores["combine:overall"] == pytest.approx((2 / 3 + 0) / 2)
+
+
+BY_SPLIT = (
+    ("of: [eng, deu, pt-BR]", "of: {dev: [eng, deu], test: [eng, deu, pt-BR]}"),
+    ("items: items/{language}.txt", "items: {dev: 'dev/{language}.txt', test: 'items/{language}.txt'}"),
+    (
+        "      - exact_match_ratio\n",
+        "      - {combine: weighted, of: ['f1_macro_mean@language=eng', 'f1_macro_mean@language=deu', "
+        "'f1_macro_mean@language=pt-BR'], weights: [3, 2, 1], missing: zero}\n      - exact_match_ratio\n",
+    ),
+    ("gold: [", "gold: [{track: track-a, split: dev, file: 'dev/{language}.csv'}, "),
+    ("scores: at-once,", "split: dev, scores: at-once,"),
+    ("best}]", "best}, {slug: late, opens: '2026-02-01 00:00 UTC', scores: at-once, official: best}]"),
+)
+
+
+def write_by_split(folder: Path, *further: tuple[str, str]) -> None:
+    """Write the task with files in two languages for the split `dev`, and in three for `test`."""
+    text = TASK
+    for before, after in (*BY_SPLIT, *further):
+        assert before in text
+        text = text.replace(before, after)
+    (folder / "task.yaml").write_text(text)
+    (folder / "dev").mkdir()
+    for language in ("eng", "deu"):
+        (folder / f"dev/{language}.txt").write_bytes((folder / f"items/{language}.txt").read_bytes())
+        (folder / f"dev/{language}.csv").write_bytes((folder / f"gold/{language}/labels.csv").read_bytes())
+
+
+@pytest.fixture
+def by_split(folder: Path) -> Definition:
+    write_by_split(folder)
+    return load_definition(folder)
+
+
+def test_splits_can_have_different_files(by_split: Definition) -> None:
+    assert problems_of_folder(by_split) == []
+    assert [len(by_split.paths_of_gold(gold)) for gold in by_split.gold] == [2, 3]
+    assert len(by_split.files_of_rules) == 5
+    truth = labels(0)
+    run = tables(flipped(truth, 0.2, 1))
+    del run["pt-BR.csv"]
+    each = {language: f1(truth[language], flipped(truth, 0.2, 1)[language]) for language in ("eng", "deu")}
+    found = score(by_split, "track-a", packed(run), by_split.gold[0].file, split="dev")
+    assert found.report.problems == []
+    assert found.scores == pytest.approx(
+        {
+            "combine:overall": np.mean(list(each.values())),
+            "f1_macro_mean@language=eng": each["eng"],
+            "f1_macro_mean@language=deu": each["deu"],
+            "combine:weighted": np.average(list(each.values()), weights=[3, 2]),
+            "exact_match_ratio": found.scores["exact_match_ratio"],
+        },
+        abs=1e-12,
+    )
+    report = score(by_split, "track-a", packed(run), by_split.gold[1].file).report
+    assert [(one.code, one.places) for one in report] == [("files-missing", ("pt-BR",))]
+    late = score(by_split, "track-a", packed(tables(truth)), by_split.gold[1].file)
+    assert len(late.scores) == 6
+    assert set(late.scores.values()) == {1.0}
+
+
+def test_an_upload_has_the_files_of_its_split(
+    by_split: Definition, stored: Callable[[Mapping[str, bytes]], Path]
+) -> None:
+    entries = {f"Team_1/pred_{name}": own for name, own in tables(labels(0)).items()}
+    path = stored(entries)
+    assert check_upload(by_split, path, "runs.zip", "Team").ok
+    report = check_upload(by_split, path, "runs.zip", "Team", split="dev").report
+    assert [(one.code, one.found, one.expected) for one in report] == [("name-file", "pt-BR", "eng, deu")]
+    del entries["Team_1/pred_pt-BR.csv"]
+    path = stored(entries)
+    assert check_upload(by_split, path, "runs.zip", "Team", split="dev").ok
+    assert "files-missing" in {one.code for one in check_upload(by_split, path, "runs.zip", "Team").report}
+
+
+def test_commands_read_the_files_of_a_split(
+    by_split: Definition, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["baselines", "--task", str(folder), "--split", "dev", "--json", "--only", "random"]
+    assert main(command) == 0
+    written = [Path(one).name for one in json.loads(capsys.readouterr().out)["written"]]
+    assert written == ["eng.csv", "deu.csv"]
+    run, gold = str(folder / "baselines/dev/track-a/random"), str(by_split.gold[0].file)
+    common = ["--task", str(folder), "--split", "dev", "--track", "track-a", "--gold", gold, "--json"]
+    for name in ("score", "analyze", "significance"):
+        assert main([name, *common, run]) == 0
+    assert main(["check", "--task", str(folder), "--split", "test", "--track", "track-a", "--json", run]) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word"),
+    [
+        ("of: {dev: [eng, deu], test:", "of: {test:", "no list of files for the split dev"),
+        ("of: {dev: [eng, deu],", "of: {dev: [eng, deu], trial: [eng],", "no items for the split trial"),
+        ("of: {dev: [eng, deu],", "of: {dev: [],", "the split dev has no files"),
+        ("of: {dev: [eng, deu],", "of: {dev: [eng, ENG],", "differ only in case"),
+        ("of: {dev: [eng, deu],", "of: {dev: [eng, eng],", "each entry only once"),
+        ("rank_by: combine:overall", "rank_by: f1_macro_mean@language=pt-BR", "that the split dev does not have"),
+    ],
+)
+def test_errors_of_files_by_split(folder: Path, before: str, after: str, word: str) -> None:
+    write_by_split(folder, (before, after))
+    with pytest.raises(DefinitionError, match=f"(?s).*{word}"):
+        load_definition(folder)
+
+
+ALIASES = "naming:\n  run: '{language}/{team}.csv'\n  aliases: {language: {eng: english, pt-BR: portuguese}}\n"
+
+
+def with_aliases(folder: Path, aliases: str = ALIASES) -> Definition:
+    text = TASK.replace('naming: {run: "{team}_{number}/pred_{language}.csv", number: [1, 2, 3]}\n', aliases)
+    assert text != TASK
+    (folder / "task.yaml").write_text(text)
+    return load_definition(folder)
+
+
+def test_files_can_have_aliases_in_names(
+    folder: Path, tmp_path: Path, stored: Callable[[Mapping[str, bytes]], Path]
+) -> None:
+    definition, run = with_aliases(folder), tables(labels(0))
+    assert problems_of_folder(definition) == []
+    entries = {
+        "english/Team.csv": run["eng.csv"],
+        "deu/Team.csv": run["deu.csv"],
+        "portuguese/Team.csv": run["pt-BR.csv"],
+    }
+    path = stored(entries)
+    upload = check_upload(definition, path, "run.zip", "Team")
+    assert upload.report.problems == []
+    assert [(one.run.name, one.items) for one in upload.runs] == [("{language}/Team.csv", 80)]
+    assert read_run(path, upload.runs[0].run.entry) == packed(run)
+    for name, content in entries.items():
+        (tmp_path / "run" / name).parent.mkdir(parents=True)
+        (tmp_path / "run" / name).write_bytes(content)
+    result = score(definition, "track-a", tmp_path / "run", definition.gold[0].file)
+    assert result.report.problems == []
+    assert result.scores["f1_macro_mean@language=pt-BR"] == 1.0
+
+
+def test_problems_name_files_by_their_aliases(folder: Path, stored: Callable[[Mapping[str, bytes]], Path]) -> None:
+    definition, run = with_aliases(folder), tables(labels(0))
+    entries = {"eng/Team.csv": run["eng.csv"], "deu/Team.csv": run["deu.csv"]}
+    report = check_upload(definition, stored(entries), "run.zip", "Team").report
+    assert [(one.code, one.found, one.expected, one.suggestion) for one in report if one.code == "name-file"] == [
+        ("name-file", "eng", "english, deu, portuguese", "english/Team.csv")
+    ]
+    entries = {"english/Team.csv": run["eng.csv"], "deu/Team.csv": run["deu.csv"]}
+    report = check_upload(definition, stored(entries), "run.zip", "Team").report
+    assert [(one.code, one.places) for one in report] == [("files-missing", ("portuguese",))]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "word"),
+    [
+        ("eng: english", "fra: french", "fra is not a value of {language}"),
+        ("eng: english", "eng: deu", "eng and deu have the same spelling"),
+        ("eng: english", "eng: Portuguese", "eng and pt-BR have the same spelling"),
+        ("aliases: {language", "aliases: {languages", "there are no aliases for {languages}"),
+    ],
+)
+def test_errors_of_aliases(folder: Path, before: str, after: str, word: str) -> None:
+    with pytest.raises(DefinitionError, match="(?s).*" + word.replace("{", r"\{")):
+        with_aliases(folder, ALIASES.replace(before, after))

@@ -1,4 +1,4 @@
-"""The actions behind each URL, found in the code of views, and how tests call them."""
+"""The actions behind each URL, as found in the code of its view, and how tests call them."""
 
 import dis
 import inspect
@@ -18,7 +18,7 @@ Find = Callable[[World, Any], Any]
 
 
 def addresses(resolver: URLResolver | None = None, namespace: str = "") -> Iterator[tuple[str, URLPattern]]:
-    """Yield name and pattern of every URL of the portal."""
+    """Yield the name and pattern of every URL of the portal."""
     for pattern in (resolver or get_resolver()).url_patterns:
         if isinstance(pattern, URLResolver):
             yield from addresses(pattern, f"{pattern.namespace}:" if pattern.namespace else namespace)
@@ -27,7 +27,10 @@ def addresses(resolver: URLResolver | None = None, namespace: str = "") -> Itera
 
 
 def called_actions() -> set[tuple[str, str]]:
-    """Return URL and action names for each action that a view uses, directly or through functions of `portal.web`."""
+    """Return pairs of URL name and action name for each action that a view uses.
+
+    Views may use actions directly or through functions of `portal.web`.
+    """
     return {(name, one.name) for name, pattern in addresses() for one in _actions_of(pattern.callback, set())}
 
 
@@ -41,7 +44,7 @@ def _actions_of(view: Callable[..., Any], seen: set[Any]) -> Iterator[Action[Any
 
 
 def _globals_of(function: Callable[..., Any]) -> Iterator[Any]:
-    """Yield the values of a function's global names, and the attributes of modules among them."""
+    """Yield the values of a function's global names and, for modules, their attributes."""
     if not isinstance(function, FunctionType):
         return
     for code in _codes(function.__code__):
@@ -67,10 +70,10 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A POST that reaches the action unless the role forbids it.
+    """A POST request that reaches the action if the caller's role is allowed.
 
-    `target` returns the object in the URL for that person, or None if there is no object. If other roles call the
-    action from another page, `roles` lists the ones that this page is for.
+    `target` returns the object that the URL refers to for a person, or None if there is none. If other roles call
+    the action from a different page, `roles` lists those that use this page.
     """
 
     target: Find
@@ -100,7 +103,7 @@ def _own_account(_world: World, who: Any) -> Any:
 
 
 def _nothing(_world: World, _who: Any) -> DeviceLogin:
-    """Return a command-line login that no one has allowed yet."""
+    """Return a command-line login that has not been approved yet."""
     return DeviceLogin()
 
 
@@ -177,4 +180,4 @@ CALLS: dict[tuple[str, str], Call] = {
 }
 
 BY_OTHER_RULES = {("dataset", "give_password"), ("dataset", "record_download")}
-"""A page for reading: what people need for a file is the rule of `portal.permissions`, whose rows are in the table."""
+"""Actions of a page for reading: `portal.permissions` decides who gets a file, and the table has rows for this page."""

@@ -1,4 +1,4 @@
-"""Every URL of the API with Bora's objects, and tokens for people of each role."""
+"""Every URL of the API with Bora's objects, and tokens for people in each role."""
 
 from typing import Any
 
@@ -18,13 +18,13 @@ TOKENS = (
     "captain:organize", "rival:submit", "other_organizer:organize", "password_organizer:organize", "organizer:read",
     "organizer:submit", "organizer:organize", "elsewhere:organize", "administrator:organize",
 )  # fmt: skip
-"""Role and scope; `elsewhere` is the organizer by a token for another shared task."""
+"""Role and scope; `elsewhere` is the organizer with a token for a different shared task."""
 
 NAMES = [name for name, _ in addresses() if name.startswith("api:")]
 
 
 def arguments(world: World, name: str) -> dict[str, Any]:
-    """Return the arguments for the URL with that name."""
+    """Return the arguments for the URL with this name."""
     known = {
         "task": "gated",
         "track": "one",
@@ -53,7 +53,7 @@ def address_of(world: World, name: str) -> str:
 
 
 def who(world: World, token: str) -> Any:
-    """Return the user in the API, limited by the token."""
+    """Return the user as the API sees them, limited by the token."""
     role, _, scope = token.partition(":")
     if role == "anonymous":
         return AnonymousUser()
@@ -63,13 +63,13 @@ def who(world: World, token: str) -> Any:
 
 
 def script(world: World, token: str) -> Script:
-    """Return a script with a token of that role and scope."""
+    """Return an API client with a token of this role and scope."""
     user = who(world, token)
     return Script(user, user.token.scope, user.token.shared_task) if user.is_authenticated else Script()
 
 
 def answer(world: World, token: str, name: str, method: str) -> HttpResponseBase:
-    """Return the response to an empty request. Its changes are undone."""
+    """Return the response to an empty request. Any database changes are rolled back."""
     cache.clear()
     caches["rates"].clear()
     before = transaction.savepoint()

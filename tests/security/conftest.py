@@ -1,4 +1,4 @@
-"""People in every role of a shared task, with an object of each kind that a URL can name."""
+"""People in every role of a shared task, with an object of each kind that URLs refer to."""
 
 from copy import deepcopy
 from http.cookies import SimpleCookie
@@ -88,11 +88,11 @@ class World:
         return team
 
     def who(self, role: str) -> Any:
-        """Return the user in the requests of `client(role)`."""
+        """Return the user who makes the requests of `client(role)`."""
         return AnonymousUser() if role in ("anonymous", "unverified") else self.people[role]
 
     def arguments(self, name: str) -> dict[str, Any]:
-        """Return the arguments for the URL with that name: Bora's objects in its task."""
+        """Return the arguments for the URL with this name: Bora's objects in the task `gated`."""
         task = {"slug": "gated"}
         return {
             "client_wheel": {"name": wheel().name},
@@ -128,6 +128,7 @@ class World:
             "run_file": {"pk": self.run.pk},
             "insights": task | {"track": "one"},
             "compare": task | {"track": "one"},
+            "overall_figure": task | {"name": "by-track", "ending": "svg"},
             "insights_figure": task | {"track": "one", "name": "over-time", "ending": "svg"},
             "paper": task | {"phase": "evaluation"},
             "paper_pack": task | {"phase": "evaluation"},
@@ -144,7 +145,7 @@ class World:
         }.get(name, task)
 
     def client(self, role: str) -> Client:
-        """Return a client signed in with that role. Signing in fails without a confirmed email address."""
+        """Return a client signed in with this role. Sign-in fails if the email address is unconfirmed."""
         client = Client()
         if role not in self._cookies:
             if role == "unverified":

@@ -1,4 +1,4 @@
-"""Every page of the portal, as seen by people of several roles."""
+"""Every page of the portal, as seen by people in several roles."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

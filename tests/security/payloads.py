@@ -1,4 +1,4 @@
-"""Thirty payloads that try to inject a script into a page, grouped by the context that they break out of."""
+"""Thirty payloads that try to inject a script into a page, grouped by the context from which they break out."""
 
 PAYLOADS = (
     "<script>window.xss=1</script>",
@@ -32,7 +32,7 @@ PAYLOADS = (
     "{{ 7|add:7 }}{% debug %}${window.xss=1}",
     "<!--><img src=x onerror=window.xss=1>-->",
 )
-# The same for Markdown, which generates its own tags.
+# Payloads for Markdown, which generates its own tags.
 MARKDOWN = (
     "[xss](javascript:window.xss=1)",
     "[xss](java&#115;cript:window.xss=1)",

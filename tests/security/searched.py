@@ -1,4 +1,4 @@
-"""Runs that also search their child's memory. The child imports this module, so it has no Django."""
+"""Runs that also search their child's memory. The child imports this module, so it must not import Django."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from portal.evaluation.confined.runs import Runs
 
 
 class SearchedRuns:
-    """Runs whose answers have `has_word`: whether the word is in the child's memory afterwards."""
+    """Runs whose answers include `has_word`: whether the word is in the child's memory afterwards."""
 
     def __init__(self, runs: Runs, shifted: bytes) -> None:
         self._runs, self._shifted = runs, shifted
@@ -26,7 +26,10 @@ def shift(word: bytes) -> bytes:
 
 
 def memory_has(shifted: bytes) -> bool:
-    """Return whether a word is in this process's memory. It is passed shifted, so that the argument is not found."""
+    """Return whether a word is in this process's memory.
+
+    The argument is the word with `shift` applied, so that the argument itself is not found.
+    """
     higher = shift(bytes(range(256)))
     with Path("/proc/self/maps").open(encoding="ascii") as maps:
         areas = [re.match(r"(\w+)-(\w+) rw", line) for line in maps]

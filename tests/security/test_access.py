@@ -1,7 +1,7 @@
 """Who may do what at each URL, as declared by its actions and listed in the table next to this file.
 
 Each cell of the table is the status of an empty request. The table has rows for pages that people read and for
-allauth's pages. The URLs of `/admin/` have a separate rule below, and those of the API a separate table
+allauth's pages. There is a separate rule below for the URLs of `/admin/`, and a separate table for those of the API
 (`test_api_access.py`). URLs with neither a row nor an action must be closed.
 """
 
@@ -46,7 +46,7 @@ def table() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def answer(world: World, role: str, name: str, method: str, **options: Any) -> HttpResponseBase:
-    """Return the response to a request with this `data`. Its changes are undone."""
+    """Return the response to a request, which may carry `data`. Any database changes are rolled back."""
     arguments = world.arguments(name) | options.get("arguments", {})
     try:
         address = reverse(name, kwargs=arguments)
@@ -93,7 +93,7 @@ def test_each_role_meets_what_the_table_says(world: World, role: str) -> None:
 
 
 class Passed:
-    """A recorder of the actions whose role allowed the caller, whatever the result."""
+    """A record of the actions that allowed the caller's role, whatever the result."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: set[str] = set()
@@ -114,9 +114,9 @@ class Passed:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_each_role_may_do_what_the_declarations_say(world: World, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Callers are admitted if the action's role allows them, and then see what an empty form lacks.
+    """An empty form reaches the action if the caller's role is allowed. The response then says what is missing.
 
-    A form without a row in the table is shown to those who may submit it.
+    A form without a row in the table is shown to everyone who may submit it.
     """
     passed, rows = Passed(monkeypatch), table()
     expected, found = {}, {}
@@ -133,7 +133,7 @@ def test_each_role_may_do_what_the_declarations_say(world: World, role: str, mon
 
 
 def may(world: World, role: str, action: str, call: Call) -> bool:
-    """Return whether the action's declaration allows it."""
+    """Return whether the action's declaration allows this role to call it."""
     who = world.who(role)
     target = call.target(world, who)
     is_for = not call.roles or role in call.roles
@@ -152,7 +152,7 @@ def test_what_has_neither_a_row_nor_an_action_is_closed(world: World, role: str)
 
 
 def test_no_post_without_a_token(world: World) -> None:
-    """Three kinds of URLs are excepted.
+    """Three kinds of URLs are exempt.
 
     The link that stops emails is signed, and mail programs post to it (RFC 8058). An old URL only redirects to the new
     one. The URLs of RFC 8628 use no session.

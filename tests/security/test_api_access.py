@@ -1,7 +1,7 @@
 """Who may do what at each URL of the API, by role and token scope.
 
-Reading is listed in the table next to this file, with the status of the response in each cell. A new URL without a row
-fails. Actions are open to those whom their role allows, with a token of the role's scope.
+URLs for reading are listed in the table next to this file, with the status of the response in each cell. A new URL
+needs a row. Actions are allowed for the roles that they declare, with a token of the role's scope.
 """
 
 import csv
@@ -53,7 +53,7 @@ def table() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def declared() -> set[tuple[str, str]]:
-    """Return name and method of each operation."""
+    """Return the name and method of each operation."""
     return {
         (f"api:{operation.url_name}", method)
         for _prefix, router in api._routers
@@ -107,7 +107,7 @@ def _is_closed(response: Any, action: Action[Any, Any, Any]) -> bool:
     return json.loads(response.content)["code"] in codes
 
 
-def test_a_session_is_as_good_as_nothing(world: World) -> None:
+def test_a_session_grants_no_access(world: World) -> None:
     for name, method in table():
         as_captain = world.client("captain").generic(method, address_of(world, name)).status_code
         assert as_captain == Client().generic(method, address_of(world, name)).status_code, name

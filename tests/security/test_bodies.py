@@ -1,4 +1,4 @@
-"""Large bodies are read only from people who may send them, and never written to disk for others."""
+"""Large bodies are read only from people who may send them, and never written to disk for anyone else."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ ORGANIZERS = ("replace_dataset", "organize_gold")
 
 
 class Watched(FakePayload):
-    """A body that counts the bytes read from it, and lists a folder's files at its end."""
+    """A body that counts the bytes read from it and lists a folder's files after each read."""
 
     def __init__(self, body: bytes, folder: Path) -> None:
         super().__init__(body)
@@ -52,7 +52,7 @@ def folder(tmp_path: Path, settings: Any) -> Path:
 def post(world: World, client: Client, name: str, folder: Path) -> Watched:
     body = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile("large.zip", LARGE), "target": "one test"})
     watched = Watched(body, folder)
-    client.handler.enforce_csrf_checks = True  # with a cookie, the CSRF check reads the body
+    client.handler.enforce_csrf_checks = True  # if there is a cookie, the CSRF check reads the body
     client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
     before = transaction.savepoint()
     client.generic("POST", address_of(world, name), body, MULTIPART_CONTENT, **{"wsgi.input": watched})  # type: ignore[arg-type]
@@ -62,7 +62,7 @@ def post(world: World, client: Client, name: str, folder: Path) -> Watched:
 
 @pytest.mark.parametrize("role", ["anonymous", "teamless", "captain", "password_organizer"])
 @pytest.mark.parametrize("name", ORGANIZERS)
-def test_no_body_is_read_of_who_may_not_organize(world: World, folder: Path, role: str, name: str) -> None:
+def test_no_body_is_read_from_people_who_may_not_organize(world: World, folder: Path, role: str, name: str) -> None:
     assert post(world, world.client(role), name, folder).read_bytes == 0
 
 

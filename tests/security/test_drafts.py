@@ -1,4 +1,4 @@
-"""Drafts and hidden tasks are invisible at every URL and in every email, except for their organizers."""
+"""Drafts and hidden tasks are invisible at every URL and in every email, except to their organizers."""
 
 import pytest
 from django.test import Client
@@ -7,6 +7,7 @@ from django.urls import NoReverseMatch, reverse
 from portal.models import Phase, SharedTask
 from portal.queries.board_head import board_head
 from portal.queries.occasions import notices
+from tests.portal.remembered import remembered
 from tests.portal.web.conftest import Clock
 from tests.portal.web.conftest import at as at
 from tests.portal.world import EVALUATION, POST, RELEASE, STRANGER, work_off
@@ -18,17 +19,23 @@ from tests.security.test_access import answer as page_answer
 WORD = "Xylophone"
 OTHERS = ("anonymous", "teamless", "captain", "other_organizer")
 OTHER_TOKENS = ("anonymous", "captain:organize", "other_organizer:organize")
-OWN_DATA = {"export_data", "delete_account"}  # people can always reach their own data
+OWN_DATA = {"export_data", "delete_account"}  # people can always access their own data
+
+
+@remembered
+def evaluated(world: World) -> World:
+    """The world after all runs were scored."""
+    work_off(EVALUATION)
+    return world
 
 
 @pytest.fixture(params=[SharedTask.State.DRAFT, SharedTask.State.HIDDEN])
-def closed(world: World, request: pytest.FixtureRequest, at: Clock) -> World:
+def closed(evaluated: World, request: pytest.FixtureRequest, at: Clock) -> World:
     """The world with its task visible only to organizers, although its scores would be public."""
     at(POST)
-    work_off(EVALUATION)
-    SharedTask.objects.filter(pk=world.task.pk).update(state=request.param, title=WORD)
-    world.task.refresh_from_db()
-    return world
+    SharedTask.objects.filter(pk=evaluated.task.pk).update(state=request.param, title=WORD)
+    evaluated.task.refresh_from_db()
+    return evaluated
 
 
 def is_of_task(world: World, name: str) -> bool:
@@ -41,7 +48,7 @@ def is_of_task(world: World, name: str) -> bool:
 
 
 @pytest.mark.parametrize("role", OTHERS)
-def test_no_page_knows_it(closed: World, role: str) -> None:
+def test_it_is_on_no_page(closed: World, role: str) -> None:
     for name in [name for name in OWN_NAMES if name not in OWN_DATA]:
         for method in ("GET", "POST"):
             response = page_answer(closed, role, name, method)
@@ -54,7 +61,7 @@ def test_no_page_knows_it(closed: World, role: str) -> None:
 
 
 @pytest.mark.parametrize("token", OTHER_TOKENS)
-def test_no_address_of_the_api_knows_it(closed: World, token: str) -> None:
+def test_it_is_at_no_url_of_the_api(closed: World, token: str) -> None:
     for name in api.NAMES:
         if name in ("api:nothing", "api:api-root", "api:openapi-json"):
             continue

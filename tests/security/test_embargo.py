@@ -1,7 +1,7 @@
-"""No score reaches anyone too early: unmistakable scores are searched for at every URL, for every viewer.
+"""No score is shown too early: distinctive scores are searched for at every URL, for every viewer.
 
 `SHOWS` lists where the scores of a released phase appear, and for whom. A new URL that shows scores fails until it has
-an entry, and one with arguments fails until `World.arguments` has them. Emails are searched, too.
+an entry, and a URL with arguments fails until `World.arguments` has them. Emails are also searched.
 """
 
 import json
@@ -44,9 +44,10 @@ from tests.security.pages import address_of
 from tests.security.test_access import ADMIN, NAMES
 
 SCORES = {"evaluation": 0.73910009, "post": 0.84620009, "without-gold": 0.61110009}  # by phase
-STEP = "0.60"  # what a ladder of 0.05 shows of the last value
-HIDDEN_STEP = "0.8487"  # what a ladder of 0.0123 would show of `post`
-WORDS = {"evaluation": "Zyxeval", "post": "Zyxpost", "without-gold": "Zyxstep"}  # words in their details and flags
+STEP = "0.60"  # the score of `without-gold` as a ladder of 0.05 shows it
+HIDDEN_STEP = "0.8487"  # the score of `post` as a ladder of 0.0123 would show it
+# Words in the details and flags of evaluations.
+WORDS = {"evaluation": "Zyxeval", "post": "Zyxpost", "without-gold": "Zyxstep"}
 _FORMS = {
     slug: re.compile(rf"(?<!\d)({re.escape(f'{score:.4f}')}|{re.escape(f'{100 * score:.2f}')})|{WORDS[slug]}")
     for slug, score in SCORES.items()
@@ -84,11 +85,12 @@ SHOWS = {  # where the scores of a released phase appear, and for whom
     "api:gold_upload": ORGANIZERS,
     "admin": frozenset(("admin",)),
 }
+# Pages that need a release, or that do not exist for every set of runs.
 UNRELEASED = {
     "released_board",
     "insights_figure",
     "api:released_leaderboard",
-}  # pages that need a release, or do not exist for all sets of runs
+}
 BOARDS = ("leaderboard", "leaderboards", "insights", "compare", "insights_figure", "released_board")
 FILES = ("", "&format=csv", "&format=json")
 CHOICES = ("&runs=all", "&sort=accuracy")  # for the board of a single track
@@ -126,9 +128,10 @@ def phases(hidden: dict[str, Phase], at: Clock) -> dict[str, Phase]:
 
 @remembered
 def hidden(world: World, at: Clock) -> dict[str, Phase]:
-    """Three phases with scored runs of two teams: one whose release was taken back, one never shown, and one in steps.
+    """Three phases with scored runs from two teams.
 
-    The phase that is never shown has a ladder, too.
+    The release of the first was canceled, the scores of the second are never shown, and those of the third are shown
+    in steps. The second also has a ladder.
     """
     task, opens, closes = world.run.track.shared_task, EVALUATION - timedelta(days=1), POST + timedelta(days=9)
     task.phases.filter(slug="evaluation").update(released=RELEASE)
@@ -192,8 +195,8 @@ def look(
 ) -> set[Sighting]:
     """Return where each score is shown now, and to whom, after building the paper packs.
 
-    `only` limits the search to URLs with these names. Once all phases of `enough` were seen at a name, the search
-    skips its other URLs.
+    `only` limits the search to URLs with these names. Once all phases in `enough` have been seen at URLs with the same
+    name, the other URLs with this name are skipped.
     """
     if "paper" in only:
         for phase in Phase.objects.filter(shared_task__slug="gated").select_related("shared_task"):
@@ -209,7 +212,7 @@ def look(
 def _seen_by(
     world: World, role: str, user: User | None, now: datetime, only: Container[str], enough: Set[str]
 ) -> dict[str, set[str]]:
-    """Return the phases that were seen, by name of the URL."""
+    """Return the phases whose scores this person sees, by URL name."""
     client, ask = Client(), Script(user, "organize")
     if user is not None:
         client.force_login(user)
@@ -232,7 +235,7 @@ def _phases_in(content: str) -> set[str]:
 
 
 def _mails_to(user: User, now: datetime) -> str:
-    """Return the current texts of all emails in the outbox to that person."""
+    """Return the current texts of all emails to this person in the outbox."""
     related = ("shared_task", "team__shared_task", "user", "phase", "submission__phase")
     mails = OutgoingMail.objects.filter(user=user).select_related(*related)
     found = ((mail, facts(mail, now)) for mail in mails)
@@ -247,7 +250,7 @@ def _runs() -> list[Run]:
 
 
 def _addresses(world: World, *, is_admin: bool) -> Iterator[tuple[str, str]]:
-    """Yield all URLs of the portal by name, with the choices for boards."""
+    """Yield the names and addresses of all of the portal's URLs, including boards with their filters."""
     for name in NAMES:
         if name in ("account_logout", "paper") or name.startswith(("run", "submission")):
             continue
@@ -274,7 +277,7 @@ def _addresses(world: World, *, is_admin: bool) -> Iterator[tuple[str, str]]:
 
 
 def _api_addresses(world: World) -> Iterator[tuple[str, str]]:
-    """Yield everything that the API reads: each list, run and upload, and each board with its choices."""
+    """Yield every readable API URL: each list, run and upload, and each board with its filters."""
     runs = _runs()
     for name in API_NAMES:
         for run in runs if name in ("api:run", "api:run_items", "api:run_file") else ():
@@ -289,7 +292,7 @@ def _api_addresses(world: World) -> Iterator[tuple[str, str]]:
 
 
 def _content(answer: Any) -> str:
-    """Return the content of a response. For a zip, return that of its text files."""
+    """Return the content of a response or, for a zip, of its text files."""
     assert answer.status_code != HTTPStatus.TOO_MANY_REQUESTS  # a rate limit would hide the content
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
     if body.startswith(b"PK"):
@@ -303,7 +306,7 @@ def names(found: set[Sighting], role: str, phase: str) -> set[str]:
 
 
 def shown_to(role: str) -> set[str]:
-    """Return the names of URLs where that role sees the scores of a released phase."""
+    """Return the names of URLs where this role sees the scores of a released phase."""
     return {name for name, roles in SHOWS.items() if role in roles}
 
 
@@ -318,7 +321,7 @@ def test_scores_are_shown_where_and_when_they_may_be(
     for role, user in organizers.items():
         found = look(world, {role: user}, RELEASE, only=shown_to(role), enough=SCORES.keys())
         for slug in SCORES:
-            in_steps = {"paper"} if slug == "without-gold" else set()  # the same for everyone, including organizers
+            in_steps = {"paper"} if slug == "without-gold" else set()  # the same for everyone, even organizers
             assert names(found, role, slug) >= shown_to(role) - UNRELEASED - in_steps, (role, slug)
     steps = f"{address_of(world, 'leaderboard')}?phase=without-gold"
     assert STEP in Client().get(steps).content.decode()
@@ -362,7 +365,7 @@ CLOSED = {  # what a captain sees of hidden phases, and where, if one queryset l
 def test_nothing_but_the_gate_hides_them(
     world: World, people: dict[str, User | None], phases: dict[str, Phase], monkeypatch, gate: type, method: str
 ) -> None:
-    """Each queryset decides independently, and the search above notices one that lets everything through."""
+    """If any one of the querysets lets everything through, the search above finds what becomes visible."""
     monkeypatch.setattr(gate, method, lambda self, *_viewer_and_time: self.all())
     phase, places = CLOSED[gate, method]
     found = look(world, {"captain": people["captain"]}, RELEASE, only=places, enough={phase})

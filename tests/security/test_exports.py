@@ -1,4 +1,4 @@
-"""All exported tables use the one writer that makes formulas harmless."""
+"""Exported tables all use the same function to make formulas harmless."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A child that checks an upload has no gold in its memory, even if its worker has opened gold before."""
+"""A child that checks an upload has no gold in its memory, even if its worker has decrypted gold before."""
 
 import struct
 import sys
@@ -26,7 +26,7 @@ asked: list[tuple[str, bool, str]] = []
 
 
 class SearchedChild(Child):
-    """A child that records after each answer whether gold is in memory, and the upload's state as others see it."""
+    """A child that records, for each answer, whether gold is in its memory, and the state of the upload."""
 
     def __init__(self, work: Any, readable: Any, *limits: Any, **further: Any) -> None:
         super().__init__(SearchedRuns(work, shift(WORD)), [*readable, Path("/proc")], *limits, **further)

@@ -1,4 +1,4 @@
-"""Files and archives whose name or structure is hostile: they get a 4xx status, and nothing of them is stored."""
+"""Files and archives with a hostile name or structure: they get a 4xx status, and none of their content is stored."""
 
 import logging
 import stat
@@ -28,7 +28,7 @@ def stated(size: int) -> bytes:
     return patched(patched(ONE, b"PK\x01\x02", 24, value), b"PK\x03\x04", 22, value)
 
 
-# Case number → (file name, content, code)
+# case number → (file name, content, code)
 ATTACKS: dict[str, list[tuple[str, bytes, str]]] = {
     "A17 another kind": [
         ("table_Bora_1", b"<!doctype html><html><body>no run</body></html>", "not-a-text"),
@@ -86,7 +86,7 @@ def desk(db: None, tmp_path: Path) -> Desk:
 
 
 def rejected_codes(desk: Desk, name: str, body: bytes) -> set[str]:
-    """Return the error codes after validation and submission have rejected the file. Nothing of it is stored."""
+    """Check that validation and submission both reject the file and store nothing. Return the error codes."""
     files = desk.files()
     checked, rejected = desk.check(name, body), desk.rejected(name, body)
     assert (checked.status, rejected.status) == (422, 422)
@@ -108,7 +108,7 @@ def test_structure_is_rejected_before_anything_is_stored(
     assert submission.runs.get().state == "scored"
 
 
-def test_broken_archives_are_rejected_whatever_is_wrong_with_them(desk: Desk) -> None:
+def test_all_kinds_of_broken_archives_are_rejected(desk: Desk) -> None:
     named = {what: rejected_codes(desk, ARCHIVE, body) for what, body in BROKEN.items()}
     allowed = {
         "archive-broken",
@@ -137,7 +137,7 @@ def test_odd_but_valid_archives_are_read(desk: Desk, what: str) -> None:
     assert {run.name for run in submission.runs.all()} in ({NAME}, {NAME, OTHER})
 
 
-def test_direction_marks_in_a_file_name_come_to_nothing(desk: Desk) -> None:
+def test_direction_marks_in_file_names_have_no_effect(desk: Desk) -> None:
     """Django removes unprintable characters from the names of uploaded files."""
     submission, _ = desk.accepted("labels_\u202eBora_1\u200f", RUN)
     assert (submission.file_name, submission.runs.get().name) == (NAME, NAME)

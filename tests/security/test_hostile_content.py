@@ -1,6 +1,7 @@
-"""Hostile or broken runs: validation and submission reject them with a place, and nothing is harmed.
+"""Hostile or broken runs: validation and submission reject them, say where the problem is, and do no damage.
 
-"Validate only" reports what the confined child found. An upload gets a receipt and is then rejected as a whole.
+"Validate only" reports what the confined child found. A submitted upload gets a receipt and is then rejected as a
+whole.
 """
 
 import codecs
@@ -16,7 +17,7 @@ GOOD = dump(LABELS)
 HEAD = b'[{"id": "a", "value": '
 SOFT = '[{"id": "a", "value": {"YES": %s, "NO": 0}}]'
 
-# Case number → (track, content, code)
+# case number → (track, content, code)
 ATTACKS: dict[str, list[tuple[str, bytes, str]]] = {
     "A1 truncated": [
         ("labels", GOOD[:-1], "json-truncated"),
@@ -168,7 +169,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://
 
 
 def test_cells_that_a_spreadsheet_would_run_are_kept_and_defused_in_exports(desk: Desk) -> None:
-    """This needs no LibreOffice: the rule is tested on the bytes, which are read back as CSV."""
+    """Test the rule by reading the exported bytes back as CSV, so LibreOffice is not needed."""
     import csv
     import io
 

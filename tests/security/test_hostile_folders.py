@@ -1,4 +1,4 @@
-"""Hostile task folders: each is reported as a problem with its place, and nothing else happens."""
+"""Hostile task folders: each is reported as a problem with its location, and nothing else happens."""
 
 import json
 import os
@@ -34,7 +34,7 @@ Push = Callable[[bytes], TaskPush]
 
 @pytest.fixture
 def push(creator: User) -> Push:
-    """Push the folder. Afterwards only the row may exist, and the push must be fast."""
+    """Push an invalid zip. Check that it is rejected quickly and that only the row of the push remains."""
 
     def push(content: bytes) -> TaskPush:
         before = set(data_objects().names()), set(gold_objects().names())
@@ -47,7 +47,7 @@ def push(creator: User) -> Push:
         assert all(problem["message"] for problem in found.problems)
         assert (set(data_objects().names()), set(gold_objects().names())) == before
         assert not any(model.objects.exists() for model in (SharedTask, GoldStandard, Run))
-        TaskPush.objects.all().delete()  # so that no limit stops the next push
+        TaskPush.objects.all().delete()  # otherwise, limits might stop the next push
         return found
 
     return push
@@ -107,7 +107,7 @@ def test_too_many_parts(push: Push, tiny_folder: Path) -> None:
 
 
 def test_too_many_rows_of_baselines(push: Push, tiny_folder: Path) -> None:
-    """Each part is within its limit, but their product is not."""
+    """The numbers of phases and baselines are within their limits, but their product is not."""
     path = tiny_folder / "task.yaml"
     lines = path.read_text().splitlines(keepends=True)
     start = next(place for place, line in enumerate(lines) if line.startswith("phases:")) + 1
@@ -159,7 +159,7 @@ def test_values_that_break_pages_paths_or_the_database(
 
 
 def test_code_and_plug_ins_never_run(creator: User, tiny_folder: Path) -> None:
-    """This covers a module that the definition names, and a name that Python would find."""
+    """Push a module that the definition names as a metric, and modules with names that Python would import."""
     code = f"open({str(tiny_folder.parent / 'ran')!r}, 'w').close()\n"
     for name in ("sitecustomize.py", "scoring.py", "metric.py", "portal/__init__.py", "setup.py"):
         (tiny_folder / name).parent.mkdir(exist_ok=True)

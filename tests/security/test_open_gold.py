@@ -1,6 +1,6 @@
-"""Gold of single items appears on no page and in no export while any phase on these items accepts runs.
+"""Gold of individual items: it is on no page and in no export while a phase with these items accepts runs.
 
-The gold of each item is a range of characters whose numbers appear nowhere else.
+The gold of each item is a range of characters whose offsets appear nowhere else.
 """
 
 import io
@@ -60,7 +60,7 @@ def gated_folder(gated_folder: Path) -> Path:
 
 @remembered
 def scored(world: World, gated: SharedTask) -> World:
-    """The world with scored runs of two teams in both phases, the first of which has been released."""
+    """The world with scored runs from two teams in both phases, the first of which has been released."""
     for team in (world.bora, gated.teams.get(name="Notus")):
         for phase, at in (("evaluation", EVALUATION), ("post", database_now())):
             body = spans(dict.fromkeys(ITEMS, 5)).encode()
@@ -84,7 +84,7 @@ def look_after_boards() -> None:
 
 
 def addresses(world: World) -> Iterator[str]:
-    """Yield every URL, with all choices on pages about runs."""
+    """Yield every URL, including the filters and formats of pages about runs."""
     yield from (address_of(world, name) for name in NAMES if name != "account_logout")
     scored = Board.objects.get(track__slug="one", track__shared_task__slug="gated", phase__slug="post")
     for phase in ("evaluation", "post"):
@@ -103,7 +103,7 @@ def addresses(world: World) -> Iterator[str]:
 
 
 def holding(world: World) -> list[str]:
-    """Return roles and URLs whose responses contain the gold of an item."""
+    """Return each role and URL for which the response contains an item's gold."""
     found = []
     for role in ROLES:
         for cache in ("default", "boards"):
@@ -118,7 +118,7 @@ def is_shown(response: HttpResponseBase) -> bool:
 
 
 def parts(response: HttpResponseBase) -> Iterator[bytes]:
-    """Yield the body and the files packed in it."""
+    """Yield the body and, if it is an archive, the files in it."""
     body = response.getvalue()
     yield body
     if zipfile.is_zipfile(io.BytesIO(body)):

@@ -11,7 +11,7 @@ from tests.security.conftest import World
 from tests.security.pages import Answer, answers
 
 HTML = "{http://www.w3.org/1999/xhtml}"
-DATA = ("application/json", "application/ld+json")  # types of blocks that no browser executes
+DATA = ("application/json", "application/ld+json")  # types of scripts that no browser executes
 POLICY = {
     "default-src 'self'",
     "base-uri 'none'",
@@ -26,7 +26,7 @@ def crawled(world: World) -> list[Answer]:
 
 
 def test_every_page_is_what_it_should_be(crawled: list[Answer]) -> None:
-    """All pages are tested in one pass because they are many. Every problem of every page is listed."""
+    """Check all pages in one pass, because there are many, and list every problem."""
     pages = [answer for answer in crawled if answer.is_html and not 300 <= answer.response.status_code < 400]
     assert len(pages) > 150
     problems = [problem for answer in crawled for problem in header_problems(answer)]
@@ -69,7 +69,7 @@ def cookie_problems(name: str, response: HttpResponseBase) -> Iterator[str]:
 def page_problems(answer: Answer) -> Iterator[str]:
     text = answer.text
     parser = html5lib.HTMLParser()
-    is_page = text.lstrip()[:9].lower() == "<!doctype"  # otherwise it is a fragment that HTMX inserts
+    is_page = text.lstrip()[:9].lower() == "<!doctype"  # otherwise, it is a fragment that HTMX inserts
     root = parser.parse(text) if is_page else parser.parseFragment(text)
     for (line, _), code, _ in parser.errors:
         yield f"{answer.name}: {code} in {text.splitlines()[line - 1].strip()[:100]!r}"

@@ -1,4 +1,4 @@
-"""Sessions: none can be taken over by someone who knew it before sign-in, and one that has ended is useless."""
+"""Sessions: an ID known before sign-in cannot be used to take over the session, and an ended session is useless."""
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
@@ -22,7 +22,7 @@ def sign_in(client: Client, **options: str):
     return client.post(LOGIN, {"login": "cleo@agon.example", "password": PASSWORD, **options})
 
 
-def test_a_session_from_before_the_log_in_is_worth_nothing(db: None) -> None:
+def test_a_session_from_before_sign_in_is_useless(db: None) -> None:
     person()
     client = Client()
     session = client.session
@@ -36,7 +36,7 @@ def test_a_session_from_before_the_log_in_is_worth_nothing(db: None) -> None:
     assert thief.get("/accounts/email/").status_code == 302
 
 
-def test_after_the_log_out_the_cookie_is_of_no_use(db: None) -> None:
+def test_the_cookie_is_useless_after_signing_out(db: None) -> None:
     person()
     client = Client()
     sign_in(client)

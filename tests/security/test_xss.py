@@ -1,4 +1,4 @@
-"""Thirty payloads in every text field, file name and text of a task's folder: none has an effect on any page."""
+"""Thirty payloads in every text field, file name and text of a task's folder have no effect on any page."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from tests.security.payloads import MARKDOWN, PAYLOADS
 from tests.security.test_pages import page_problems
 
 HOSTILE = " ".join(PAYLOADS)
-# Values that the portal or its settings choose, not people.
+# Columns whose values are chosen by the portal or its settings, not by people.
 CHOSEN = re.compile(
     "slug|split|.*sha256|scorer|password|data_password|invitation_code|idempotency_key|day|lane|code|occasion|"
     "time_zone|language|country|entry"
@@ -33,7 +33,7 @@ VALUE = r'\b{}: ("[^"]*"|[^,}}\n]+)'
 
 @pytest.fixture
 def gated_folder(gated_folder: Path) -> Path:
-    """A task folder whose texts are hostile, too."""
+    """A task folder whose texts are also hostile."""
     path = gated_folder / "task.yaml"
     text = path.read_text()
     for key in ("label", "licence"):
@@ -81,11 +81,14 @@ def test_no_page_runs_a_payload(world: World) -> None:
             problems += [*page_problems(answer), *foreign(answer)]
             accepted += "window.xss" in answer.text
     assert "\n".join(problems) == ""
-    assert accepted > 50  # the payloads are there as text
+    assert accepted > 50  # pages that show the payloads as text
 
 
 def foreign(answer: Answer) -> Iterator[str]:
-    """Yield elements that none of our pages has, and URLs on other sites. A page may only reload itself."""
+    """Yield forbidden elements, and elements with a protocol-relative URL.
+
+    A meta refresh is allowed only if it reloads the same page.
+    """
     for element in html5lib.parse(answer.text, namespaceHTMLElements=False).iter():
         addresses = [element.get(name, "") for name in ("href", "src", "action")]
         reloads = element.get("http-equiv") == "refresh" and element.get("content", "").isdecimal()
@@ -95,21 +98,21 @@ def foreign(answer: Answer) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("text", PAYLOADS + MARKDOWN)
-def test_markdown_makes_nothing_of_it(text: str) -> None:
+def test_it_has_no_effect_in_markdown(text: str) -> None:
     html = str(render(text)).lower()
     assert re.search(r"<(script|style|img|svg|iframe|object|base|meta|form|input|body|details|math)\b", html) is None
     assert re.search(r'<[^>]*\b(on\w+\s*=|href="(javascript|data):)', html) is None
 
 
 def quoted(name: str) -> str:
-    """Quote a file name like browsers."""
+    """Quote a file name as browsers do."""
     return name.replace('"', "%22")
 
 
 def test_a_file_name_is_only_words(world: World) -> None:
     client = world.client("captain")
     for name in PAYLOADS:
-        FailedAttempt.objects.all().delete()  # otherwise the person's limit would be exceeded
+        FailedAttempt.objects.all().delete()  # otherwise, the person's limit would be exceeded
         said = "".join(
             f"--b\r\nContent-Disposition: form-data; {field}\r\n\r\n{body}\r\n"
             for field, body in (('name="phase"', "post"), (f'name="file"; filename="{quoted(name)}"', "[]"))

@@ -1,4 +1,4 @@
-"""A shared task with a run format of each family, and a team that uploads hostile files over HTTP."""
+"""A shared task with run formats of every family, and a team that uploads hostile files over HTTP."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from portal.models import FailedAttempt, Quota, Run, SharedTask, Submission, Tea
 from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, captain, new_team, work_off
 
-SECONDS = 2  # maximum for any rejection on an idle portal
+SECONDS = 2  # maximum CPU time in seconds for any rejection
 TASK = """
 agon: 1
 slug: hostile
@@ -62,7 +62,7 @@ TABLE = "id,label\na,1\nb,0\nc,1\nd,1\n"
 
 
 def used() -> float:
-    """Return the CPU seconds of this process and its children. They do not depend on the machine's load."""
+    """Return the CPU seconds used by this process and its children, which do not depend on the machine's load."""
     return sum(os.times()[:4])
 
 
@@ -93,7 +93,7 @@ class Answer:
 
 
 class Desk:
-    """A team's captain who validates and submits files."""
+    """The captain of a team, who validates and submits files."""
 
     def __init__(self, shared_task: SharedTask) -> None:
         self.team: Team = new_team(shared_task, "Bora")
@@ -103,7 +103,7 @@ class Desk:
         self.check("labels_Bora_1", dump(LABELS))  # the first request of a process compiles its templates
 
     def check(self, name: str, body: bytes) -> Answer:
-        """Return the result of "Validate only" after a worker has run. The status is 422 if the file is invalid."""
+        """Validate a file, have a worker check it, and return the result. The status is 422 if the file is invalid."""
         started = used()
         response = self._post("validate", name, body)
         assert response.status_code == 303
@@ -114,7 +114,7 @@ class Desk:
         return Answer(200 if report.is_valid else 422, [*report.problems, *runs], seconds)
 
     def rejected(self, name: str, body: bytes) -> Answer:
-        """Return the result of an upload that is rejected immediately."""
+        """Submit a file that is rejected immediately, and return the result."""
         started = used()
         response = self._post("submit", name, body)
         seconds = used() - started
@@ -123,7 +123,7 @@ class Desk:
         return Answer(response.status_code, response.context.get("problems", []), seconds)
 
     def accepted(self, name: str, body: bytes) -> tuple[Submission, Answer]:
-        """Return the submission and the result of an upload that is accepted and then checked by a worker."""
+        """Submit a file that is accepted, and have a worker check it. Return the submission and the result."""
         started = used()
         response = self._post("submit", name, body)
         assert response.status_code == 303, response.context["problems"]

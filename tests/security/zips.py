@@ -1,7 +1,7 @@
-"""A corpus of zip files: by name, those that careful package indexes reject, and unusual but valid ones.
+"""A corpus of zip files by name: files that careful package indexes reject, and unusual but valid files.
 
-Every file contains the run `labels_Bora_1` and has a valid name, so only the archive can be invalid. The kinds are
-known from PyPI's and Go's readers, zip confusion attacks, and the warnings of APPNOTE itself.
+Every file contains the run `labels_Bora_1` and has a valid name, so that only the archive can be invalid. The kinds
+come from PyPI's and Go's readers, zip confusion attacks, and the warnings in APPNOTE itself.
 """
 
 import io
@@ -37,7 +37,7 @@ def _with_extra(extra: bytes) -> bytes:
 
 
 def _zip64(locator_at: int = 0, entries: int = 1, record_size: int = 44, short: int = 0xFFFF) -> bytes:
-    """Return the 64-bit records at the end, with the given values."""
+    """Return an archive whose 64-bit end records have these values."""
     body, directory = _parts(ONE)
     end = len(body) + len(directory)
     record = struct.pack(
@@ -64,7 +64,7 @@ def _overlapping() -> bytes:
 def _unlisted() -> bytes:
     """Return an archive with a local entry that the directory lacks.
 
-    Programs that read from the start see it, others do not.
+    Programs that read from the start see this entry, and others do not.
     """
     body, directory = _parts(TWO)
     return _joined(body, directory[: directory.index(_CENTRAL, 4)], 1)
@@ -76,7 +76,7 @@ def _hidden_between() -> bytes:
 
 
 def _quoted_bomb() -> bytes:
-    """Return an entry whose data contains another entry's header, which the directory lists as well."""
+    """Return an archive with an entry whose data contain a second entry, which the directory also lists."""
     inner = _parts(zipped({OTHER: RUN}, zipfile.ZIP_STORED))
     outer = _parts(zipped({NAME: inner[0]}, zipfile.ZIP_STORED))
     at = outer[0].index(_LOCAL, 4)
@@ -85,7 +85,7 @@ def _quoted_bomb() -> bytes:
 
 
 def _second_end_in_comment() -> bytes:
-    """Return two possible end records, the later one in the comment of the first."""
+    """Return an archive with two possible end records, the second of them in the comment of the first."""
     return _commented(struct.pack("<4s4H2LH", _END, 0, 0, 0, 0, 0, 0, 0))
 
 
@@ -140,7 +140,7 @@ BROKEN: dict[str, bytes] = {
     "stored data of another size": _both(22, 24, struct.pack("<L", len(RUN) + 1), STORED),
 }
 
-# Problems that are found only by unpacking, in the confined child.
+# Archives with problems that are found only by unpacking them in the confined child.
 LYING: dict[str, bytes] = {
     "a wrong checksum": _both(14, 16, bytes(4)),
     "a stated size that is too small": _both(22, 24, struct.pack("<L", len(RUN) - 1)),
@@ -156,7 +156,7 @@ def _comment_on_the_entry() -> bytes:
 
 
 def _appended() -> bytes:
-    """Return an archive that was written in two parts."""
+    """Return an archive that was written in two steps."""
     file = io.BytesIO(ONE)
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr(OTHER, RUN)

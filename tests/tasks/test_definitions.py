@@ -1,5 +1,6 @@
-"""The five definitions load without their data, and their own data follows their rules."""
+"""The five definitions load without their data, and their data follow their rules."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from scoring import Definition, check, load_definition
 from scoring.score import score
 from scoring.uploads.naming import example, explain
 from tasks import GENERATORS
+from tests.tasks.conftest import Built
 
 CONTRACT = {
     "exist2024": [f"task{number}-{context}" for number in range(1, 7) for context in ("hard", "soft")],
@@ -49,6 +51,11 @@ def test_names_of_runs(root: Path, slug: str) -> None:
             assert (named.track, named.number, named.report.problems) == (track.slug, number, [])
 
 
+def test_exist_teams_have_one_submission(root: Path) -> None:
+    phase = next(one for one in load_definition(root / "tasks/exist2024").phases if one.slug == "evaluation")
+    assert (phase.max_submissions, phase.runs_per_track, phase.official) == (1, 3, "chosen")
+
+
 ENDED = {"toxicspans2021": datetime(2021, 1, 31, 23, tzinfo=UTC), "detests2022": datetime(2023, 1, 1, tzinfo=UTC)}
 
 
@@ -60,7 +67,7 @@ def test_the_last_phase_shows_scores_at_once_and_stays_open_unless_the_gold_of_i
     assert last.closes == ENDED.get(definition.slug)
     published = {definition.publishes_items(track.slug, last.split) for track in definition.tracks}
     assert published == {definition.slug in ENDED}
-    # A ladder may stay open, because it uses other items.
+    # A phase with a ladder may still be open, because it uses different items.
     closed = [phase for phase in past if phase.ladder_step is None]
     assert all(phase.closes is not None and phase.closes <= last.opens for phase in closed)
     assert all(phase.split != last.split for phase in past if phase not in closed)
@@ -75,17 +82,74 @@ def test_every_phase_has_items_gold_and_baselines(definition: Definition) -> Non
 
 
 def test_rankings_over_tracks_say_that_they_are_the_portals(definition: Definition) -> None:
-    assert all("This ranking is an addition of the portal" in overall.note for overall in definition.overall)
+    assert all("This combined ranking exists only on this portal" in overall.note for overall in definition.overall)
+
+
+@pytest.mark.parametrize("spelling", ["dehumanisation", "dehumanization"])
+def test_detests_accepts_both_spellings_of_a_category(built: Built, spelling: str) -> None:
+    definition = built["detests2022"]
+    run = (definition.folder / "baselines/task2/all-ones.csv").read_text().replace("dehumanisation", spelling, 1)
+    assert check(definition, "task2", run.encode()).problems == []
+    twice = run.replace(spelling, "dehumanization,dehumanisation", 1)
+    assert "header-column-twice" in {problem.code for problem in check(definition, "task2", twice.encode())}
 
 
 def test_baselines_are_accepted_and_score(definition: Definition) -> None:
     for gold in definition.gold:
         for baseline in definition.baselines:
-            if baseline.files is None:
+            if baseline.files is None or not baseline.is_for(gold.track):
                 continue
             run = definition.folder / baseline.files.format(split=gold.split, track=gold.track)
-            assert check(definition, gold.track, run, split=gold.split).problems == [], run
+            assert check(definition, gold.track, run, split=gold.split).errors == [], run
             items = definition.track(gold.track).items[gold.split]
             result = score(definition, gold.track, run, gold=gold.file, items=items, split=gold.split)
             missing = [key for key, value in result.scores.items() if value is None]
-            assert (result.report.problems, missing) == ([], []), run
+            assert (result.report.errors, missing) == ([], []), run
+
+
+def test_toxic_spans_have_the_dates_of_the_page(built: Built) -> None:
+    definition = built["toxicspans2021"]
+    start, evaluation, post, end = (
+        datetime(*day, tzinfo=UTC) for day in ((2020, 7, 31), (2021, 1, 10), (2021, 1, 31), (2021, 1, 31, 23))
+    )
+    windows = {phase.slug: (phase.opens, phase.closes) for phase in definition.phases}
+    assert windows == {
+        "practice": (start, evaluation),
+        "evaluation": (evaluation, post),
+        "post-evaluation": (post, end),
+    }
+    (rules,) = (phase for phase in definition.phases if phase.slug == "evaluation")
+    assert (rules.runs_per_track, rules.official, definition.team.closes_with) == (10, "best", "evaluation")
+    assert {dataset.slug: dataset.released for dataset in definition.datasets} == {
+        "test": evaluation,
+        "trial": None,
+        "trial-spans": None,
+    }
+
+
+def test_toxic_spans_terms_name_every_rule(built: Built) -> None:
+    terms = built["toxicspans2021"].pages["terms"].read_text(encoding="utf-8")
+    rules = ("you allow the organizers to publish", "choose the metrics", "may withhold scores", "do not guarantee")
+    assert all(rule in terms for rule in rules)
+
+
+def test_ssa_asks_for_the_model_and_the_dataset(root: Path) -> None:
+    definition = load_definition(root / "tasks/ssa2023")
+    assert [field.label for field in definition.run_fields] == ["Model", "Dataset"]
+    assert all(baseline.fields.keys() == {"model", "dataset"} for baseline in definition.baselines)
+
+
+DESCRIBED = {  # facts about data that is not on the portal
+    "ssa2023": (
+        r"\| OLID \| 14,100 English tweets.* 4,400 offensive and 4,400 .*\| Fleiss' kappa 83% \|",
+        r"\| HateBR \| 7,000 Instagram comments.*half of them offensive.*nine targets.*\| Cohen's kappa 75% \|",
+        r"\| MOL \| a lexicon of 1,000 .*\| kappa 73% \|",
+        r"\| CrowS-Pairs \| 1,508 English tuples on nine types of bias\..*300 on gender and race",
+    ),
+    "toxicspans2021": (r"training set has 7,939 posts and is not part of this portal", r"10,000 of these annotated"),
+}
+
+
+@pytest.mark.parametrize(("slug", "fact"), [(slug, fact) for slug, facts in DESCRIBED.items() for fact in facts])
+def test_data_pages_describe_what_is_not_on_the_portal(root: Path, slug: str, fact: str) -> None:
+    assert re.search(fact, (root / "tasks" / slug / "pages/data.md").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Templates for kinds of tasks: complete folders, and the official scorer's values on small handwritten cases."""
+"""Task templates: their folders are complete, and handwritten cases get the same scores as in the official scorers."""
 
 import json
 from collections.abc import Mapping
@@ -19,6 +19,7 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*/case*.json"))
 FURTHER = [name for name in TEMPLATES if name not in GENERATORS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", FURTHER)
 def test_it_is_complete_and_always_the_same(template: str, tmp_path: Path) -> None:
     first, second = (build(template, tmp_path / name) for name in ("first", "second"))
@@ -31,6 +32,7 @@ def test_it_is_complete_and_always_the_same(template: str, tmp_path: Path) -> No
     assert any((first / file).read_bytes() != (second / file).read_bytes() for file in files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", FURTHER)
 def test_its_baselines_are_scored(template: str, tmp_path: Path) -> None:
     definition = load_definition(build(template, tmp_path / template))
@@ -88,4 +90,6 @@ NAMES = {
     "generation": "rdf2text_en_Lak.txt",
     "multilingual": "runs.zip",
     "retrieval": "predictions.tsv",
+    "softlabels": "MP_test_soft.tsv",
+    "tryagon": "tryagon-topics.csv",
 }

@@ -1,4 +1,4 @@
-"""A run that is read on the public items and then scored gets the same bits as one that is scored in one step."""
+"""Reading a run against the public items and scoring it later gives bit-for-bit the same scores as one step."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""Write the data of a synthetic portal as created by the checked-out version, for later versions to upgrade.
+"""Write the data of a synthetic portal as the checked-out version creates it, for later versions to upgrade.
 
     python -m tests.upgrade.dump tests/upgrade/0.2.0     # with a clean checkout of that version
 
-The folder gets `sqlite.sql.gz` and `postgresql.sql.gz` with the same rows, and `state.tar.gz` with their files and the
-keys.
+The folder then contains `sqlite.sql.gz` and `postgresql.sql.gz` with the same rows, and `state.tar.gz` with their files
+and the keys.
 """
 
 import gzip
@@ -42,7 +42,7 @@ def main(target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        folder.chmod(0o755)  # PostgreSQL runs as another user and needs access
+        folder.chmod(0o755)  # PostgreSQL runs as a different user and needs access
         state, database = folder / "state", folder / "agon.sqlite3"
         state.mkdir()
         _run(state, f"sqlite:///{database}", "-c", f"import django; django.setup()\n{CONTENT}")

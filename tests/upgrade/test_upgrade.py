@@ -1,5 +1,6 @@
-"""A database of an earlier version with its files: upgraded, with an old worker running, interrupted, and restored."""
+"""An earlier version's database and files: upgraded (even with an old worker running), interrupted, and restored."""
 
+import ast
 import os
 import shutil
 import sqlite3
@@ -18,23 +19,43 @@ import pytest
 from portal.management.programs import worker_command
 from portal.management.valkey import HOST, free_port
 from tests.conftest import ROOT
-from tests.services import PATIENCE, Broker, Program, postgres, postgres_programs, wait_until
+from tests.services import PATIENCE, Broker, Program, postgres, postgres_programs
 from tests.upgrade.dump import KEYS
 
 pytestmark = pytest.mark.slow
 
 OLD = Path(__file__).parent / "0.1.0"
-TEAM_RUNS = (
-    "from portal.models import *; print(sorted(Run.objects.filter(kind='team').values_list('state', flat=True)))"
-)
+STATES = "sorted(Run.objects.filter(kind='team').values_list('state', flat=True))"
+TEAM_RUNS = f"from portal.models import *; print({STATES})"
 BEFORE = str(["received", "rejected", "scored", "scored"])
 AFTER = str(["rejected", "scored", "scored", "scored"])
-HAS_WORKED = "from portal.models import *; print(Heartbeat.objects.count() == 3)"
+COLUMNS = """
+from django.db import connection
+describe = connection.introspection.get_table_description
+with connection.cursor() as cursor:
+    print({
+        table: {one.name: one.null_ok or one.default is not None for one in describe(cursor, table)}
+        for table in connection.introspection.table_names(cursor)
+    })
+"""  # for each table, whether an INSERT may leave out a column
+UPLOAD = """
+from tests.portal.world import *
+run = send_run(Team.objects.get(name="Meltemi"), GOOD, 2, POST, "post")
+print(Run.objects.get(pk=run.pk).name)
+"""
+HAS_WORKED = "Heartbeat.objects.count() == 3"
+# One process waits, because starting one for each question takes more time than what it waits for.
+WAIT = """
+import time
+from portal.models import *
+while not ({condition}):
+    time.sleep(0.05)
+"""
 
 
 @dataclass(frozen=True)
 class Portal:
-    """A database and its state folder. Commands run with the code of one version or another."""
+    """A database and its state folder. Commands run with the code of either version."""
 
     state: Path
     database_url: str
@@ -68,6 +89,10 @@ class Portal:
     def says(self, program: str, code: Path = ROOT) -> str:
         return self.manage("shell", "--no-imports", "-c", program, code=code).strip()
 
+    def wait_until(self, condition: str) -> None:
+        """Wait until the condition, an expression of the portal's models, holds. Fail after `PATIENCE` seconds."""
+        self.says(WAIT.format(condition=condition))
+
     def worker(self, log: Path, code: Path = ROOT) -> Program:
         return Program([*worker_command(log.stem), "--beat"], self.environment, log, code)
 
@@ -78,7 +103,7 @@ def empty_database(kind: str, folder: Path) -> Iterator[str]:
         folder.mkdir()
         yield f"sqlite:///{folder / 'agon.sqlite3'}"
         return
-    with tempfile.TemporaryDirectory() as place, postgres(Path(place)) as url:  # the user postgres needs access
+    with tempfile.TemporaryDirectory() as place, postgres(Path(place)) as url:  # the user `postgres` needs access
         yield url
 
 
@@ -103,7 +128,7 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Portal]:
 
 @pytest.fixture(scope="session")
 def old_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The code that made the dump, from this clone's history."""
+    """The code that made the dump, from the history of this clone."""
     folder = tmp_path_factory.mktemp("old-code")
     revision = (OLD / "revision").read_text().strip()
     packed = subprocess.run(["git", "archive", revision], cwd=ROOT, check=True, capture_output=True).stdout
@@ -129,10 +154,28 @@ def test_a_database_of_version_0_1_0_is_upgraded(old: Portal, own_broker: None, 
     worker = old.worker(tmp_path / "new.log")
     worker.start()
     try:
-        wait_until(lambda: old.says(TEAM_RUNS) == AFTER, "the run that waited is scored")
+        old.wait_until(f"{STATES} == {AFTER}")
     finally:
         worker.kill()
     assert old.manage("reconcile").strip() == "No differences."
+
+
+def test_version_0_1_0_accepts_uploads_while_the_database_is_upgraded(
+    old: Portal, own_broker: None, old_code: Path
+) -> None:
+    """It does not know the new columns, so they are nullable or have a default in the database."""
+    before = ast.literal_eval(old.says(COLUMNS))
+    old.manage("migrate")
+    after = ast.literal_eval(old.says(COLUMNS))
+    added = [
+        (f"{table}.{column}", may_be_left_out)
+        for table in before.keys() & after.keys()
+        for column, may_be_left_out in after[table].items()
+        if column not in before[table]
+    ]
+    assert ("portal_run.fields", True) in added
+    assert [column for column, may_be_left_out in added if not may_be_left_out] == []
+    assert old.says(UPLOAD, old_code) == "one_Meltemi_2.json"
 
 
 def test_a_worker_of_version_0_1_0_goes_on_while_the_database_is_upgraded(
@@ -144,9 +187,9 @@ def test_a_worker_of_version_0_1_0_goes_on_while_the_database_is_upgraded(
     worker = old.worker(tmp_path / "old.log", old_code)
     worker.start()
     try:
-        wait_until(lambda: old.says(HAS_WORKED) == "True", "every lane of the old worker has worked")
+        old.wait_until(HAS_WORKED)
         if is_same_scorer:
-            wait_until(lambda: old.says(TEAM_RUNS) == AFTER, "the old worker has scored the run")
+            old.wait_until(f"{STATES} == {AFTER}")
     finally:
         worker.kill()
     said = (tmp_path / "old.log").read_text()
@@ -155,19 +198,16 @@ def test_a_worker_of_version_0_1_0_goes_on_while_the_database_is_upgraded(
 
 
 def test_a_migration_that_fails_half_way_and_the_way_back(old: Portal, old_code: Path, tmp_path: Path) -> None:
-    """Follows docs/for-administrators.md.
-
-    A backup comes first. After a failed upgrade, the old version is restored with that backup.
-    """
+    """Follow docs/for-administrators.md: make a backup, and restore the old version from it after a failed upgrade."""
     backup = tmp_path / "before.tar"
     old.manage("backup", str(backup), code=old_code)
     add = "from django.db import connection; connection.cursor().execute('CREATE TABLE portal_workerhost (id integer)')"
-    old.says(add, old_code)  # the new version creates the same object, and so fails
+    old.says(add, old_code)  # the new version's migration creates the same table, and therefore fails
     failed = old.run("manage.py", "migrate")
     assert failed.returncode != 0
     assert "portal_workerhost" in failed.stderr
     rejected = old.run("-m", "portal.server", "--port", str(free_port()))
-    assert (rejected.returncode, "lacks" in rejected.stderr) == (1, True)
+    assert (rejected.returncode, "The database is missing" in rejected.stderr) == (1, True)
     kind = "sqlite" if old.database_url.startswith("sqlite") else "postgresql"
     with empty_database(kind, tmp_path / "new-database") as url:
         back = Portal(tmp_path / "new-state", url, old.redis_url)
@@ -177,4 +217,4 @@ def test_a_migration_that_fails_half_way_and_the_way_back(old: Portal, old_code:
         back.manage("restore", str(backup), code=old_code)
         assert back.says(TEAM_RUNS, old_code) == BEFORE
         newer = back.run("manage.py", "restore", str(backup))
-        assert newer.returncode == 1  # that portal is not empty, and nothing is overwritten
+        assert newer.returncode == 1  # the portal is not empty, and nothing may be overwritten

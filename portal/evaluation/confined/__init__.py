@@ -1,1 +1,1 @@
-"""Code that runs in confined children, without Django: functions and objects that are pickled and answer in JSON."""
+"""Code that runs in confined child processes, without Django: pickled functions and objects that answer in JSON."""

@@ -1,4 +1,4 @@
-"""Comparison of a board's runs with its gold and with each other: intervals, tie groups and results analysis."""
+"""Comparing a board's runs with its gold and with each other: intervals, tie groups and results analysis."""
 
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import Any
 
 from scoring import Definition
 from scoring.analysis.details import field_details
+from scoring.analysis.examples import examples
 from scoring.analysis.slices import by_slice, names_of_slices
 from scoring.definition import MetricSpec
 from scoring.definition import Track as TrackDefinition
@@ -19,13 +20,13 @@ from scoring.uploads.inspection import read_run
 ROUNDS = 10_000
 LEVEL = 0.95
 SEED = 1  # arbitrary but fixed
-FIELD = 30  # number of the best runs that can be shown next to each other
-METHOD = 2  # version of the methods; version 1 used percentiles, and tested only against the best run
+FIELD = 30  # how many of the best runs can be shown side by side
+METHOD = 3  # version of the methods and results; boards compared with an earlier version are compared again
 
 
 @dataclass(frozen=True, slots=True)
 class BoardRun:
-    """A run of a board: its evaluation's key and its file."""
+    """A run on a board: its evaluation's key and its file."""
 
     key: str
     file: Path
@@ -36,7 +37,7 @@ class BoardRun:
 
 @dataclass(frozen=True, slots=True)
 class BoardRules:
-    """What a child needs to read and compare a board's runs. `gold` is a pickled `LoadedGold`."""
+    """The data that a child needs to read and compare a board's runs. `gold` is a pickled `LoadedGold`."""
 
     definition: Definition
     slug: str  # the track's slug
@@ -45,16 +46,16 @@ class BoardRules:
 
     @property
     def track(self) -> TrackDefinition:
-        return self.definition.track(self.slug)
+        return self.definition.track(self.slug, self.split)
 
 
 def compare_runs(
     rules: BoardRules, runs: Sequence[BoardRun], further: Sequence[BoardRun], reference: str | None
 ) -> dict[str, Any]:
-    """Return bounds, tie groups and rank ranges by evaluation, and the results analysis, as plain values.
+    """Return bounds, tie groups and rank ranges by evaluation, and the results analysis, as JSON values.
 
     Args:
-        further: runs that are only ranked by item slices.
+        further: more runs, which are ranked only by item slices.
         reference: the evaluation of the gold against itself, if it is on the board.
     """
     spec = rules.track.ranking_metric
@@ -74,17 +75,18 @@ def compare_runs(
         "leads": _leads(best, spec),
         "field": field_details(best),
         "slices": _slices(rules, found, reference),
+        "examples": examples(rules.track, rules.split, compared),
         "gaps": _gaps(best, spec),
     }
 
 
 def group_runs(rules: BoardRules, runs: Sequence[BoardRun]) -> dict[str, int]:
-    """Return the tie groups of teams' runs by run key, computed as for a board."""
+    """Return the tie groups of teams' runs by run key, computed in the same way as for a board."""
     return _groups(compared_with_gold(rules, runs), rules.track.ranking_metric)
 
 
 def compared_with_gold(rules: BoardRules, runs: Iterable[BoardRun]) -> dict[str, Comparison]:
-    """Return comparisons with the gold by evaluation. Runs that cannot be read are left out."""
+    """Map evaluations to comparisons with the gold. Runs that cannot be read are left out."""
     gold: LoadedGold = pickle.loads(rules.gold)  # noqa: S301 - from the worker
     items = rules.track.items.get(rules.split)
     compared = {}
@@ -95,7 +97,7 @@ def compared_with_gold(rules: BoardRules, runs: Iterable[BoardRun]) -> dict[str,
                 rules.definition, rules.slug, body, gold, items, run.is_baseline, rules.split
             )
             if answers is None:
-                raise ValueError("scored, and not to be read any more")
+                raise ValueError("scored, but can no longer be read")
         except Exception:
             continue
         compared[run.key] = compare(gold, answers, count_outside=rules.track.items_outside_gold == "count")
@@ -111,7 +113,7 @@ def _slices(rules: BoardRules, compared: Mapping[str, Comparison], reference: st
 
 
 def _gaps(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, Any]]:
-    """Return each run's gaps by the names of the two slices: the better slice, size and bounds."""
+    """Return each run's gaps by slicing: the slice, the better slice, the size of the gap, and its bounds."""
     names = names_of_slices(next(iter(best.values())).gold) if best else []
     if not names:
         return {}

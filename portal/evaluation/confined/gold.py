@@ -9,13 +9,16 @@ from scoring.gold.changes import gold_changes
 from scoring.gold.check import check_gold
 from scoring.score import GoldError, load_gold
 
-SHOWN = 200  # number of item ids per list
+SHOWN = 200  # maximum number of item ids per list
 
 
 def check_gold_file(
     definition: Definition, track: str, split: str, content: bytes, known: bytes | None, imported: bytes | None
 ) -> dict[str, Any]:
-    """Return the fields of a `GoldFinding`. `known` is the version in use, `imported` that of the last import."""
+    """Return the fields of a `GoldFinding`.
+
+    `known` is the version in use, and `imported` is the version of the last import.
+    """
     checked = check_gold(definition, track, content, split)
     require_readable(checked.report)
     return {
@@ -29,12 +32,15 @@ def check_gold_file(
 
 
 def _changes(definition: Definition, track: str, split: str, known: bytes | None, content: bytes) -> dict[str, Any]:
-    """Return the number of items and the first ids for each kind of change. Empty without gold to compare with."""
+    """Return the number of items, and the first ids, for each kind of change.
+
+    Empty if there is no gold to compare with.
+    """
     if known is None:
         return {}
     try:
         before = load_gold(definition, track, known, split).answers
-    except GoldError:  # it was valid under earlier rules
+    except GoldError:  # the version in use was valid under earlier rules
         return {}
     found = asdict(gold_changes(before, load_gold(definition, track, content, split).answers))
     return {kind: {"count": len(ids), "items": ids[:SHOWN]} for kind, ids in found.items()}

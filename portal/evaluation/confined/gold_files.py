@@ -1,4 +1,4 @@
-"""Gold for runs of several files: an upload may have some of them, and the others stay as they are."""
+"""Gold for runs with several files: an upload may contain only some of the files, and the others stay unchanged."""
 
 from base64 import b64encode
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ PIECE = 8 * 1024**2  # bytes in one answer
 
 
 class CompletedGold:
-    """An upload in a child, completed by the files of the gold standard in use, if there is one."""
+    """An uploaded gold standard in a child, completed with files from the one in use, if any."""
 
     def __init__(self, files: Files, content: bytes, known: bytes | None) -> None:
         self._files, self._content, self._known = files, content, known
@@ -30,5 +30,5 @@ class CompletedGold:
         return len(self._whole)
 
     def piece(self, start: int) -> str:
-        """Return a piece in Base64."""
+        """Return a piece of the completed gold in Base64."""
         return b64encode(self._whole[start : start + PIECE]).decode()

@@ -1,4 +1,4 @@
-"""Reading the answers of the gold and of runs to every item."""
+"""Read the answers that the gold and the runs give to every item."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from portal.evaluation.confined.compare import BoardRules, BoardRun, compared_with_gold
 from scoring.analysis.item_answers import item_answers
 
-ITEMS = 50_000  # largest gold standard whose items are published; no one pages through more
+ITEMS = 50_000  # largest gold standard whose items are published; no one would page through more
 
 
 def read_items(rules: BoardRules, runs: Sequence[BoardRun]) -> dict[str, Any]:

@@ -1,13 +1,13 @@
-"""Detecting report problems that are caused by the portal: a stored file cannot be read now."""
+"""Detecting reported problems that the portal caused because it could not read a stored file."""
 
 from portal.evaluation.errors import HostError
 from scoring import Report
 
-_OURS = {"unreadable-file", "items-unreadable", "items-unknown-split"}
+_OURS = {"annotators-unreadable", "unreadable-file", "items-unreadable", "items-unknown-split"}
 
 
 def require_readable(report: Report) -> None:
-    """Check that the portal caused none of the report's problems.
+    """Check that the portal did not cause any of the report's problems.
 
     Raises:
         HostError: the run's stored file or the track's items cannot be read.

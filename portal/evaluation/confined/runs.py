@@ -1,4 +1,4 @@
-"""The runs in one stored file. They are read without gold, and then scored with gold from the worker."""
+"""The runs in one stored file. They are read without gold and then scored with gold from the worker."""
 
 import pickle
 from dataclasses import asdict
@@ -17,15 +17,15 @@ from scoring.uploads.name_rules import UsedNumbers
 
 
 class Runs:
-    """The runs of one file in a child. `check` and `read` parse a run once, before `score` receives gold."""
+    """The runs of one file in a child. `check` and `read` parse a run once, before `score` receives the gold."""
 
     def __init__(self, definition: Definition, split: str, file: Path | None) -> None:
         self._definition, self._split, self._file = definition, split, file
-        # Answers by entry of runs that are not scored yet, and whether they were read as a baseline.
+        # Answers of runs that are not scored yet, keyed by entry, and whether they were read as a baseline.
         self._answers: dict[str, tuple[Answers, bool]] = {}
 
     def check(self, file_name: str, team: str, used_numbers: UsedNumbers) -> dict[str, Any]:
-        """Return the upload's report as plain values.
+        """Return the upload's report as JSON values.
 
         `kept` lists the entries of runs that can be scored without reading them again.
         """
@@ -48,17 +48,20 @@ class Runs:
         }
 
     def read(self, entry: str, track: str, is_baseline: bool) -> None:
-        """Read a run that was accepted before. Baselines are read like the official evaluators do, without a check."""
+        """Read a run that was accepted earlier.
+
+        Baselines are read as the official evaluators read them, without a check.
+        """
         assert self._file is not None
         content = read_run(self._file, entry)
         answers, report = read_answers(self._definition, track, content, self._split, lenient=is_baseline)
         require_readable(report)
         if answers is None:
-            raise ValueError("accepted by the check, and not to be read any more")
+            raise ValueError("accepted by the check, but can no longer be read")
         self._answers[entry] = answers, is_baseline
 
     def score(self, entry: str, track: str, gold: bytes) -> dict[str, Any]:
-        """Return the scores of a run that was read, as plain values. Without a file, score the gold against itself.
+        """Return the scores of a run that has been read, as JSON values. If there is no file, score the gold itself.
 
         Args:
             gold: a pickled `LoadedGold`.
@@ -67,10 +70,11 @@ class Runs:
         if self._file is None:
             result = score_gold(self._definition, track, standard, self._split)
         else:
-            result = score_answers(self._definition, track, standard, *self._answers.pop(entry))
-        if result.comparison is None:  # the gold and the public items differ
-            raise ValueError("accepted by the check, rejected by the scorer")
-        metrics = self._definition.track(track).metrics
+            answers, is_baseline = self._answers.pop(entry)
+            result = score_answers(self._definition, track, standard, answers, is_baseline, self._split)
+        if result.comparison is None:  # the gold does not match the public items
+            raise ValueError("accepted by the check, but rejected by the scorer")
+        metrics = self._definition.track(track, self._split).metrics
         return {"scores": result.scores, "flags": result.flags, "details": details(result.comparison, metrics)}
 
 

@@ -1,6 +1,6 @@
-"""A task's folder that was pushed as a zip: unpacked in memory, checked, and returned piece by piece.
+"""A task's folder that was pushed as a zip. It is unpacked in memory, checked, and returned piece by piece.
 
-Only public files are written to the folder on disk. Gold and votes stay in memory.
+Only public files are written to disk. Gold and votes are kept in memory.
 """
 
 import io
@@ -19,6 +19,7 @@ from scoring.formats.several import packed, packed_name
 from scoring.gold.check import check_gold
 from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
+from scoring.items.texts import TextsError
 from scoring.reports.problems import Problem, Report
 
 PIECE = 8 * 1024**2  # bytes per answer
@@ -35,7 +36,7 @@ class TaskFolder:
         self._gold: list[GoldFile] = []
 
     def unpack(self) -> Plain:
-        """Check the zip and read every file once. Return `problems` and the sizes of the files by `name`."""
+        """Check the zip and read every file once. Return `problems`, and the sizes of the files by `name`."""
         archive = inspect_folder_archive(self._file)
         self._entries, report = archive.entries, archive.report
         for name, entry in self._entries.items():
@@ -43,7 +44,7 @@ class TaskFolder:
         return {"problems": _plain(report), "sizes": {name: entry.size for name, entry in self._entries.items()}}
 
     def piece(self, name: str, start: int) -> str:
-        """Return a piece of a file, or of a gold standard, in Base64."""
+        """Return a piece of a file or of a gold standard, in Base64."""
         if start == 0:
             self._read = self._content(name)
         return b64encode(self._read[start : start + PIECE]).decode()
@@ -59,7 +60,7 @@ class TaskFolder:
         return {"problems": [], "slug": self._definition.slug, "apart": self._apart()}
 
     def check(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
-        """Return all `problems` of the files, the `gold`, and the agreement between annotators."""
+        """Return all `problems` with the files, the `gold`, and the annotator `agreement`."""
         definition = self._definition
         apart = {path for gold in self._gold for path in self._definition.paths_of_gold(gold) if self._is_there(path)}
         apart |= {votes.file for votes in self._votes}
@@ -79,29 +80,30 @@ class TaskFolder:
         return about | {"counts": checked.counts, "size": len(content)}
 
     def _agreement(self, votes: Any, report: Report) -> Plain:
-        """Return the agreement. Errors of a votes file quote its content, so they are not returned."""
+        """Return the annotator agreement. The details of an error are left out, because they quote the votes file."""
         name, rows = self._name(votes.file), []
         try:
             rows = agreement_of(self._definition.track(votes.track), votes, self._content(name))
-        except (VotesError, ValueError):
+        except (VotesError, TextsError, ValueError):
             message = (
-                f"{name} (votes on the track {votes.track}, split {votes.split}): the votes cannot be read, or a vote "
-                f"is not for any of the classes. Check the folder on your own computer for details."
+                f"{name} (votes on the track {votes.track}, split {votes.split}): the votes cannot be read, a vote is "
+                f"not for any of the classes, or the experts are not some of the annotators. Check the folder on your "
+                f"own computer for details."
             )
             report.problems.append(Problem("error", "folder-file", message, file=name))
         return {"track": votes.track, "split": votes.split, "rows": [asdict(row) for row in rows]}
 
     def _apart(self) -> list[str]:
-        """Return the names of gold, votes, hidden files and all files in the folder `gold`.
+        """Return the names of gold files, votes files, hidden files, and all files in the `gold` folder.
 
-        An import leaves them out, too.
+        These are not written to the public folder. An import ignores them as well.
         """
         secret = {name for gold in self._gold for name in self._names_of_gold(gold)}
         secret |= {self._name(votes.file) for votes in self._votes}
         return [name for name in self._entries if name in secret or _is_left_out(name)]
 
     def _names_of_gold(self, gold: GoldFile) -> list[str]:
-        """Return the gold's file names in the zip. Runs with several files have several."""
+        """Return the names of the gold's files in the zip. There are several if runs have several files."""
         return [self._name(path) for path in self._definition.paths_of_gold(gold) if self._is_there(path)]
 
     def _is_there(self, path: Path) -> bool:
@@ -110,13 +112,13 @@ class TaskFolder:
     def _content(self, name: str) -> bytes:
         several = next((gold for gold in self._gold if self._name(gold.file) == name), None)
         if several is not None and name not in self._entries:
-            named = each_file(self._definition.track(several.track).files, several.file)
+            named = each_file(self._definition.track(several.track, several.split).files, several.file)
             return packed({packed_name(prefix, path): self._entry(self._name(path)) for prefix, path in named})
         return self._entry(name)
 
     def _entry(self, name: str) -> bytes:
         content = read_file(self._file, self._entries[name], name, Report())
-        assert content is not None  # it was read successfully before
+        assert content is not None  # it has been read successfully before
         return content
 
     def _name(self, path: Path) -> str:

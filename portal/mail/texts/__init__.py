@@ -1,4 +1,4 @@
-"""The texts of emails, with one function per kind. `TEXTS` maps each kind to its function."""
+"""The texts of emails. `TEXTS` maps each kind of email to a function that returns its text."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

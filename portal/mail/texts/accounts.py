@@ -1,4 +1,4 @@
-"""Emails about an account, which allauth sends. `TEXTS` has a text for each of allauth's templates."""
+"""Emails about accounts, which allauth sends. `TEXTS` has a function for each of allauth's templates."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -21,7 +21,7 @@ Context = Mapping[str, Any]  # allauth's template context
 
 
 def confirmation(context: Context) -> MailContent:
-    """Ask the reader to confirm a new email address."""
+    """Ask the recipient to confirm a new email address."""
     return _content(
         _("Agon: confirm your email address"),
         text(_("Someone used this email address to create an account on Agon.")),
@@ -32,17 +32,17 @@ def confirmation(context: Context) -> MailContent:
 
 
 def reset(context: Context) -> MailContent:
-    """Send a link to someone who forgot the password."""
+    """Send a link to someone who forgot their password."""
     return _content(
         _("Agon: reset your password"),
         text(_("Someone requested a password reset for your Agon account. If it was you, choose a new password here:")),
         button(_("Choose new password"), _own(context["password_reset_url"])),
-        text(_("If it wasn’t you, ignore this email. Your password stays the same.")),
+        text(_("If it wasn’t you, ignore this email. Your password has not changed.")),
     )
 
 
 def already_there(context: Context) -> MailContent:
-    """Tell someone who signs up again that they have an account. The page does not reveal it."""
+    """Tell someone who signs up again that they already have an account. The page does not reveal this."""
     return _content(
         _("Agon: you already have an account"),
         text(_("Someone tried to create an account on Agon with this address, but you already have an account.")),
@@ -53,18 +53,23 @@ def already_there(context: Context) -> MailContent:
 
 
 def no_account(context: Context) -> MailContent:
-    """Tell someone who resets the password that they have no account. The page does not reveal it."""
+    """Tell someone who wants to reset a password that they have no account. The page does not reveal this."""
     return _content(
         _("Agon: there is no account with this address"),
         text(_("Someone requested a password reset, but no Agon account uses this address.")),
-        text(_("If it was you, you may have signed up with another address. If you have no account yet, create one:")),
+        text(
+            _(
+                "If it was you, you may have signed up with another address. If you don’t have an account yet, create "
+                "one:"
+            )
+        ),
         button(_("Create account"), page("account_signup")),
         text(_("If it wasn’t you, ignore this email. Nothing has changed.")),
     )
 
 
 def mail_code(context: Context) -> MailContent:
-    """Send a code, which is needed to set up the first second factor.
+    """Send the code that people need to set up their first second factor.
 
     Organizers without a second factor also need it to change their email address.
     """
@@ -79,7 +84,7 @@ def mail_code(context: Context) -> MailContent:
 
 
 def _notice(words: Promise, context: Context) -> MailContent:
-    """Notify the owner that a way of signing in has changed, with time and place."""
+    """Tell the owner that a sign-in method was changed, and when and from where."""
     at: datetime = context["timestamp"]
     old = context.get("from_email") or context.get("deleted_email")
     names = {"old": old, "new": context.get("to_email"), "provider": context.get("provider")}
@@ -93,8 +98,8 @@ def _notice(words: Promise, context: Context) -> MailContent:
         ),
         text(
             _(
-                "If you made this change, you don’t need to do anything. If not, choose a new password now. This ends "
-                "all sessions:"
+                "If you made this change, you don’t need to do anything. If not, choose a new password now. This "
+                "signs out all sessions:"
             )
         ),
         button(_("Choose new password"), page("account_reset_password")),
@@ -103,9 +108,9 @@ def _notice(words: Promise, context: Context) -> MailContent:
 
 _NOTICES = {
     "email_confirm": gettext_lazy("The email address of your account was confirmed."),
-    "email_changed": gettext_lazy("The email address of your account was changed from %(old)s to %(new)s."),
+    "email_changed": gettext_lazy("Your account’s email address was changed from %(old)s to %(new)s."),
     "email_deleted": gettext_lazy("The email address %(old)s was removed from your account."),
-    "password_changed": gettext_lazy("The password of your account was changed."),
+    "password_changed": gettext_lazy("Your password was changed."),
     "password_reset": gettext_lazy("Your password was reset with a link from an email."),
     "password_set": gettext_lazy("A password was set for your account."),
     "totp_activated": gettext_lazy("An authenticator app was set up."),
@@ -128,13 +133,16 @@ _KEPT = ("ip", "user_agent", "from_email", "deleted_email", "to_email", "provide
 
 
 def details_of(name: str, context: Context) -> dict[str, str]:
-    """Return the details of an email that is sent later, for its row in the outbox: no key, no code and no link."""
+    """Return the details of an email that will be sent later, for its row in the outbox.
+
+    They never include a key, code or link.
+    """
     kept = {key: str(context[key]) for key in _KEPT if context.get(key)}
     return kept | {"letter": name} | ({"timestamp": context["timestamp"].isoformat()} if "timestamp" in context else {})
 
 
 def late(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
-    """Render an email that could not be sent immediately. If it has a link with a key, the key is created now."""
+    """Return an email that could not be sent immediately. If its link contains a key, the key is created now."""
     name, moment_of_change = mail.details["letter"], mail.details.get("timestamp")
     context = mail.details | {"user": mail.user}
     if moment_of_change:
@@ -152,9 +160,9 @@ def _reset_link(user: User) -> str:
 
 
 def _own(address: str) -> str:
-    """Return the link with the host of `settings.PUBLIC_URL`.
+    """Return the link with the host from `settings.PUBLIC_URL`.
 
-    allauth uses the host of the request, which anyone can forge.
+    allauth uses the host from the request, which can be forged.
     """
     return f"{settings.PUBLIC_URL}{urlsplit(address).path}"
 

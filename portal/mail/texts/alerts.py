@@ -9,7 +9,7 @@ from portal.models import MailFacts, OutgoingMail
 
 
 def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
-    """Report the problem by its technical name. The email has no scores and no content of runs."""
+    """Report problems by their technical names. The email contains no scores and quotes nothing from runs."""
     has_task = mail.shared_task_id is not None
     where = page("task", mail.shared_task.slug) if has_task else page("home")
     names = {"task": mail.shared_task.title if has_task else "Agon", "count": mail.details.get("count", 0)}
@@ -18,7 +18,7 @@ def alert(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
         blocks=[
             text(
                 _(
-                    "Agon found problems that it could not resolve automatically. Their number is %(count)s. For "
+                    "Agon found problems that it couldn’t fix automatically. Number of problems: %(count)s. For "
                     "details, see the log."
                 )
                 % names

@@ -1,4 +1,4 @@
-"""Emails caused by dates: a deadline that approaches, and a board that is released."""
+"""Emails about dates: a deadline is near, or scores were released."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,10 @@ from portal.times_and_numbers import end_of_day, span
 
 
 def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
-    """Remind members of a team that has downloaded the data but has no valid run. The time left is that of sending."""
+    """Remind members of a team that has downloaded the data but has no valid run yet.
+
+    The time left is computed when the email is sent.
+    """
     closes = datetime.fromisoformat(mail.details["closes"])
     names = names_of(mail) | {"left": span(closes - at), "closes": moment(mail.user, end_of_day(closes), at)}
     return MailContent(
@@ -33,16 +36,16 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent
 
 
 def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
-    """Announce released scores: to teams with their official runs, to organizers without runs."""
+    """Announce that scores were released. Teams' emails list their official runs, organizers' emails list no runs."""
     names = names_of(mail)
     if mail.team is None:
         why = _("You received this email because you are an organizer of %(task)s on Agon.") % names
     else:
         why = _("You received this email because you are a member of the team %(team)s in %(task)s on Agon.") % names
     return MailContent(
-        subject=_("%(task)s: the leaderboards of %(phase)s are public") % names,
+        subject=_("%(task)s: the leaderboards for %(phase)s are public") % names,
         blocks=[
-            text(_("The organizers of %(task)s have released the scores of %(phase)s.") % names),
+            text(_("The organizers of %(task)s have released the scores for %(phase)s.") % names),
             *_official_runs(found),
             button(_("View leaderboards"), page("leaderboards", mail.shared_task.slug)),
         ],

@@ -1,4 +1,4 @@
-"""Emails about an upload, to its sender."""
+"""Emails to the person who uploaded runs."""
 
 import json
 from datetime import datetime
@@ -6,37 +6,29 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.mail.content import MailContent, button, facts, link, moment, page, points, text
+from portal.mail.content import Block, MailContent, button, facts, link, moment, page, points, text
 from portal.models import MailedResult, MailFacts, OutgoingMail, Phase, Submission
 from portal.times_and_numbers import file_size
 
 
 def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
-    """Send the receipt: what was received and when, and that it will be scored."""
+    """Send the receipt: what was received, and when. Say that scoring is in progress."""
     submission, names = _submission(mail)
-    assert found.receipt is not None
-    content = json.dumps(found.receipt, indent=1, ensure_ascii=False)
     runs = len(found.results)
     return MailContent(
         subject=_("%(task)s: %(file)s was accepted") % names,
         blocks=[
             text(_("Your upload to %(phase)s was checked and accepted. Scoring is in progress.") % names),
-            facts(
-                (_("Receipt"), str(submission.pk)),
-                (_("Team"), names["team"]),
-                (_("File"), f"{submission.file_name} ({file_size(submission.size)})"),
-                ("SHA-256", submission.sha256),
-                (_("Received"), moment(mail.user, submission.received_at, at, seconds=True)),
-            ),
+            *_receipt(mail, found, at),
             text(ngettext("The upload contains one run:", "The upload contains %(n)d runs:", runs) % {"n": runs}),
             points([(result.run.name, f"{result.run.track.title} · {result.run.pk}") for result in found.results]),
+            *_replacing(submission, names),
             text(_when_scores(submission.phase)),
             button(_("View upload"), _upload_page(mail)),
-            text(_("The attached receipt is signed by the portal, so any change to it can be detected.")),
-            link(_("Verify receipt"), page("verify_receipt")),
+            *_about_receipt(found),
         ],
         why=_as_sender(names),
-        attachment=(f"receipt_{submission.pk}.json", content),
+        attachment=_attached(submission, found),
     )
 
 
@@ -64,31 +56,38 @@ def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
 
 
 def scored(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
-    """Report that all runs are scored. Scores are included only if they are public."""
+    """Report that the upload was scored. Scores are included only if they are public."""
     submission, names = _submission(mail)
     are_public, step = submission.phase.scores_are_public(at), submission.phase.step_at(at)
+    opening = _("Your upload to %(phase)s was scored.")
+    if found.receipt is not None:
+        opening = _("Your upload to %(phase)s was accepted and scored.")
     return MailContent(
         subject=_("%(task)s: %(file)s was scored") % names,
         blocks=[
-            text(_("Your upload to %(phase)s was scored.") % names),
+            text(opening % names),
+            *_receipt(mail, found, at),
             points([(result.run.name, _scores(result)) for result in found.results]),
+            *_replacing(submission, names),
             *([] if are_public else [text(_when_scores(submission.phase))]),
             *([] if step is None else [text(_in_steps(step))]),
             button(_("View runs"), page("team_runs", mail.shared_task.slug)),
+            *_about_receipt(found),
         ],
         why=_as_sender(names),
+        attachment=_attached(submission, found),
     )
 
 
-def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
-    """Report that evaluation failed on our side."""
-    _own, names = _submission(mail)
+def failed(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
+    """Report that evaluation failed because of the portal."""
+    submission, names = _submission(mail)
     return MailContent(
         subject=_("%(task)s: evaluation of %(file)s failed on our side") % names,
         blocks=[
             text(
                 _(
-                    "We received your upload to %(phase)s but could not finish evaluating it after several attempts. "
+                    "We received your upload to %(phase)s but couldn’t finish evaluating it after several attempts. "
                     "The error is on our side, not in your run. The organizers can see the error and retry the "
                     "evaluation."
                 )
@@ -100,14 +99,30 @@ def failed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
                     "upload the file again."
                 )
             ),
+            *_receipt(mail, found, at),
             button(_("View current state"), _upload_page(mail)),
+            *_about_receipt(found),
         ],
         why=_as_sender(names),
+        attachment=_attached(submission, found),
     )
 
 
+def _replacing(submission: Submission, names: dict[str, str]) -> list[Block]:
+    """Say which of the team's submissions counts, in phases with one submission per team."""
+    if submission.phase.max_submissions is None:
+        return []
+    if submission.replaced_by is not None:
+        newer = names | {"file": submission.replaced_by.file_name}
+        return [text(_("Your team’s newer submission %(file)s to %(phase)s counts instead of this one.") % newer)]
+    own = _("Each team has one submission to %(phase)s, and this one counts. A later upload would replace it.") % names
+    if not submission.replaces.exists():
+        return [text(own)]
+    return [text(own), text(_("It replaced your team’s earlier submission and all its runs."))]
+
+
 def _submission(mail: OutgoingMail) -> tuple[Submission, dict[str, str]]:
-    """Return the upload and the names in the email's sentences."""
+    """Return the upload, and the names to fill into the email's sentences."""
     submission = mail.submission
     assert submission is not None
     return submission, {
@@ -116,6 +131,37 @@ def _submission(mail: OutgoingMail) -> tuple[Submission, dict[str, str]]:
         "team": submission.team.name,
         "file": submission.file_name,
     }
+
+
+def _receipt(mail: OutgoingMail, found: MailFacts, at: datetime) -> list[Block]:
+    """Return what the receipt says, if the email has one."""
+    if found.receipt is None:
+        return []
+    submission, names = _submission(mail)
+    return [
+        facts(
+            (_("Receipt"), str(submission.pk)),
+            (_("Team"), names["team"]),
+            (_("File"), f"{submission.file_name} ({file_size(submission.size)})"),
+            ("SHA-256", submission.sha256),
+            (_("Received"), moment(mail.user, submission.received_at, at, seconds=True)),
+        )
+    ]
+
+
+def _about_receipt(found: MailFacts) -> list[Block]:
+    if found.receipt is None:
+        return []
+    return [
+        text(_("The attached receipt is signed by the portal, so any change to it can be detected.")),
+        link(_("Verify receipt"), page("verify_receipt")),
+    ]
+
+
+def _attached(submission: Submission, found: MailFacts) -> tuple[str, str] | None:
+    if found.receipt is None:
+        return None
+    return f"receipt_{submission.pk}.json", json.dumps(found.receipt, indent=1, ensure_ascii=False)
 
 
 def _upload_page(mail: OutgoingMail) -> str:
@@ -136,8 +182,8 @@ def _scores(result: MailedResult) -> str:
 
 def _in_steps(step: float) -> str:
     return _(
-        "Scores in this phase change in steps of %(step)s. If a run has no score here, it does not exceed your team’s "
-        "best shown score by more than one step."
+        "Scores in this phase are shown in steps of %(step)s. If no score is listed for a run, it did not beat the "
+        "best score already shown to your team or to you by more than one step."
     ) % {"step": step}
 
 
@@ -146,4 +192,4 @@ def _when_scores(phase: Phase) -> str:
         return _("You’ll get the scores in another email. The scores also appear on the leaderboard immediately.")
     if phase.scores == Phase.Scores.NEVER:
         return _("The organizers do not publish the scores of this phase.")
-    return _("The scores stay hidden until the organizers release them. You’ll get another email then.")
+    return _("The scores are hidden until the organizers release them. You’ll get another email then.")

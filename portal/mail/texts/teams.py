@@ -1,4 +1,4 @@
-"""Emails about teams, their data and agreements. Of all emails, only these may contain a secret: the data password."""
+"""Emails about teams, their data and agreements. Of all emails in the outbox, only these contain data passwords."""
 
 import secrets
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from portal.mail.content import Block, MailContent, button, link, names_of, page, quote, secret, text
 from portal.models import MailFacts, OutgoingMail, Team
 
-PASSWORD_BYTES = 16  # 128 random bits cannot be guessed
+PASSWORD_BYTES = 16  # 128 random bits, which cannot be guessed
 
 
 def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
-    """Report that the team is approved, with the password if the task has data that needs it."""
+    """Report that the team was approved. If the task has data with a password, include a new password."""
     names = names_of(mail)
     has_password = mail.shared_task.has_password_data
     return MailContent(
@@ -32,7 +32,7 @@ def approved(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent
 
 
 def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
-    """Report that the team is declined, with the reason."""
+    """Report that the team was declined, and why."""
     names = names_of(mail)
     return MailContent(
         subject=_("%(task)s: your team %(team)s was declined") % names,
@@ -41,8 +41,8 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent
             quote(mail.details["reason"]),
             text(
                 _(
-                    "If your team has runs, they are removed from leaderboards that are not released yet. The runs "
-                    "return if the team is approved. Released leaderboards don’t change."
+                    "If your team has runs, they are removed from leaderboards that haven’t been released yet. "
+                    "The runs reappear if the team is approved. Released leaderboards don’t change."
                 )
             ),
             text(_("You can change your answers and request approval again.")),
@@ -53,7 +53,7 @@ def declined(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent
 
 
 def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
-    """Notify organizers that a team awaits approval."""
+    """Notify organizers that a team is waiting for approval."""
     names = names_of(mail)
     return MailContent(
         subject=_("%(task)s: the team %(team)s is waiting for your approval") % names,
@@ -69,7 +69,7 @@ def waiting(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
 
 
 def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
-    """Invite someone to a team. The reader may have no account yet."""
+    """Invite someone to a team. The recipient may not have an account yet."""
     assert mail.team is not None
     names = names_of(mail) | {"name": mail.details["inviter"]}
     join = page("join_team", mail.shared_task.slug, mail.team.invitation_code)
@@ -77,9 +77,7 @@ def invitation(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailConte
         subject=_("%(task)s: join the team %(team)s") % names,
         blocks=[
             text(_("%(name)s invited you to join the team %(team)s in the shared task %(task)s.") % names),
-            text(
-                _("Open this link, then sign in or create an account. Select the button on the page to join the team.")
-            ),
+            text(_("Open this link, sign in or create an account, and then join the team on that page.")),
             button(_("Join team %(team)s") % names, join),
         ],
         why=_(
@@ -104,12 +102,12 @@ def data_password(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailCo
 
 
 def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
-    """Ask people who signed an older version to sign the new agreement."""
+    """Ask people who signed an older version of the agreement to sign the new one."""
     names = names_of(mail) | {"version": mail.details["version"]}
     return MailContent(
         subject=_("%(task)s: please sign the new data agreement") % names,
         blocks=[
-            text(_("The data agreement of %(task)s has a new version, %(version)s.") % names),
+            text(_("The data agreement for %(task)s has a new version: %(version)s.") % names),
             text(
                 _(
                     "You signed an earlier version, and we keep that signature. Read and sign the new version before "
@@ -118,7 +116,7 @@ def agreement_changed(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> Ma
             ),
             button(_("Read and sign the agreement"), page("agreement", mail.shared_task.slug)),
         ],
-        why=_("You received this email because you signed the data agreement of %(task)s on Agon.") % names,
+        why=_("You received this email because you signed the data agreement for %(task)s on Agon.") % names,
     )
 
 
@@ -127,7 +125,10 @@ def _as_captain(mail: OutgoingMail) -> str:
 
 
 def _password(mail: OutgoingMail, at: datetime) -> Sequence[Block]:
-    """Create a password and store its hash. A team that no longer takes part gets none."""
+    """Create a data password, store its hash, and return the email text that contains it.
+
+    Return nothing if the team no longer takes part.
+    """
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     assert mail.team is not None
     teams = Team.objects.filter(pk=mail.team.pk, state=Team.State.APPROVED)
@@ -145,8 +146,9 @@ def _password(mail: OutgoingMail, at: datetime) -> Sequence[Block]:
         link(_("Go to data"), page("task_data", mail.shared_task.slug)),
         text(
             _(
-                "No one can look up the password, not even the administrators. If the password is lost or becomes "
-                "known to others, request a new one on your team page. The old password then stops working immediately."
+                "No one can look up the password, not even the administrators. If the password is lost or "
+                "someone else learns it, request a new one on your team page. The old password then stops "
+                "working immediately."
             )
         ),
     )

@@ -21,9 +21,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "place", type=Path, help="a new file, or a folder in which the file is named by the current time"
+            "place", type=Path, help="path of the new backup file, or a folder for a file named after the current time"
         )
-        words = "delete older backups in the folder after the new backup was made"
+        words = "after a successful backup, delete older backups in the folder"
         parser.add_argument("--keep", type=int, metavar="DAYS", help=words)
 
     def handle(self, *, place: Path, keep: int | None, **_: Any) -> None:
@@ -39,8 +39,8 @@ class Command(BaseCommand):
         counts = f"{sum(manifest.rows.values())} rows, {len(manifest.members) - len(manifest.rows)} files"
         self.stdout.write(f"{target}: {counts}, {target.stat().st_size} bytes")
         self.stdout.write(
-            "The backup contains email addresses and password hashes. Keep it as safe as the portal, in a different "
-            "place."
+            "The backup contains email addresses and password hashes. Protect it as carefully as the portal "
+            "itself, and store it in a different place."
         )
         self.stdout.write(
             "The backup contains no keys. Store SECRET_KEY, AGON_RECEIPT_KEY and AGON_GOLD_PRIVATE_KEY separately."
@@ -51,7 +51,7 @@ class Command(BaseCommand):
             raise CommandError("\n  ".join(["These files are missing or damaged:", *manifest.damaged]))
 
     def _prune(self, folder: Path, before: datetime) -> None:
-        """Delete old backups, judged by the time in their names. If one cannot be deleted, report it and continue."""
+        """Delete old backups, judging by the time in their names. If one cannot be deleted, report it and continue."""
         for old in sorted(folder.glob(NAME.format("*"))):
             if old.name < NAME.format(f"{before:%Y%m%dT%H%M%SZ}"):
                 try:

@@ -1,4 +1,4 @@
-"""Build a paper pack. The job of the same name starts this command."""
+"""Build a paper pack. The job of the same name runs this command."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,7 +11,7 @@ from portal.paper.build import build_pack
 
 
 class Command(BaseCommand):
-    help = "Create the paper files with this id, unless others are being created."
+    help = "Create the paper files with this id, unless other paper files are being created."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pack", type=UUID)

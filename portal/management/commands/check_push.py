@@ -1,4 +1,4 @@
-"""Check a pushed task folder. The job of the same name starts this command."""
+"""Check a pushed task folder. The job of the same name runs this command."""
 
 from argparse import ArgumentParser
 from typing import Any

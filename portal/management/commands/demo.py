@@ -8,7 +8,8 @@ import socket
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from http.client import HTTPConnection
 from pathlib import Path
@@ -17,20 +18,24 @@ from typing import Any
 import redis
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.db.migrations.exceptions import InconsistentMigrationHistory
 
-from portal.management.commands.load_demo import ACCOUNTS, CAPTAIN, PASSWORD, TEAM, is_loaded
+from portal.management.commands.load_demo import ACCOUNTS, CAPTAIN, PASSWORD, TEAM, create_accounts, is_loaded
 from portal.management.processes import Processes
 from portal.management.programs import BEAT, WORKERS, web_command, worker_command
+from portal.management.schema import is_migrated, migrate
 from portal.management.valkey import HOST, announced, free_port, valkey_command
 from portal.models import Run
 from portal.sealing import as_text, public_key
 
-MARKER = "made-by-the-demo"  # file that marks state folders that --fresh may empty
-MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
+MARKER = "made-by-the-demo"  # file that marks the state folders that --fresh may empty
+LOADER = "data"  # the program that loads the sample tasks
+LOAD = [sys.executable, str(settings.BASE_DIR / "manage.py"), "load_demo"]
 
 
 class Command(BaseCommand):
-    help = "Start the web server, the worker and the broker with five shared tasks. Ctrl-C stops them."
+    help = "Start the web server, the worker and the broker with the demo's shared tasks. Press Ctrl-C to stop them."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -46,7 +51,7 @@ class Command(BaseCommand):
             "AGON_DEMO": "true",
             "AGON_URL": f"http://{HOST}:{port}",
             "PYTHONUNBUFFERED": "1",
-            "PYTHONWARNINGS": "ignore::UserWarning",  # workers run as root, and static files that were not collected
+            "PYTHONWARNINGS": "ignore::UserWarning",  # workers run as root, and static files are not collected
         }
         if sys.stdout.isatty():
             environment["FORCE_COLOR"] = "true"
@@ -58,22 +63,33 @@ class Command(BaseCommand):
                 if broker_port:
                     _start_broker(processes, state / "valkey", broker_port)
                 _await_broker(environment["REDIS_URL"])
-                if not is_loaded() and processes.run("data", [*MANAGE, "load_demo"]) != 0:
-                    raise CommandError("The demo data could not be loaded. To start over, run ./run demo --fresh.")
-                processes.start("web", web_command(port), AGON_GOLD_PUBLIC_KEY_FILE=str(_public_key_file(state)))
-                for name, lanes in WORKERS.items():
-                    processes.start(name, worker_command(name, lanes))
-                processes.start("beat", BEAT)
+                _prepare_database()
+                with _loading_shown(not is_loaded()) as is_loading:
+                    self._start(processes, port, state, is_loading)
+                    _wait(processes, lambda: not is_loading or processes.has_succeeded(LOADER))
                 self._serve(processes, port)
         except KeyboardInterrupt:
             self._say("\nStopped. The data is kept. To continue with it, run ./run demo.")
         finally:
             os.close(lock)
 
-    def _serve(self, processes: Processes, port: int) -> None:
-        """Print the welcome message when everything is ready, and again after the log lines of the first work."""
-        welcome = self._welcome(f"http://{HOST}:{port}")
+    def _start(self, processes: Processes, port: int, state: Path, is_loading: bool) -> None:
+        """Start the web server and, once it answers, all other programs."""
+        processes.start("web", web_command(port), AGON_GOLD_PUBLIC_KEY_FILE=str(_public_key_file(state)))
+        if is_loading:
+            create_accounts()  # while the web server starts
         _wait(processes, lambda: _answers(port))
+        if is_loading:
+            address = self.style.SUCCESS(f"http://{HOST}:{port}")
+            self._say(f"\n  You can open {address} now. The sample tasks appear there one by one.\n")
+            processes.start_once(LOADER, LOAD)
+        for name, lanes in WORKERS.items():
+            processes.start(name, worker_command(name, lanes))
+        processes.start("beat", BEAT)
+
+    def _serve(self, processes: Processes, port: int) -> None:
+        """Print the welcome message once all is loaded, and again once the baselines are scored."""
+        welcome = self._welcome(f"http://{HOST}:{port}")
         self._say(welcome)
         if _has_work():
             _wait(processes, lambda: not _has_work())
@@ -89,14 +105,35 @@ class Command(BaseCommand):
         return (
             f"\n  Agon is ready: {self.style.SUCCESS(address)}\n\n"
             f"  Accounts, all with the password {self.style.SUCCESS(PASSWORD)}:\n{accounts}\n\n"
-            f"  Emails are written to {settings.MAIL_ROOT}. The EXIST 2024 data require a team password:\n"
+            f"  Emails are written to {settings.MAIL_ROOT}. The EXIST 2024 data requires a team password:\n"
             f"  the approval email to {CAPTAIN} contains the password of {TEAM}.\n\n"
-            "  Ctrl-C stops everything.\n"
+            "  Press Ctrl-C to stop everything.\n"
         )
 
 
+def _prepare_database() -> None:
+    if is_migrated():
+        return
+    try:
+        migrate()
+    except (DatabaseError, InconsistentMigrationHistory) as error:
+        raise CommandError(f"The database can't be upgraded: {error}. To start over, run ./run demo --fresh.") from None
+
+
+@contextmanager
+def _loading_shown(is_loading: bool) -> Iterator[bool]:
+    """Let the web server's pages show whether sample tasks are still loading."""
+    settings.DEMO_IS_LOADING.unlink(missing_ok=True)  # an earlier demo may have been killed
+    if is_loading:
+        settings.DEMO_IS_LOADING.touch()
+    try:
+        yield is_loading
+    finally:
+        settings.DEMO_IS_LOADING.unlink(missing_ok=True)
+
+
 def _public_key_file(state: Path) -> Path:
-    """Write the public key to a file for the web server, which then needs no private key."""
+    """Write the public key to a file for the web server, so that it does not need the private key."""
     path = state / "gold-public-key"
     path.touch(mode=0o600)
     path.write_text(as_text(public_key()))
@@ -136,9 +173,11 @@ def _empty(state: Path) -> None:
             f"{state} was not created by the demo, so --fresh does not empty it. Delete the folder yourself."
         )
     for path in state.iterdir():
+        if path == settings.DEMO_TASKS or path.name == MARKER:
+            continue
         if path.is_dir():
             shutil.rmtree(path)
-        elif path.name != MARKER:
+        else:
             path.unlink()
 
 
@@ -166,8 +205,11 @@ def _await_broker(url: str) -> None:
 def _wait(processes: Processes, condition: Callable[[], bool]) -> None:
     while not condition():
         if ended := processes.ended():
+            if ended == LOADER:
+                raise CommandError("The demo data could not be loaded. To start over, run ./run demo --fresh.")
             raise CommandError(
-                f"The {ended} process stopped unexpectedly, so the demo stops. See the log above for the reason."
+                f"The {ended} process stopped unexpectedly, so the demo is shutting down. See the log above for "
+                f"the reason."
             )
         time.sleep(0.1)
 

@@ -14,20 +14,25 @@ from django.db import DatabaseError, connection
 from portal.evaluation.confinement import missing_protection
 from portal.evaluation.lanes import Lane
 from portal.evaluation.probe import missing_for
+from portal.figures.figure import CAN_DRAW
 from portal.models import OutgoingMail, Reading, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.queries.health import CLOCK_SECONDS, SILENCE, health
 from portal.queries.metrics import certificate_seconds, connections, regular_work
 from portal.storage import can_open_gold
 
-DISK_BYTES = 5_000_000_000  # also used by the alert AgonDiskFull
+DISK_BYTES = 5_000_000_000  # the same limit as in the alert AgonDiskFull
 FIXES = {
     "database": "Start PostgreSQL, and check DATABASE_URL and DATABASE_PASSWORD_FILE.",
     "storage": "Free space, or make AGON_STATE/data or the bucket AGON_S3_BUCKET writable.",
     "broker": "Start Valkey, and check REDIS_URL and REDIS_PASSWORD_FILE.",
     "worker": "Start the lane's worker and beat. Their logs show why they stopped.",
-    "queue": "Raise SCORERS, or restart a worker that is stuck.",
+    "queue": "Increase SCORERS, or restart any worker that is stuck.",
 }
+HOW_TO_DRAW = (
+    "Figures are shown as tables. To draw them with Docker, add AGON_FIGURES=1 to .env, build the image again, and "
+    "start the services again. Without Docker, run ./run setup --production and restart the services."
+)
 
 
 class Command(BaseCommand):
@@ -51,6 +56,8 @@ class Command(BaseCommand):
             for problem in found:
                 self.stdout.write(f"        {problem}")
             problems += len(found)
+        if not CAN_DRAW:
+            self.stdout.write(f"{'note':<6}  {HOW_TO_DRAW}")
         if problems:
             raise CommandError(f"{problems} problem{'s' if problems > 1 else ''} found.")
 
@@ -59,35 +66,36 @@ def _parts() -> Iterator[str]:
     """Check the parts of /readyz. Later checks add details about schema, workers and clocks."""
     for part, words in health().parts.items():
         fix = FIXES.get(part.partition(" ")[0])
-        if words != "ok" and fix and not words.startswith("accepts no work"):
+        if words != "ok" and fix and not words.startswith("not accepting work"):
             yield f"{part}: {words}. {fix}"
 
 
 def _this_machine() -> Iterator[str]:
-    """Check this machine. Without a key to gold, it is not a scoring worker."""
+    """Check this machine. If it has no gold key, it is not a scoring worker and needs less."""
     yield from missing_for(Lane.SCORING if can_open_gold() else Lane.MAIL)
 
 
 def _workers() -> Iterator[str]:
     try:
         for worker in WorkerHost.objects.filter(at__gte=database_now() - SILENCE).exclude(missing=[]):
-            yield f"{worker} accepts no work: {' '.join(worker.missing)}"
+            yield f"{worker} is not accepting work: {' '.join(worker.missing)}"
     except DatabaseError:
         return
 
 
 def _clocks() -> Iterator[str]:
     try:
-        clocks = {"This machine": clock_offset()}
+        clocks = {"this machine": clock_offset()}
         workers = WorkerHost.objects.filter(at__gte=database_now() - SILENCE)
-        clocks |= {f"The machine {worker.host}": worker.clock_offset for worker in workers}
+        clocks |= {f"the machine {worker.host}": worker.clock_offset for worker in workers}
     except DatabaseError:
         return
     for machine, offset in clocks.items():
         if abs(offset) > CLOCK_SECONDS:
             side = "ahead of" if offset > 0 else "behind"
             yield (
-                f"{machine} is {abs(offset):.0f} s {side} the database's clock. On that machine, run timedatectl "
+                f"The clock of {machine} is {abs(offset):.0f} s {side} the database's clock. On that machine, run "
+                "timedatectl "
                 f"set-ntp true."
             )
 
@@ -95,7 +103,7 @@ def _clocks() -> Iterator[str]:
 def _disk() -> Iterator[str]:
     free = shutil.disk_usage(settings.STATE_ROOT).free
     if free < DISK_BYTES:
-        yield f"{free / 1e9:.1f} GB are free below AGON_STATE. Enlarge the volume or move backups away."
+        yield f"{free / 1e9:.1f} GB are free below AGON_STATE. Enlarge the volume or move backups elsewhere."
 
 
 def _mail() -> Iterator[str]:
@@ -113,11 +121,12 @@ def _mail() -> Iterator[str]:
 def _mails_given_up() -> Iterator[str]:
     count = OutgoingMail.objects.filter(state=OutgoingMail.State.FAILED).count()
     if count:
-        yield f"{count} emails could not be sent. Fix the cause, then run manage.py resend_mails."
+        emails = "1 email" if count == 1 else f"{count} emails"
+        yield f"{emails} could not be sent. Fix the cause, then run manage.py resend_mails."
 
 
 def _regular_work() -> Iterator[str]:
-    """Check regular work with the limits of the alerts. Only a public portal needs backups."""
+    """Check regular work with the same limits as the alerts. Only a public portal needs backups."""
     if not settings.PUBLIC:
         return
     for name, (age, found) in regular_work(database_now()).items():
@@ -143,12 +152,12 @@ def _connections() -> Iterator[str]:
     if used > CONNECTIONS_SHARE * limit:
         yield (
             f"{used} of {limit} connections to PostgreSQL are open."
-            " Raise max_connections, or use a PgBouncer (AGON_PGBOUNCER)."
+            " Increase max_connections, or use PgBouncer (AGON_PGBOUNCER)."
         )
 
 
 def _wal_archive() -> Iterator[str]:
-    """Check PostgreSQL's archive for point-in-time recovery, if it is on."""
+    """Check PostgreSQL's archive for point-in-time recovery, if archiving is on."""
     if connection.vendor != "postgresql":
         return
     with connection.cursor() as cursor:
@@ -165,7 +174,7 @@ def _wal_archive() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The maximum age of regular work in hours, and the fix."""
+    """The maximum age of regular work in hours, and how to fix it if it is too old or finds problems."""
 
     hours: int
     fix_age: str
@@ -175,19 +184,19 @@ class Work:
 REGULAR_WORK = {
     Reading.BACKUP: Work(
         26,
-        "Check that agon-backup.timer or the service backup is running. To make a backup by hand, run manage.py backup "
-        "FOLDER.",
+        "Check that agon-backup.timer or the backup service is running. To make a backup manually, run manage.py "
+        "backup FOLDER.",
         "To list the files, run journalctl -u agon-backup. Restore them from an older backup, or import the task "
         "again.",
     ),
     Reading.RESTORE: Work(
         9 * 24,
-        "Check that agon-rehearse.timer or the service backup is running. To test a restore by hand, run manage.py "
+        "Check that agon-rehearse.timer or the backup service is running. To test a restore manually, run manage.py "
         "rehearse FOLDER.",
         "The newest backup cannot be restored. Make a new one, then run manage.py rehearse FOLDER.",
     ),
     Reading.RECONCILE: Work(
-        50, "Start the worker of the lane bulk, and beat.", "To list each difference, run manage.py reconcile."
+        50, "Start beat and the worker for the bulk lane.", "To list each difference, run manage.py reconcile."
     ),
 }
 CERTIFICATE_DAYS = 14

@@ -13,8 +13,9 @@ from portal.sealing import as_text, has_private_key, new_private_key, public_key
 
 class Command(BaseCommand):
     help = (
-        "new: print a key pair for the settings. public: print the key for web. rotate: on a worker, encrypt all gold "
-        "for the newest key. Keys that are not in the settings are renewed first."
+        "new: print a key pair for the settings. public: print the public key for the web server. rotate: on a "
+        "worker, encrypt all gold again with the newest key. If the settings contain no private key, a new key is "
+        "first added to the key file."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -36,4 +37,6 @@ class Command(BaseCommand):
         if not settings.GOLD_PRIVATE_KEYS:
             renew_kept_key()
         count = reseal_all()
-        self.stdout.write(f"{count} files encrypted for {as_text(public_key())}. Set this public key for web.")
+        self.stdout.write(
+            f"Encrypted {count} files for {as_text(public_key())}. Set this public key on the web server."
+        )

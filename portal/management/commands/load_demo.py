@@ -1,84 +1,108 @@
-"""Fill an empty database with the five shared tasks, their synthetic data and the demo accounts."""
+"""Load the demo's shared tasks with their synthetic data."""
 
-import tempfile
+import signal
+import sys
 import time
 from collections.abc import Mapping
-from datetime import datetime
-from pathlib import Path
+from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from allauth.account.models import EmailAddress
-from django.core.management import call_command
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.core.management.base import BaseCommand
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db import transaction
 
 from portal.actions.agreement import sign_agreement
 from portal.actions.announcements import publish_announcement
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import join_team, register_team
+from portal.evaluation.rounds import start_rounds
 from portal.management.demo_field import TEAMS, give_papers, send_runs
 from portal.models import Membership, SharedTask, User
 from portal.models.clock import database_now
 from portal.models.signature import text_sha256
-from tasks import GENERATORS, build
+from tasks import DEMO
+from tasks.kept import kept_folder
 
 PASSWORD = "agon-demo"
 NEWS = {
     "title": "This is a demo",
-    "text": "All teams, runs and data here are *invented*. The rules are those of the real campaign.",
+    "text": "All teams, runs and data here are *invented*. The rules are those of the real campaigns.",
 }
 TEAM = "Meltemi"
 ADMIN, ORGANIZER, CAPTAIN, MEMBER = (f"{part}@agon.example" for part in ("admin", "organizer", "captain", "member"))
 ACCOUNTS = {  # email address → name and role in the demo
     ADMIN: ("Ada Admin", "administrator"),
-    ORGANIZER: ("Oana Organizer", "organizer of all five shared tasks, allowed to create tasks"),
+    ORGANIZER: ("Oana Organizer", "organizer of all shared tasks, allowed to create tasks"),
     CAPTAIN: ("Cleo Captain", f"captain of the team {TEAM}"),
     MEMBER: ("Milo Member", f"member of the team {TEAM}"),
 }
 
 
 class Command(BaseCommand):
-    help = "Migrate the database and load the five shared tasks with demo data. Existing data is kept."
+    help = "Load the demo's shared tasks that are missing. Existing data is kept."
 
     def handle(self, **_: Any) -> None:
-        self.stdout.write("preparing the database ...")
-        call_command("migrate", verbosity=0)
-        people = {email: _account(email, name) for email, (name, _) in ACCOUNTS.items()}
-        for slug in GENERATORS:
-            if not SharedTask.objects.filter(slug=slug, teams__memberships__user=people[MEMBER]).exists():
-                self._load(slug, people)
-
-    def _load(self, slug: str, people: Mapping[str, User]) -> None:
-        self.stdout.write(f"{slug}: creating synthetic data ...")
-        started = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="agon-demo-") as name:
-            folder = build(slug, Path(name) / slug)
-            shared_task = import_shared_task(None, folder, database_now()).shared_task
-            shared_task.organizers.add(people[ORGANIZER])
-            for team in TEAMS:
-                _form_team(shared_task, team, people[CAPTAIN] if team == TEAM else _captain_of(team))
-            send_runs(shared_task, folder, database_now())
-            give_papers(shared_task, database_now())
-            publish_announcement(people[ORGANIZER], shared_task, database_now(), **NEWS)
-        _join(shared_task, people[MEMBER])
-        self.stdout.write(f"{slug}: loaded in {time.monotonic() - started:.1f} s")
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that drafts of runs are deleted
+        people = create_accounts()
+        for number, slug in enumerate(DEMO, start=1):
+            if slug not in _loaded():
+                started = time.monotonic()
+                shared_task = _load(slug, people)
+                seconds = time.monotonic() - started
+                self.stdout.write(f"{shared_task.title} is loaded ({number} of {len(DEMO)}, {seconds:.1f} s)")
 
 
 def is_loaded() -> bool:
-    """Return whether everything is migrated and loaded. The last row to be loaded is a membership."""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        return False
-    joined = Membership.objects.filter(user__email=MEMBER).values_list("shared_task__slug", flat=True)
-    return set(joined) >= set(GENERATORS)
+    """Return whether all shared tasks are loaded."""
+    return _loaded() >= set(DEMO)
+
+
+def create_accounts() -> dict[str, User]:
+    """Create the accounts that do not exist yet, and return all of them by email address."""
+    return {email: _account(email, name) for email, (name, _) in ACCOUNTS.items()}
+
+
+def _loaded() -> set[str]:
+    """Return the slugs of the shared tasks that are complete. The last row to be added is a membership."""
+    return set(Membership.objects.filter(user__email=MEMBER).values_list("shared_task__slug", flat=True))
+
+
+def _load(slug: str, people: Mapping[str, User]) -> SharedTask:
+    """Load a shared task. If an earlier attempt was interrupted, continue it.
+
+    Visitors see the task as soon as it has its teams, so that no visitor takes a place that one of them needs.
+    """
+    folder = kept_folder(slug, settings.DEMO_TASKS)
+    with transaction.atomic():
+        shared_task = import_shared_task(None, folder, database_now()).shared_task
+        shared_task.organizers.add(people[ORGANIZER])
+        for team in TEAMS:
+            _form_team(shared_task, team, people[CAPTAIN] if team == TEAM else _captain_of(team))
+        start_rounds(database_now())
+    send_runs(shared_task, folder, database_now())
+    give_papers(shared_task, database_now())
+    with transaction.atomic():
+        publish_announcement(people[ORGANIZER], shared_task, database_now(), **NEWS)
+        _join(shared_task, people[MEMBER])
+    return shared_task
+
+
+@cache
+def _password_hash() -> str:
+    """Return the hash of the password, which all accounts share because computing it takes time."""
+    return make_password(PASSWORD)
 
 
 def _account(email: str, name: str) -> User:
     user = User.objects.filter(email=email).first()
     if user is None:
-        create = User.objects.create_superuser if email == ADMIN else User.objects.create_user
-        user = create(email, PASSWORD, name=name, may_create_tasks=email == ORGANIZER)
+        is_admin, may_create_tasks = email == ADMIN, email == ORGANIZER
+        user = User(email=email, name=name, is_staff=is_admin, is_superuser=is_admin, may_create_tasks=may_create_tasks)
+        user.password = _password_hash()
+        user.save()
     EmailAddress.objects.get_or_create(user=user, email=email, defaults={"verified": True, "primary": True})
     return user
 
@@ -97,15 +121,23 @@ def _captain_of(team: str) -> User:
     return user
 
 
+def _registration_time(shared_task: SharedTask) -> datetime:
+    """Return the current time or, in a task whose registration has closed, an hour before that."""
+    closing = shared_task.closing_of_teams()
+    return database_now() if closing is None else min(database_now(), closing - timedelta(hours=1))
+
+
 def _form_team(shared_task: SharedTask, name: str, captain: User) -> None:
     if not Membership.objects.filter(shared_task=shared_task, user=captain).exists():
-        at = database_now()
+        at = _registration_time(shared_task)
         _sign(captain, shared_task, at)
         affiliation = "University of the Aegean" if name == TEAM else ""
-        register_team(captain, shared_task, at, name=name, affiliation=affiliation)
+        required = (one for one in shared_task.definition.team.questions if one.required)
+        answers = {one.key: one.choices[0] if one.choices else "Research" for one in required}
+        register_team(captain, shared_task, at, name=name, affiliation=affiliation, answers=answers)
 
 
 def _join(shared_task: SharedTask, member: User) -> None:
-    at = database_now()
+    at = _registration_time(shared_task)
     _sign(member, shared_task, at)
     join_team(member, shared_task, at, code=shared_task.teams.get(name=TEAM).invitation_code)

@@ -15,7 +15,8 @@ from scoring.receipts import new_private_key as new_receipt_key
 
 class Command(BaseCommand):
     help = (
-        "Create the secrets of a public portal, each in a file that only its owner can read. Existing secrets are kept."
+        "Create the secrets for a public portal, each in a file that only its owner can read. Existing secrets "
+        "are kept."
     )
     requires_system_checks: list[str] = []
 
@@ -33,7 +34,7 @@ class Command(BaseCommand):
 
 
 def _secrets(folder: Path) -> dict[str, str]:
-    """Create the secrets. If the folder has a private key for gold, the public key is derived from it."""
+    """Create the secrets. If the folder has a private key for gold, derive the public key from it."""
     kept = folder / "gold_private_key"
     private = kept.read_text().split()[0] if kept.exists() else new_private_key()
     return {

@@ -1,6 +1,6 @@
 """manage.py reconcile: list all differences between receipts, rows, files, definitions and evaluations.
 
-The command fails if there are any.
+The command fails if any are found.
 """
 
 from typing import Any

@@ -14,7 +14,8 @@ from portal.management.commands.backup import NAME
 from portal.models import Reading
 from portal.models.clock import database_now
 
-_OF_THE_PORTAL = ("AGON_S3_", "AGON_PGBOUNCER", "DATABASE_")  # databases and folders of the real portal
+# Prefixes of variables for the real portal's databases and folders.
+_OF_THE_PORTAL = ("AGON_S3_", "AGON_PGBOUNCER", "DATABASE_")
 
 
 class Command(BaseCommand):

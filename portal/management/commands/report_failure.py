@@ -1,4 +1,4 @@
-"""manage.py report_failure UNIT: email administrators that a systemd unit or a service has failed."""
+"""manage.py report_failure UNIT: tell administrators by email that a systemd unit or a service has failed."""
 
 from socket import gethostname
 from typing import Any
@@ -10,7 +10,7 @@ from portal.models.clock import database_now
 
 
 class Command(BaseCommand):
-    help = "Email the administrators that regular work has failed, at most once a day per unit."
+    help = "Email the administrators that scheduled work has failed, at most once a day per unit."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("unit", help="e.g. agon-backup")

@@ -1,4 +1,4 @@
-"""manage.py rescore TASK: score all runs again with the newest gold standard and this scorer version."""
+"""manage.py rescore TASK: score all runs again with the newest gold standard and the installed scorer version."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from portal.models.clock import database_now
 
 
 class Command(BaseCommand):
-    help = "Rescore all runs of a shared task in the worker's bulk lane. The audit log keeps the reason."
+    help = "Rescore all runs of a shared task in the worker's bulk lane. The reason is recorded in the audit log."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("task", metavar="TASK", help="slug of the shared task")

@@ -1,4 +1,4 @@
-"""manage.py resend_mails [TASK]: send emails again that were given up."""
+"""manage.py resend_mails [TASK]: resend the emails that could not be delivered."""
 
 from typing import Any
 

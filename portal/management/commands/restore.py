@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
 
 from portal.actions.errors import ActionError
 from portal.actions.restore import restore_backup
@@ -33,10 +34,11 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{archive}: not restored: {error}") from None
         counts = f"{sum(manifest.rows.values())} rows, {len(manifest.members) - len(manifest.rows)} files"
-        self.stdout.write(f"{archive} from {manifest.made_at}: restored {counts}.")
+        target = f"{connection.display_name} {connection.settings_dict['NAME']}"
+        self.stdout.write(f"{archive} from {manifest.made_at}: restored {counts} into {target}.")
         if manifest.receipt_key != receipt_key():
             self.stderr.write(
-                "The receipt key has changed. Old receipts can't be verified until you set the old key again."
+                "The receipt key has changed. Old receipts can't be verified until you restore the old key."
             )
         if manifest.gold_key != as_text(public_key()):
             self.stderr.write("The gold key has changed. Nothing can be scored without the old AGON_GOLD_PRIVATE_KEY.")

@@ -1,4 +1,4 @@
-"""manage.py retry TASK: evaluate everything again that failed on our side."""
+"""manage.py retry TASK: retry all evaluations that failed because of internal errors."""
 
 from typing import Any
 

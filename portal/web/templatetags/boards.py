@@ -21,7 +21,10 @@ _DIAMOND = mark_safe('<svg x="{}%" overflow="visible"><path d="M0-5 5 0 0 5-5 0z
 
 @register.filter
 def cells(row: Row, heads: Sequence[Head]) -> list[tuple[str, str, str]]:
-    """Return a row's formatted scores by column. Done in Python for speed, as a leaderboard has hundreds of them."""
+    """Return a row's formatted scores, one for each heading.
+
+    A leaderboard has hundreds of scores, and formatting them in a template would be slow.
+    """
     return [
         (
             "ranks" if head.ranks else "other",
@@ -34,7 +37,7 @@ def cells(row: Row, heads: Sequence[Head]) -> list[tuple[str, str, str]]:
 
 @register.simple_tag
 def whisker(row: Row, scale: Scale, column: Column) -> SafeString:
-    """Draw a row's value with its interval. Values outside the scale are shown as an arrow with text."""
+    """Draw a row's value with its interval. If all of it is outside the scale, show an arrow with text instead."""
     value = row.scores.get(column.key)
     if value is None:
         return mark_safe("")

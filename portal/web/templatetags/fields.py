@@ -1,4 +1,4 @@
-"""Form fields with Bootstrap's classes, for our forms and allauth's."""
+"""Form fields with Bootstrap's classes, for the portal's forms and for allauth's."""
 
 from django import template
 from django.forms import BoundField, CheckboxInput, Select
@@ -13,8 +13,8 @@ def control(field: BoundField) -> SafeString:
     widget = field.field.widget
     kinds = {CheckboxInput: "form-check-input", Select: "form-select"}
     css = next((css for kind, css in kinds.items() if isinstance(widget, kind)), "form-control")
-    # No placeholder: it would repeat the label, and hide that the field is empty.
+    # No placeholder: it would repeat the label, and an empty field would look filled in.
     attrs: dict[str, str | bool] = {"class": f"{css} is-invalid" if field.errors else css, "placeholder": ""}
     if field.name == next(iter(field.form.errors), None):
-        attrs["autofocus"] = True  # otherwise, errors further down would be out of view
+        attrs["autofocus"] = True  # otherwise, an error further down the page might be overlooked
     return field.as_widget(attrs=attrs)

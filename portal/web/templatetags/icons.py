@@ -1,4 +1,4 @@
-"""States as a word with an icon and a color. Icons are inline SVG that screen readers skip."""
+"""Icons, and states shown as a colored word with an icon. Icons are inline SVG that screen readers skip."""
 
 from django import template
 from django.utils.functional import Promise
@@ -44,9 +44,10 @@ STATES: dict[str, tuple[str, str, str | Promise]] = {
     "right": ("check", "good", _("Correct")),
     "wrong": ("cross", "bad", _("Incorrect")),
     "withdrawn": ("bar", "soft", _("Withdrawn")),
+    "replaced": ("bar", "soft", _("Replaced")),
     "official": ("flag", "accent", _("Official")),
     "open": ("open", "good", _("Open")),
-    "stays-open": ("open", "good", _("No deadline")),
+    "stays-open": ("open", "good", _("Always open")),
     "closed": ("bar", "soft", _("Closed")),
     "past": ("bar", "soft", _("Past")),
     "earlier": ("clock", "soft", _("Earlier")),
@@ -60,7 +61,7 @@ STATES: dict[str, tuple[str, str, str | Promise]] = {
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """Draw the icon with this name at 16 px. The word next to it carries the meaning."""
+    """Draw the icon with this name at 16 px. The word next to it must say the same."""
     drawing = mark_safe(DRAWINGS[name])  # noqa: S308 - our own constants
     return format_html('<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>', drawing)
 

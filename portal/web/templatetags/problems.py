@@ -1,4 +1,4 @@
-"""Filters for problem lists: counts, further places, and suggested names."""
+"""Filters for lists of problems: counts, places, and suggested names."""
 
 import re
 from difflib import SequenceMatcher
@@ -23,13 +23,13 @@ _WORDS = re.compile(r"[^\W_]+|[\W_]")  # the words of a file name, and the chara
 
 @register.filter
 def more(problem: dict[str, Any]) -> str:
-    """Return the number of further places with the same problem: `2,575 more items`."""
+    """Return how many places have the same problem, in addition to the first: `2,575 more items`."""
     return more_places(problem, 1)
 
 
 @register.filter
 def place_in_gold(problem: dict[str, Any]) -> str:
-    """Return where a gold file has the problem, without quoting the file: `line 12 and 3 more lines`."""
+    """Return where in a gold file the problem is, without quoting the file: `line 12 and 3 more lines`."""
     if problem["line"]:
         place = _("line %(line)s") % {"line": problem["line"]}
     elif problem["item"]:
@@ -53,7 +53,7 @@ def shortened(problem: dict[str, Any]) -> SafeString:
 
 @register.filter
 def further_places(problem: dict[str, Any]) -> list[str]:
-    """Return the places that `shortened` leaves out, and how many more there are."""
+    """Return the places that `shortened` leaves out, followed by how many more there are."""
     further = list(problem["places"][SHOWN_PLACES:])
     rest = left_out(problem) if further else ""
     return [*further, rest] if rest else further
@@ -61,7 +61,7 @@ def further_places(problem: dict[str, Any]) -> list[str]:
 
 @register.filter
 def further_count(problem: dict[str, Any]) -> str:
-    """Return the number of places that `shortened` leaves out: `2,573 more items`."""
+    """Return how many places `shortened` leaves out: `2,573 more items`."""
     return more_places(problem, SHOWN_PLACES)
 
 
@@ -85,11 +85,17 @@ def is_about_a_name(problem: dict[str, Any]) -> bool:
     return problem["file"] is not None and problem["code"].startswith(("name-", "archive-"))
 
 
+@register.filter
+def has_uncertain_name(problem: dict[str, Any]) -> bool:
+    """Return whether the suggested name is a guess, because the file name does not determine the track."""
+    return problem["code"] in ("name-track", "name-pattern")
+
+
 @register.simple_tag
 def renamed(found: str, right: str) -> SafeString:
-    """Render the valid name with its differences from the found name as deletions and insertions.
+    """Render the valid name, with its differences from the found name as deletions and insertions.
 
-    Struck-out text is not selectable, so that copying gives the valid name.
+    Deleted text cannot be selected, so copying yields the valid name.
     """
     was, be = _WORDS.findall(found), _WORDS.findall(right)
     parts = []

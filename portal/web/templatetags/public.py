@@ -28,7 +28,7 @@ def public_card(context: Context) -> SafeString:
 
 @register.simple_tag
 def json_ld(about: dict[str, Any]) -> SafeString:
-    """Render JSON data that browsers do not execute. Its content cannot close the element."""
+    """Render the data as JSON-LD. No value can close the element."""
     text = json.dumps(about, ensure_ascii=False)
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")

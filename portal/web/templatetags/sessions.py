@@ -1,4 +1,4 @@
-"""Text for the browsers of sessions."""
+"""The names of the browsers that sessions belong to."""
 
 import ua_parser
 from django import template
@@ -9,9 +9,9 @@ register = template.Library()
 
 @register.filter
 def browser_in_words(user_agent: str) -> str:
-    """Return a user agent as text, for example "Firefox on Linux". Unknown ones are not changed.
+    """Return a user agent as text, such as "Firefox on Linux". Unknown user agents are returned unchanged.
 
-    Without versions, as browsers freeze most of them.
+    Versions are left out, because most browsers no longer report the real one.
     """
     found = ua_parser.parse(user_agent)
     browser = found.user_agent.family if found.user_agent else None

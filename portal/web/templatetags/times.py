@@ -22,14 +22,14 @@ def reader_zone(context: Context) -> ZoneInfo:
 
 
 def now_of(context: Context) -> datetime:
-    """Return the time for which the page was rendered, which is the view's `at`."""
+    """Return the time as of which the page is rendered: the view's `at`, or the current time."""
     at: datetime | None = context.get("at")
     return at or timezone.now()
 
 
 @register.simple_tag(takes_context=True)
 def time_left(context: Context, value: datetime) -> str:
-    """Return the duration between the page's time and this time, in either direction."""
+    """Return how long it is until `value`, or how long it has been since, at the page's time."""
     return span(abs(value - now_of(context)))
 
 
@@ -54,7 +54,7 @@ def moment(context: Context, value: datetime, style: str = "line") -> SafeString
 
 @register.simple_tag(takes_context=True)
 def deadline(context: Context, value: datetime, style: str = "line") -> SafeString:
-    """Render a closing time as `moment` does, adjusted by `end_of_day`."""
+    """Render a closing time as `moment` does, with midnight as the end of a day (`end_of_day`)."""
     return moment(context, end_of_day(value), style)
 
 
@@ -67,9 +67,9 @@ def closing_day(value: datetime) -> SafeString:
 
 @register.filter
 def since(end: datetime, start: datetime) -> str:
-    """Return a duration, to a tenth of a second if it is short: 4.2 s, 12 min.
+    """Return how long a run took, in tenths of a second if that is short: 4.2 s, 12 min.
 
-    Return an empty string for more than a day, since a rescored run did not wait that long.
+    Return an empty string for more than a day, because such a run was rescored and did not really take that long.
     """
     took = max(timedelta(), end - start)
     if took > timedelta(days=1):

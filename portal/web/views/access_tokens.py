@@ -1,4 +1,4 @@
-"""A person's access tokens: create one, which is shown once, or revoke one."""
+"""A person's access tokens: creating and revoking them. A token's text is shown only once."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from portal.web.account_forms import TokenForm
 @reauthentication_required(allow_get=True)
 @never_cache
 def access_tokens(request: SignedInRequest) -> HttpResponse:
-    """Show the valid tokens and a form for a new one."""
+    """Show the valid tokens and a form that creates a new one."""
     at = database_now()
     form = TokenForm(request.POST if request.method == "POST" else None, user=request.user)
     context = {"form": form, "at": at, "tokens": request.user.access_tokens.valid(at).select_related("shared_task")}

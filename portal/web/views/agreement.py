@@ -1,4 +1,4 @@
-"""Reading and signing the data agreement, and the signed copy."""
+"""Pages to read and sign the data agreement, and the signed copy."""
 
 from typing import Any
 

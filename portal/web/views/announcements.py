@@ -46,7 +46,7 @@ def take_back(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_safe
 def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    """Feed of announcements for one shared task or for all tasks, newest first."""
+    """Return a feed of announcements for one shared task or for all tasks, newest first."""
     task = find_task(request, slug) if slug else None
     title = _("Announcements for %(task)s") % {"task": task.title} if task else _("Announcements for all shared tasks")
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))

@@ -1,7 +1,8 @@
-"""Leaderboards. All filters are in the URL, so every view of a table can be linked."""
+"""Leaderboards. All filters are in the URL, so that people can link to any view of a table."""
 
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -9,11 +10,12 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
+from portal.figures.tracks import tracks_figures
 from portal.models import ReleasedBoard, Run
 from portal.queries.board_head import board_head
 from portal.queries.board_table import BoardTable, released_table
 from portal.queries.choices import Choices
-from portal.queries.leaderboard import board_state
+from portal.queries.leaderboard import board_state, default_phase
 from portal.queries.leaderboard import leaderboard as find_board
 from portal.queries.overall import overall as find_overall
 from portal.queries.tasks import TaskPage
@@ -22,6 +24,7 @@ from portal.web.access import tab_context
 from portal.web.board_address import choices_of, heads
 from portal.web.board_cache import kept_part, personal
 from portal.web.export import FORMATS, board_file, overall_file
+from portal.web.views.figures import figure_file
 
 
 @require_safe
@@ -52,22 +55,24 @@ def _board_text(request: HttpRequest, context: dict[str, Any], choices: Choices)
         "systems": Run.SystemType.choices,
         "slots": Run.Slot.choices,
     }
-    return mark_safe(render_to_string("boards/_board.html", context | parts, request))  # noqa: S308 - a template's
+    return mark_safe(render_to_string("boards/_board.html", context | parts, request))  # noqa: S308 - from a template
 
 
 def table_parts(board: BoardTable, choices: Choices) -> dict[str, Any]:
     """Return the context of a table's templates."""
+    shown = heads(board, choices)
     return {
         "board": board,
         "choices": choices,
-        "heads": heads(board, choices),
+        "heads": shown,
+        "shown_columns": {head.column.key for head in shown},
         "scale": scale(board.rows) if board.comparison else None,
     }
 
 
 @require_safe
 def overall(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show all tracks in one phase. A task with one track shows its leaderboard instead."""
+    """Show all tracks in one phase. If a task has only one track, show its leaderboard instead."""
     head = board_head(slug, None, request.GET.get("phase"))
     if head is None:
         raise Http404
@@ -80,12 +85,27 @@ def overall(request: HttpRequest, slug: str) -> HttpResponse:
     board = find_overall(page.tracks, phase, request.user, head.at, group)
     if (ending := request.GET.get("format")) in FORMATS:
         return personal(overall_file(board, ending), head)
-    return personal(render(request, "boards/overall.html", context | {"board": board, "group": group}), head)
+    query = f"{urlencode({'phase': phase.slug, 'group': group})}&"  # in the figures' URLs
+    context |= {"board": board, "group": group, "figures": tracks_figures(board), "query": query}
+    return personal(render(request, "boards/overall.html", context), head)
+
+
+@require_safe
+def overall_figure(request: HttpRequest, slug: str, name: str, ending: str) -> HttpResponse:
+    """Return a figure about all tracks as a file."""
+    context = tab_context(request, slug, "leaderboard")
+    page: TaskPage = context["page"]
+    chosen = request.GET.get("phase") or getattr(default_phase(page.phases, context["at"]), "slug", "")
+    phase = next((one for one in page.phases if one.slug == chosen), None)
+    if phase is None:
+        raise Http404
+    board = find_overall(page.tracks, phase, request.user, context["at"], request.GET.get("group", ""))
+    return figure_file(request, tracks_figures(board), name, ending)
 
 
 @require_safe
 def released(request: HttpRequest, slug: str, track: str, phase: str, number: int) -> HttpResponse:
-    """Show a leaderboard in its released state at a permanent URL."""
+    """Show a leaderboard as it was released, at a permanent URL."""
     context = tab_context(request, slug, "leaderboard")
     public = ReleasedBoard.objects.public(context["at"])
     releases = public.select_related("track__shared_task", "phase__shared_task", "gold")

@@ -1,4 +1,4 @@
-"""This portal's client: installation instructions and the file."""
+"""This portal's client: installation instructions, and the wheel."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ def client(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def client_wheel(_request: HttpRequest, name: str) -> HttpResponse:
-    """Return the wheel, or 404 for a different version."""
+    """Return the wheel, or 404 if the URL names a different version."""
     found = wheel()
     if name != found.name:
         raise Http404

@@ -37,7 +37,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def dataset(request: HttpRequest, slug: str, dataset: str) -> HttpResponseBase:
-    """Return the file if the user may download it. Otherwise, show the remaining steps."""
+    """Return the file if the user may download it. Otherwise, show what the user must do first."""
     context = tab_context(request, slug, "data")
     page, at = context["page"], context["at"]
     wanted, stored = page.shared_task.dataset(dataset), page.shared_task.stored_dataset(dataset)

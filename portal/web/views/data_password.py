@@ -1,4 +1,7 @@
-"""Team passwords, entered once per session or with each encrypted file. They are not stored. Guesses are counted."""
+"""Team passwords, which people enter once per session, and again for each encrypted file.
+
+The session does not store them, and incorrect guesses are counted.
+"""
 
 from datetime import datetime
 from http import HTTPStatus
@@ -69,7 +72,7 @@ def encrypted(
 
 @sensitive_variables("password")
 def _verified(request: HttpRequest, shared_task: SharedTask, at: datetime) -> str:
-    """Return the password if it is the team's, and remember its version in the session."""
+    """Return the entered password if it is the team's, and keep its stamp in the session."""
     password = request.POST.get("password", "").strip()
     stamp = give_password(request.user, shared_task, at, guess=password)
     request.session[STAMPS] = {**request.session.get(STAMPS, {}), str(shared_task.pk): stamp}

@@ -35,7 +35,7 @@ from portal.web.action_forms import ActionForm, action_field
 
 
 class CodeForm(ActionForm):
-    """Form for the code that the command line shows."""
+    """A form for the code that the command line shows."""
 
     code = action_field(
         allow_device_login, "code", help_text=gettext_lazy("Your terminal shows the code, for example BCDF-GHJK.")
@@ -79,7 +79,7 @@ def device_code(request: HttpRequest) -> JsonResponse:
 @require_POST
 @never_cache
 def device_token(request: HttpRequest) -> JsonResponse:
-    """Answer a poll with the token, or with the reason why there is none (yet)."""
+    """Answer a poll with the token, or with the reason why there is none."""
     if request.POST.get("grant_type") != GRANT:
         return _error("unsupported_grant_type", _("Set grant_type to %(grant)s.") % {"grant": GRANT})
     login = DeviceLogin.objects.filter(sha256=digest(request.POST.get("device_code", ""))).first()
@@ -94,7 +94,7 @@ def device_token(request: HttpRequest) -> JsonResponse:
 
 
 def _error(code: str, description: str) -> JsonResponse:
-    """Return an error as in RFC 6749."""
+    """Return an error in the format of RFC 6749."""
     return JsonResponse({"error": code, "error_description": description}, status=HTTPStatus.BAD_REQUEST)
 
 

@@ -1,4 +1,4 @@
-"""Error pages for 403 and 404. Unlike Django's, they do not read the request's body."""
+"""Error pages for 403 and 404. Unlike Django's, they do not read the request body."""
 
 from http import HTTPStatus
 

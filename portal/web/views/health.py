@@ -22,7 +22,7 @@ from portal.web.requests import keep_counts
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Return whether this process and its database respond, and the version."""
+    """Show that this process and its database respond, and the version."""
     keep_counts()
     version = f"agon {__version__} {settings.REVISION[:12]}".rstrip()
     return HttpResponse(f"ok {database_now():%Y-%m-%dT%H:%M:%SZ} {version}\n", content_type="text/plain")
@@ -31,7 +31,10 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Return 503 if uploads cannot be accepted. Without a broker or workers, only scores are delayed."""
+    """Return 503 if uploads cannot be accepted.
+
+    If only the broker or workers are down, uploads are accepted and only their scores are delayed.
+    """
     found = health()
     keep_counts()
     status = HTTPStatus.SERVICE_UNAVAILABLE if found.status == HealthStatus.UNREADY else HTTPStatus.OK

@@ -30,6 +30,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context["next"] = next_step(request.user, at)
     context["duties"] = duties(request.user, at)
     context["may_create_tasks"] = request.user.is_authenticated and may_create_tasks(request.user)
+    context["demo_is_loading"] = settings.DEMO and settings.DEMO_IS_LOADING.exists()
     context["lacks_second_factor"] = context["duties"] and lacks_second_factor(request.user)
     return render(request, "home/home.html", context)
 

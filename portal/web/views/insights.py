@@ -1,4 +1,4 @@
-"""Results analysis of a track: statistics, figures, hard items."""
+"""Results analysis of a track: statistics, figures, and hard items."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def insights(request: HttpRequest, slug: str, track: str) -> HttpResponse:
 
 @require_safe
 def compare(request: HttpRequest, slug: str, track: str) -> HttpResponse:
-    """Compare the runs given by `run` in the URL: all metrics, and the difference of each pair."""
+    """Compare the runs that `run` in the URL names: all metrics, and the difference between each pair."""
     context = _context(request, slug, track)
     found = context["insights"]
     chosen = request.GET.getlist("run")
@@ -58,7 +58,7 @@ def _context(request: HttpRequest, slug: str, track: str) -> dict[str, Any]:
     page: TaskPage = context["page"]
     chosen = get_object_or_404(Track.objects.select_related("shared_task"), shared_task=page.shared_task, slug=track)
     found = queries.insights(chosen, _phase(request, context), request.user, context["at"])
-    query = f"phase={found.board.phase.slug}&"  # of the figures' URLs
+    query = f"phase={found.board.phase.slug}&"  # in the figures' URLs
     return context | {"track": chosen, "insights": found, "board": found.board, "query": query}
 
 

@@ -25,7 +25,7 @@ from portal.web.mail_codes import confirmed_address, enter_code, is_confirmed, i
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required(app="allauth.mfa", enabled=lambda request: "code" not in request.POST)
 def mail_code(request: SignedInRequest) -> HttpResponse:
-    """Email a code unless one is pending, and continue to `next` after it was entered."""
+    """Email a code unless one is pending. Once it is entered, redirect to `next`."""
     at = database_now()
     onward = get_next_redirect_url(request) or reverse("mfa_index")
     if is_confirmed(request, at) or not enrolls_by_mail(request.user):
@@ -57,7 +57,7 @@ def _send(request: SignedInRequest, address: str, at: datetime) -> tuple[HTTPSta
             "We couldn’t send a code because the mail server is not responding. Request a new code in a few minutes."
         )
         return HTTPStatus.SERVICE_UNAVAILABLE, problem
-    problem = _("We sent you five codes within an hour. Wait an hour before you request a new one.")
+    problem = _("We’ve sent you five codes in the last hour. Wait an hour before you request a new one.")
     return HTTPStatus.TOO_MANY_REQUESTS, problem
 
 

@@ -1,4 +1,4 @@
-"""Organizers' overview, decisions on teams, run states, emails and the audit log."""
+"""The organizers' overview, decisions on teams, run states, emails and the audit log."""
 
 from datetime import datetime
 from typing import Any
@@ -48,7 +48,7 @@ def organize_runs(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def retry(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Retry what failed on our side. What can't be retried is listed with the reason."""
+    """Retry evaluations that failed because of the portal. List those that cannot be retried, with the reason."""
     context = organizer_context(request, slug, "runs")
     retried = retry_failed(request.user, context["page"].shared_task, context["at"])
     count = retried.runs + retried.gold
@@ -70,7 +70,7 @@ def organize_teams(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpResponse:
-    """Approve or decline a team, or send it a new password, depending on the decision in the URL."""
+    """Approve or decline a team, or send it a new password, depending on `verb`."""
     context = organizer_context(request, slug, "teams")
     team = get_object_or_404(Team, pk=pk, shared_task=context["page"].shared_task)
     try:
@@ -84,7 +84,7 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
 @login_required
 @require_POST
 def papers(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Close or reopen the paper list."""
+    """Close or reopen the list of papers."""
     context = organizer_context(request, slug, "teams")
     change = close_papers if "close" in request.POST else open_papers
     change(request.user, context["page"].shared_task, context["at"])
@@ -131,15 +131,15 @@ def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _decide(request: SignedInRequest, team: Team, verb: str, at: datetime) -> str:
-    """Carry out the decision and return the message to show."""
+    """Carry out the decision, and return the message to show."""
     if verb == "approve":
         approve_team(request.user, team, at)
-        return _("%(team)s was approved. The captain gets an email.")
+        return _("%(team)s was approved. The captain will get an email.")
     if verb == "decline":
         decline_team(request.user, team, at, reason=request.POST.get("reason", ""))
-        return _("%(team)s was declined. The captain gets an email with the reason.")
+        return _("%(team)s was declined. The captain will get an email with the reason.")
     renew_password(request.user, team, at)
-    return _("The old password of %(team)s no longer works. The captain gets a new password by email.")
+    return _("The old password of %(team)s no longer works. The captain will get a new password by email.")
 
 
 def _teams_page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:

@@ -26,7 +26,7 @@ def datasets(request: SignedInRequest, slug: str) -> HttpResponse:
     return _page(request, organizer_context(request, slug, "data"))
 
 
-@csrf_exempt  # the CSRF check would read the body: `_replace` does it after checking that the sender is an organizer
+@csrf_exempt  # checking CSRF reads the body, so `_replace` does it after checking the sender
 @login_required
 @require_POST
 def replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:

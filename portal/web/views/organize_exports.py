@@ -14,7 +14,7 @@ from portal.web.export import task_export
 @require_safe
 @login_required
 def exports(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List all exports with a description."""
+    """List all exports with their descriptions."""
     context = organizer_context(request, slug, "exports")
     return render(request, "organize/exports.html", context | {"exports": EXPORTS.values()})
 

@@ -1,4 +1,4 @@
-"""Gold uploads. Web servers cannot read them, only workers can."""
+"""Gold uploads. Only workers can read them, not web servers."""
 
 from http import HTTPStatus
 from typing import Any
@@ -23,11 +23,11 @@ from portal.web.organize_forms import GoldForm, NoteForm
 from portal.web.sealing_handler import SealingHandler
 
 
-@csrf_exempt  # the CSRF check would read the body: `_answer` does it when an organizer's body is about to be sealed
+@csrf_exempt  # checking CSRF reads the body, so `_answer` does it after the sender is checked and sealing set up
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def gold(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show each track's gold with its last upload, and the upload form."""
+    """Show each track's gold with its last upload, and a form to upload gold."""
     organizer_context(request, slug, "gold")
     handler = SealingHandler(request, GOLD_BYTES)
     request.upload_handlers = [handler]
@@ -61,7 +61,7 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
 
 
 def _line_of(gold: GoldStandard | GoldUpload, lines: list[GoldLine]) -> GoldLine:
-    """Return the line of the track and split, or 404 if the track no longer has the split."""
+    """Return the line for the gold's track and split, or raise Http404 if the track no longer has the split."""
     line = next((one for one in lines if (one.track, one.split) == (gold.track, gold.split)), None)
     if line is None:
         raise Http404("split not in this track")
@@ -71,7 +71,7 @@ def _line_of(gold: GoldStandard | GoldUpload, lines: list[GoldLine]) -> GoldLine
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
-    """Show the effects of a correction after a worker has computed them, and the form that applies it."""
+    """Show the effects of a correction once a worker has computed them, and the form that applies it."""
     context = organizer_context(request, slug, "gold")
     context["preview"] = found = find_preview(context["page"].shared_task, pk, request.user, context["at"])
     lines = gold_lines(context["page"].shared_task)
@@ -82,7 +82,9 @@ def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
         apply_gold(request.user, found.upload, context["at"], note=given["note"])
 
     if request.method == "POST" and form.carry_out(apply):
-        messages.success(request, _("The new gold is in use. Leaderboards change when all runs have their new scores."))
+        messages.success(
+            request, _("The new gold is in use. Leaderboards will change when all runs have been rescored.")
+        )
         return redirect("organize_gold", slug)
     context["effects"] = of_another_gold(line, context["at"])
     context["reloads"] = not found.upload.is_finished
@@ -92,7 +94,7 @@ def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def preview_former(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Request a preview of an earlier version; its page applies it."""
+    """Request a preview of an earlier version. The preview's page has a form that applies it."""
     context = organizer_context(request, slug, "gold")
     former = get_object_or_404(GoldStandard, pk=pk, track__shared_task=context["page"].shared_task)
     _line_of(former, gold_lines(context["page"].shared_task))

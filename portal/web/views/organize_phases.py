@@ -40,7 +40,7 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Grant extra time to one team or to all."""
+    """Grant extra time to one team or to all teams."""
     context, found = organizer_phase(request, slug, phase, "phases")
     form = grace_form(found, request.user, request.POST)
     if not form.carry_out(lambda given: grant_grace(request.user, found, context["at"], **given)):
@@ -71,7 +71,7 @@ def _page(
     forms: dict[tuple[str, str], Any] | None = None,
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """Render the page, with invalid forms as they were filled in."""
+    """Render the page. Forms with errors are shown as they were filled in."""
     forms = forms or {}
     prefetch_related_objects(context["page"].phases, "changes")
     context["lines"] = [

@@ -1,4 +1,4 @@
-"""Pages to release scores, to take back and restore releases, and to apply new scores."""
+"""Pages to release scores, to cancel and restore releases, and to apply new scores."""
 
 from http import HTTPStatus
 from typing import Any
@@ -27,14 +27,14 @@ from portal.web.organize_forms import ScoresForm, release_form
 @require_safe
 @login_required
 def releases(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show a preview of each release."""
+    """Show what each release shows or would show."""
     return _page(request, organizer_context(request, slug, "releases"))
 
 
 @login_required
 @require_POST
 def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Release scores at a future time or, after a confirmation, immediately."""
+    """Release scores at the given time or, if none is given, immediately, after a confirmation."""
     context, found = organizer_phase(request, slug, phase, "releases")
     form = release_form(found, request.user, request.POST)
     if form.is_valid() and form.cleaned_data["when"] is None and "confirmed" not in request.POST:
@@ -52,7 +52,7 @@ def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the effects of taking back the release. A POST that names the release does it."""
+    """Show the effects of canceling the release. A POST cancels it if it names the release time that was shown."""
     context, found = organizer_phase(request, slug, phase, "releases")
     seen = found.released.isoformat() if found.released else ""
     if seen and request.POST.get("released") != seen:
@@ -65,7 +65,7 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 @require_POST
 def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
-    """Restore a release that was taken back."""
+    """Restore a release that was canceled."""
     context, found = organizer_phase(request, slug, phase, "releases")
     return _do(request, context, put_release_back, found, _("The scores of %(phase)s are public again."))
 
@@ -123,7 +123,7 @@ def _confirm(
     fields: dict[str, str],
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """Render the page with the effects, which posts to its own URL."""
+    """Render a page that lists the effects and asks for confirmation. Its form posts to the page's own URL."""
     back = reverse("organize_releases", args=[context["page"].shared_task.slug])
     context |= {"title": title, "effects": effects, "fields": fields, "back": back}
     return render(request, "organize/confirm.html", context, status=status)

@@ -1,4 +1,4 @@
-"""A team's actions on its runs: choose, withdraw, describe."""
+"""What a team can do with its runs: choose, withdraw or describe them."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -22,7 +22,7 @@ from portal.web.views.runs import find_run, run_page
 @require_POST
 @login_required
 def choose(request: SignedInRequest, pk: str) -> HttpResponse:
-    """Make the run official."""
+    """Make the run the official one."""
     run = find_run(request, pk)
     try:
         choose_official_run(request.user, run, database_now())
@@ -35,7 +35,7 @@ def choose(request: SignedInRequest, pk: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def withdraw(request: SignedInRequest, pk: str) -> HttpResponse:
-    """Show the effects of withdrawing the run, and the form."""
+    """Show the effects of withdrawing the run, and the form that does it."""
     run = _own_run(request, pk)
     form = WithdrawalForm(request.POST if request.method == "POST" else None)
     if form.carry_out(lambda given: withdraw_run(request.user, run, database_now(), **given)):
@@ -47,10 +47,12 @@ def withdraw(request: SignedInRequest, pk: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def describe(request: SignedInRequest, pk: str) -> HttpResponse:
-    """Edit the method, description, link and type of the system that produced a run."""
+    """Edit the method, description, link and type of the system that produced a run, and the task's run fields."""
     run = _own_run(request, pk)
     initial = {name: getattr(run, name) for name in DescriptionForm.base_fields}
-    form = DescriptionForm(request.POST if request.method == "POST" else None, initial=initial)
+    initial |= {f"field-{key}": text for key, text in run.fields.items()}
+    given = request.POST if request.method == "POST" else None
+    form = DescriptionForm(given, initial=initial, shared_task=run.track.shared_task)
     if form.carry_out(lambda given: describe_run(request.user, run, database_now(), **given)):
         messages.success(request, _("The description of %(run)s was saved.") % {"run": run.name})
         return redirect("run", run.pk)

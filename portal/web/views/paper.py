@@ -1,4 +1,4 @@
-"""Files for an overview paper: request, progress and download."""
+"""Files for an overview paper: request them, follow the progress, and download them."""
 
 from http import HTTPStatus
 from typing import Any
@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from portal.actions.paper_pack import ask_for_pack
+from portal.actions.paper_files import ask_for_pack
 from portal.models import PaperPack, Phase
 from portal.models.clock import database_now
 from portal.models.task import StoredDataset
@@ -34,7 +34,7 @@ def pack(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
 @never_cache
 @require_safe
 def status(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
-    """Return the progress for polling, or 204 if nothing changed since `seen`."""
+    """Return the progress to a polling page, or 204 if nothing has changed since `seen`."""
     context = _context(request, slug, phase)
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
@@ -56,7 +56,10 @@ def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
 
 
 def _ready(request: HttpRequest, phase: Phase) -> PaperPack | None:
-    """Return the files. If they are gone, for example after a restore, return None and delete the row for a rebuild."""
+    """Return the finished pack for the current leaderboards, or None.
+
+    If its file no longer exists, for example after a restore, delete the row, so that the pack can be built again.
+    """
     found = current_pack(phase, request.user, database_now())
     if found is None or found.state != PaperPack.State.READY:
         return None
@@ -74,7 +77,7 @@ def _context(request: HttpRequest, slug: str, phase: str) -> dict[str, Any]:
 
 
 def _phase(request: HttpRequest, slug: str, phase: str) -> Phase:
-    """Return the context, or 404 for users who may not see the phase's scores."""
+    """Return the phase, or raise Http404 if the user may not see its scores."""
     found = _any_phase(request, slug, phase)
     if not found.scores_are_visible_to(request.user, database_now()):
         raise Http404

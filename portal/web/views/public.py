@@ -1,4 +1,4 @@
-"""Calendars, feeds, and files for search engines."""
+"""Calendars, feeds, references, and files for search engines."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -31,7 +31,7 @@ def calendar(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 @require_safe
 def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
-    """Feed of released leaderboards of one shared task or of all tasks, newest first."""
+    """Return a feed of released leaderboards, for one shared task or for all tasks, newest first."""
     task = find_task(request, slug) if slug else None
     title = _("Releases for %(task)s") % {"task": task.title} if task else _("Releases for all shared tasks")
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
@@ -53,7 +53,7 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 @require_safe
 def references_file(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return BibTeX for the task, its sources, and papers of teams on public leaderboards."""
+    """Return BibTeX for the task, its sources, and the papers of teams on public leaderboards."""
     task = find_task(request, slug)
     address = f"{settings.PUBLIC_URL}{reverse('task', args=[slug])}"
     body = references(task, address, public_papers(task, database_now()))
@@ -63,7 +63,7 @@ def references_file(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Return robots.txt, which allows all public pages but not several sort orders of a table."""
+    """Return robots.txt, which allows all public pages, but not tables in different sort orders."""
     lines = ["User-agent: *", "Disallow: /accounts/", "Disallow: /admin/", "Disallow: /*?*sort="]
     lines.append(f"Sitemap: {settings.PUBLIC_URL}{reverse('sitemap')}")
     return HttpResponse("\n".join(lines) + "\n", content_type="text/plain")

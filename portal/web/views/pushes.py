@@ -1,4 +1,4 @@
-"""Pushing a task folder as a zip for a new or existing task, the worker's report, and applying the push."""
+"""Push a task folder as a zip for a new or existing task, read the worker's report, and apply the push."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -22,11 +22,11 @@ from portal.web.organize_forms import ApplyPushForm, PushForm
 from portal.web.sealing_handler import SealingHandler
 
 
-@csrf_exempt  # the CSRF check would read the body: `_answer` does it when a creator's body is about to be sealed
+@csrf_exempt  # the CSRF check reads the body, so it runs in `_answer`, once the sender is checked and sealing is set up
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_task(request: SignedInRequest) -> HttpResponse:
-    """Show the form for pushing the folder of a new task."""
+    """Show the form for pushing a new task's folder, and receive the push."""
     if not may_create_tasks(request.user):
         raise Http404
     if lacks_second_factor(request.user):
@@ -42,7 +42,7 @@ def new_task(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def organize_push(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show the form for pushing a task's folder, and recent pushes."""
+    """Show recent pushes and the form for pushing the task's folder, and receive the push."""
     context = organizer_context(request, slug, "push")
     shared_task = context["page"].shared_task
     context["pushes"] = shared_task.pushes.select_related("sent_by")[:20]
@@ -85,7 +85,7 @@ def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
     visible = TaskPush.objects.visible_to(request.user).select_related("shared_task", "sent_by")
     found = get_object_or_404(visible, pk=pk)
     form = ApplyPushForm(request.POST if request.method == "POST" else None)
-    if not found.touches_runs and request.method != "POST":  # effects may have come since the check
+    if not found.touches_runs and request.method != "POST":  # effects may have been added since the check
         del form.fields["is_sure"]
     if request.method == "POST" and found.shared_task is None:
         raise Http404

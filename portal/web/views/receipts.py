@@ -15,7 +15,7 @@ from portal.web.forms import ReceiptForm
 @require_safe
 @login_required
 def receipt(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
-    """Return the signed receipt of an upload to its team or the organizers."""
+    """Return an upload's signed receipt, for its team and the organizers."""
     visible = Submission.objects.visible_to(request.user).select_related("phase", "team", "shared_task")
     found = get_object_or_404(visible, pk=pk, shared_task__slug=slug)
     return JsonResponse(
@@ -33,7 +33,7 @@ def key(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def verify(request: HttpRequest) -> HttpResponse:
-    """Show whether this portal signed a pasted or uploaded receipt. Everyone can use it, and nothing is stored."""
+    """Show whether this portal signed a pasted or uploaded receipt. Anyone can use this page, and it stores nothing."""
     form = ReceiptForm(request.POST or None, request.FILES or None)
     status, verdict = 200, None
     if request.method == "POST":

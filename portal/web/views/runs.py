@@ -1,4 +1,4 @@
-"""Pages for a team's runs and for one run, and the run file."""
+"""Pages about a team's runs and about one run, and the run file."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -49,7 +49,7 @@ def run(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 def run_page(request: HttpRequest, found: Run, error: ActionError | None = None) -> HttpResponse:
-    """Render the page of a run, with an action's error if there is one."""
+    """Render a run's page, with an action's error if there is one."""
     context = tab_context(request, found.track.shared_task.slug, "runs" if found.team else "leaderboard")
     view = queries.run_view(found, request.user, context["at"])
     context |= {
@@ -70,14 +70,14 @@ def run_page(request: HttpRequest, found: Run, error: ActionError | None = None)
 
 
 def _columns(view: queries.RunView) -> Sequence[Mapping[str, Any]]:
-    """Return one line for each binary column, if there are several."""
+    """Return a line for each scored column, if there are several and all of them have only the values 0 and 1."""
     classes = view.evaluation.details.get("classes", ()) if view.evaluation else ()
     are_flags = all({line["name"] for line in one["lines"]} <= {"0", "1"} for one in classes)
     return positive_lines(classes) if len(classes) > 1 and are_flags else ()
 
 
 def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> dict[str, Any]:
-    """Return the table of the run's items, or the reason why there is none."""
+    """Return context with the table of the run's items, and whether it is missing because they could not be read."""
     run, evaluation = view.line.run, view.evaluation
     if evaluation is None:
         return {}
@@ -90,7 +90,7 @@ def _items(request: HttpRequest, view: queries.RunView, at: datetime) -> dict[st
 @require_safe
 @login_required
 def run_file(request: HttpRequest, pk: str) -> FileResponse:
-    """Return the run file as uploaded, extracted from its archive if necessary."""
+    """Return the run file as it was uploaded. If it is in an archive, extract it."""
     found = find_run(request, pk)
     if not may_download_run(request.user, found):
         raise Http404
@@ -98,6 +98,6 @@ def run_file(request: HttpRequest, pk: str) -> FileResponse:
 
 
 def find_run(request: HttpRequest, pk: str) -> Run:
-    """Return the run in the URL, or 404 if the user may not see it."""
+    """Return the run in the URL, or raise Http404 if the user may not see it."""
     visible = Run.objects.visible_to(request.user).select_related("track__shared_task", "phase", "team")
     return get_object_or_404(visible, pk=pk)

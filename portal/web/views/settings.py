@@ -1,4 +1,4 @@
-"""A person's own settings: personal data, emails, sessions, and deleting the account."""
+"""A person's settings: personal data, emails, sessions, and deleting the account."""
 
 import json
 
@@ -28,7 +28,7 @@ from portal.web.account_forms import SettingsForm
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: SignedInRequest) -> HttpResponse:
-    """Show all account settings on one page, or links to them."""
+    """Show the personal settings and links to all other account settings, and save changes."""
     values = request.POST if request.method == "POST" else None
     form = SettingsForm(values, initial=model_to_dict(request.user, SettingsForm.base_fields))
     if form.carry_out(lambda given: change_settings(request.user, request.user, database_now(), **given)):
@@ -46,7 +46,7 @@ def settings(request: SignedInRequest) -> HttpResponse:
 @require_safe
 @reauthentication_required
 def export_data(request: SignedInRequest) -> HttpResponse:
-    """Return all data about the person as a download."""
+    """Download all data about the person."""
     text = json.dumps(personal_data(request.user), default=str, ensure_ascii=False, indent=2)
     response = HttpResponse(text, content_type="application/json")
     response["Content-Disposition"] = 'attachment; filename="agon-my-data.json"'
@@ -81,11 +81,11 @@ def delete(request: SignedInRequest) -> HttpResponse:
     return redirect("home")
 
 
-# RFC 8058: mail programs post without a cookie; the signature in the URL is the permission.
+# RFC 8058: mail programs post without a cookie. The signature in the URL is enough.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def stop_mails_of(request: HttpRequest, token: str) -> HttpResponse:
-    """Unsubscribe on POST. GET changes nothing, since mail servers follow links to scan for viruses."""
+    """Unsubscribe on POST. GET changes nothing, because mail servers follow links to scan for viruses."""
     wish = unsubscribe.read(token)
     if wish is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""Pages for uploading and for an upload's progress."""
+"""Pages to upload runs and follow an upload's progress."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -27,26 +27,26 @@ from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
 from portal.queries.tasks import TaskPage
-from portal.queries.uploads import valid_names
+from portal.queries.uploads import upload_to_replace, valid_names
 from portal.web.access import SignedInRequest, own_team, tab_context
 from portal.web.bodies import BODY_BYTES, allow_large_file
-from portal.web.forms import UploadForm
+from portal.web.forms import UploadForm, ValidationForm
 from scoring.limits import UPLOAD_BYTES
 
 Receiver = Callable[[SignedInRequest, dict[str, Any], Phase, dict[str, Any]], HttpResponse]
-"""What is done with a whole body: the page's context, the phase and the input of the action to the answer."""
+"""A function that handles an upload once its body has been read: page context, phase and action input → response."""
 
-_SHOWN_BY_THE_PAGE = {code.code for code in (*TAKING_PART.errors, UNSIGNED)}  # the page itself says what to do
+_SHOWN_BY_THE_PAGE = {code.code for code in (*TAKING_PART.errors, UNSIGNED)}  # the upload page explains what to do
 
 
-@never_cache  # a page from the browser's history would repeat the key
-@csrf_exempt  # the CSRF check would read the body: `_receive` does it, once the size is known to be allowed
+@never_cache  # a copy from the browser's history would send the same key again
+@csrf_exempt  # checking CSRF reads the body, so `_receive` does it after size and sender are checked
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def submit(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show the upload page, and receive uploads."""
     if request.method == "POST":
-        return _guarded(request, slug, _submit, "submit/rejected.html")
+        return _guarded(request, slug, UploadForm, _submit, "submit/rejected.html")
     return render(request, "submit/upload.html", _context(request, slug))
 
 
@@ -55,21 +55,26 @@ def submit(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def validate(request: SignedInRequest, slug: str) -> HttpResponse:
     """Store a file until a worker has validated it, and redirect to its report."""
-    return _guarded(request, slug, _validate, "submit/upload.html")
+    return _guarded(request, slug, ValidationForm, _validate, "submit/upload.html")
 
 
-def _guarded(request: SignedInRequest, slug: str, then: Receiver, template: str) -> HttpResponse:
+def _guarded(
+    request: SignedInRequest, slug: str, form_type: type[UploadForm], then: Receiver, template: str
+) -> HttpResponse:
     if int(request.META.get("CONTENT_LENGTH") or 0) > BODY_BYTES:
         return _too_large(request, too_large())
     context = _context(request, slug)
     if not _may_be_accepted(request, context):
         return _upload_page(request, context | _lateness(context, *context["page"].phases), HTTPStatus.FORBIDDEN)
     allow_large_file(request)
-    return _receive(request, context, then, template)
+    return _receive(request, context, form_type, then, template)
 
 
 def _may_be_accepted(request: SignedInRequest, context: dict[str, Any]) -> bool:
-    """Whether the body must be read: uploads that were accepted get the same answer again, even after the closing."""
+    """Return whether to read the body: the upload may be accepted, or may have been accepted before.
+
+    An upload that is sent again gets the same response as before, even after the phase has closed.
+    """
     team = context["team"]
     if team is None:
         return False
@@ -77,12 +82,15 @@ def _may_be_accepted(request: SignedInRequest, context: dict[str, Any]) -> bool:
 
 
 @csrf_protect
-def _receive(request: SignedInRequest, context: dict[str, Any], then: Receiver, template: str) -> HttpResponse:
-    sent = request.FILES  # reads the body; the time is read afterwards
+def _receive(
+    request: SignedInRequest, context: dict[str, Any], form_type: type[UploadForm], then: Receiver, template: str
+) -> HttpResponse:
+    sent = request.FILES  # reads the body, so the time must be read after this
     page, context["at"] = context["page"], database_now()
-    form = UploadForm(request.POST, sent, phases=page.phases)
+    form = form_type(request.POST, sent, phases=page.phases, shared_task=page.shared_task)
+    context["form"] = form
     if not form.is_valid():
-        return _upload_page(request, context | {"form": form}, HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _upload_page(request, context, HTTPStatus.UNPROCESSABLE_ENTITY)
     values = form.cleaned_data
     file, phase = values["file"], next(phase for phase in page.phases if phase.slug == values["phase"])
     context |= _limits(request, context, phase) | {"key": values["key"], "slot": values["slot"], "file_name": file.name}
@@ -90,12 +98,14 @@ def _receive(request: SignedInRequest, context: dict[str, Any], then: Receiver, 
         given = {"content": file.chunks(), "file_name": file.name, "slot": values["slot"]}
         return then(request, context, phase, given)
     except ActionError as error:
-        context |= tab_context(request, page.shared_task.slug, "submit")  # reading the body may have taken long
+        context |= tab_context(request, page.shared_task.slug, "submit")  # reading the body may have taken a long time
         return _rejected(request, context, phase, error, template)
 
 
 def _submit(request: SignedInRequest, context: dict[str, Any], phase: Phase, given: dict[str, Any]) -> HttpResponse:
-    submission = submit_upload(request.user, phase, context["at"], key=context["key"], **given)
+    submission = submit_upload(
+        request.user, phase, context["at"], key=context["key"], fields=context["form"].cleaned_data["fields"], **given
+    )
     address = reverse("submission", args=[context["page"].shared_task.slug, submission.pk])
     if "HX-Request" in request.headers:
         return HttpResponse(headers={"HX-Redirect": address})
@@ -122,7 +132,7 @@ def _rejected(
 
 
 def _explained(error: ActionError) -> dict[str, Any]:
-    """Render the page for an error. An upload with invalid names lists their problems."""
+    """Return context that explains an error. For an upload with invalid names, it lists all problems."""
     if error.code != UPLOAD_REJECTED.code:
         return {"error": error, "message": error.message, "is_used_up": error.code == "no_runs_left"}
     problems, validation = error.params["problems"], error.params["validation"]
@@ -135,7 +145,10 @@ def _explained(error: ActionError) -> dict[str, Any]:
 
 
 def _lateness(context: dict[str, Any], *phases: Phase) -> dict[str, Any]:
-    """Return the phase for which an upload came too late, and its closing time. Of several, the last one."""
+    """Return context with the phase that the upload came too late for, and when it closed.
+
+    If there are several, use the one that closed last.
+    """
     if context["team"] is None:
         return {}
     closings = [(closes, phase) for phase in phases if (closes := phase.closes_for(context["team"].pk))]
@@ -147,14 +160,14 @@ def _lateness(context: dict[str, Any], *phases: Phase) -> dict[str, Any]:
 @require_safe
 @login_required
 def submission(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """Show the receipt, the state of every run, and every problem."""
+    """Show an upload's receipt, the state of every run, and every problem."""
     return render(request, "submit/submission.html", _view_context(request, slug, pk))
 
 
 @require_safe
 @login_required
 def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """Return the progress for polling, or 204 if nothing changed since `seen`."""
+    """Return the progress to a polling page, or 204 if nothing has changed since `seen`."""
     context = _view_context(request, slug, pk)
     if request.GET.get("seen") == context["signature"]:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
@@ -164,7 +177,7 @@ def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @require_safe
 @login_required
 def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
-    """Return the problems of every run in the format of `agon check --json`."""
+    """Return the problems in every run, in the format of `agon check --json`."""
     view: SubmissionView = _view_context(request, slug, pk)["view"]
     name = f"report_{view.submission.pk}.json"
     return JsonResponse(
@@ -175,9 +188,10 @@ def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
 
 
 def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
-    """Return the page's context. Names, limits and signature are lazy, since an accepted upload shows none of them.
+    """Return the page's context. Names, limits and signature are lazy, because an accepted upload needs none of them.
 
-    Of several open phases, the one whose scores await their release is preselected: it is the one that counts.
+    If several phases are open, one whose scores are shown on release is preselected, because that is the one that
+    counts.
     """
     context = tab_context(request, slug, "submit")
     page = context["page"]
@@ -185,13 +199,14 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     names: Any = SimpleLazyObject(lambda: valid_names(page.shared_task, page.team, phase))
     commands = SimpleLazyObject(lambda: _commands(page, phase))
     context |= {"team": own_team(page), "limit": UPLOAD_BYTES, "names": names, "commands": commands}
+    context["form"] = UploadForm(phases=page.phases, shared_task=page.shared_task)
     context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
     context["must_sign"] = SimpleLazyObject(lambda: not has_signed(request.user, page.shared_task))
     return context | {"key": get_random_string(22)} | _limits(request, context, phase)
 
 
 def _commands(page: TaskPage, chosen: Phase | None) -> list[tuple[Phase | None, str]]:
-    """Return the commands for each open phase, the selected one first."""
+    """Return the commands for each open phase, with the selected one first."""
     phases: list[Phase | None] = [*sorted(page.open_phases, key=lambda phase: phase != chosen)] or [chosen]
     return [(one, "\n".join(valid_names(page.shared_task, page.team, one).commands)) for one in phases]
 
@@ -199,8 +214,10 @@ def _commands(page: TaskPage, chosen: Phase | None) -> list[tuple[Phase | None, 
 def _limits(request: HttpRequest, context: dict[str, Any], phase: Phase | None) -> dict[str, Any]:
     team, at = context["team"], context["at"]
     phases = (context["page"].open_phases or [phase]) if team and phase else []
+    single = [one for one in phases if one.max_submissions is not None]
     limits = SimpleLazyObject(lambda: [(one, remaining(team, request.user, one, at)) for one in phases])
-    return {"chosen_phase": phase, "limits_by_phase": limits}
+    replacing = SimpleLazyObject(lambda: [(one, upload_to_replace(team, one)) for one in single])
+    return {"chosen_phase": phase, "limits_by_phase": limits, "replacing": replacing}
 
 
 def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
@@ -229,7 +246,7 @@ def _upload_page(request: HttpRequest, context: dict[str, Any], status: HTTPStat
 
 
 def _whole_page(response: HttpResponse) -> HttpResponse:
-    """Return a whole page even if HTMX requested only a part."""
+    """Make HTMX show this response as a whole page, even if it requested only a part."""
     response["HX-Retarget"] = response["HX-Reselect"] = "#main"
     return response
 

@@ -22,7 +22,7 @@ from portal.web.organize_forms import OrganizerForm
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def state(request: SignedInRequest, slug: str, verb: str) -> HttpResponse:
-    """Show the effects of `open`, `hide`, `show` or `delete`. A POST does it."""
+    """Show the effects of `open`, `hide`, `show` or `delete`. A POST carries out the change."""
     context = organizer_context(request, slug, "push")
     shared_task = context["page"].shared_task
     context |= {"title": _titles()[verb], "effects": _effects()[verb], "back": reverse("organize", args=[slug])}
@@ -80,7 +80,7 @@ def _effects() -> dict[str, list[str]]:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def organizers(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show the organizers. Add an organizer by email address, or remove one."""
+    """Show the organizers. A POST adds an organizer by email address, or removes one."""
     context = organizer_context(request, slug, "organizers")
     shared_task = context["page"].shared_task
     form = OrganizerForm(request.POST if request.method == "POST" else None)

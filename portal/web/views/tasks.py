@@ -1,4 +1,4 @@
-"""A shared task's pages, written by its organizers."""
+"""A shared task's pages with texts by its organizers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Team pages: creation, the user's own team, invitations, and actions of members and captains."""
+"""Team pages: create a team, show the user's team, join it, and carry out members' and captains' actions."""
 
 from http import HTTPStatus
 from typing import Any
@@ -45,7 +45,7 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: SignedInRequest, slug: str, code: str) -> HttpResponse:
-    """Show an invitation. Joining needs a button, since opening a link must not change anything."""
+    """Show an invitation, or accept it on POST. Opening the link alone must not change anything."""
     context = tab_context(request, slug, "team")
     context["team"] = Team.objects.filter(invitation_code=code, shared_task=context["page"].shared_task).first()
     if context["team"] is None:
@@ -139,7 +139,7 @@ def _do(
 
 
 def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    """Render the team page, with default forms for those missing in the context."""
+    """Render the team page. Forms missing from the context are added."""
     page = context["page"]
     if page.team is None:
         own = {"affiliation": getattr(request.user, "affiliation", "")}

@@ -1,4 +1,4 @@
-"""Reports about validated files, for the people who uploaded them."""
+"""Reports on validated files, for the people who uploaded them."""
 
 from http import HTTPStatus
 from typing import Any
@@ -27,9 +27,10 @@ def validation(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
 @never_cache
 @login_required
 def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
-    """Return the progress for polling, or 204 if nothing changed since `seen`.
+    """Return the progress to a polling page, or 204 if nothing has changed since `seen`.
 
-    With `contents`, only the files' content is reported, as the page already shows the problems of their names.
+    With `contents` in the URL, report only problems in the files' content, because the page already lists those with
+    their names.
     """
     context = _context(request, slug, pk) | {"contents_only": "contents" in request.GET}
     if request.GET.get("seen") == context["validation"].state:
@@ -37,10 +38,10 @@ def status(request: HttpRequest, slug: str, pk: str) -> HttpResponse:
     return render(request, "submit/_validation.html", context)
 
 
-@csrf_exempt  # it does nothing, and reads no body
+@csrf_exempt  # this view changes nothing and reads no body
 @require_http_methods(["GET", "HEAD", "POST"])
 def old_address(_request: HttpRequest, slug: str) -> HttpResponse:
-    """Redirect from the URL of forms before this was called "Validate only"."""
+    """Redirect from the URL that forms used before this was called "Validate only"."""
     return redirect("validate_only", slug, permanent=True, preserve_request=True)
 
 

@@ -1,4 +1,4 @@
-"""The count of a problem with its unit as text, such as `2,576 items` or `one column`."""
+"""A problem's count with its unit as text, such as `2,576 items` or `one column`."""
 
 from collections.abc import Mapping
 
@@ -7,19 +7,22 @@ from scoring.reports.messages import catalogue
 PLACES = "places"
 _CODES = {  # (singular, plural) unit → codes; all other codes count places
     ("item", "items"): "missing-items optional-items-missing no-label wrong-sum missing-label offset-negative "
-    "offset-twice offset-too-large offset-outside-text span-empty tokens-differ text-not-a-text text-too-long",
+    "offset-twice offset-too-large offset-outside-text span-empty tokens-differ text-not-a-text text-too-long "
+    "too-many-tuples",
     ("id", "ids"): "duplicate-ids unknown-ids ids-unicode-form id-not-a-text",
     ("entry", "entries"): "json-not-an-object json-missing-key json-duplicate-key wrong-constant",
     ("key", "keys"): "json-unknown-key",
     ("label", "labels"): "label-outside-domain inner-class",
     ("value", "values"): "value-not-a-label value-not-a-list value-not-shares value-outside-domain value-not-a-number "
-    "documents-not-a-list share-not-a-number share-out-of-range span-not-offsets trec-number tag-out-of-order",
+    "documents-not-a-list tuples-not-a-list share-not-a-number share-out-of-range span-not-offsets trec-number "
+    "tag-out-of-order",
     ("list", "lists"): "label-twice",
-    ("cell", "cells"): "value-missing",
+    ("cell", "cells"): "value-missing values-not-a-list",
     ("row", "rows"): "ragged-row span-not-pair part-without-whole whole-without-part",
-    ("line", "lines"): "span-line trec-line token-line text-line",
-    ("column", "columns"): "header-column-missing header-column-twice extra-columns",
+    ("line", "lines"): "span-line trec-line token-line text-line brat-line brat-reference brat-id-twice",
+    ("column", "columns"): "header-column-missing header-column-twice extra-columns parquet-column-type",
     ("document", "documents"): "document-twice",
+    ("tuple", "tuples"): "tuple-twice",
     ("query", "queries"): "too-many-documents rank-against-score",
     ("file", "files"): "archive-name-twice archive-clutter archive-accompanying archive-nested name-twice "
     "names-not-analyzed",
@@ -46,7 +49,7 @@ def and_more(unit: str, count: int, language: str = "en") -> str:
 
 
 def more(unit: str, count: int, language: str = "en") -> str:
-    """Format a number of further entries, such as `59 more labels`."""
+    """Format the number of additional entries, such as `59 more labels`."""
     words = catalogue(language).gettext("{} more {}")
     return words.format(_number(count, language), noun(unit, count, language))
 

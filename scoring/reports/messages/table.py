@@ -7,9 +7,10 @@ from scoring.reports.messages.en import MESSAGES
 
 INTRODUCTION = """# Problem codes
 
-Every problem of a run, an upload or a definition has a code that never changes its meaning, and a sentence in English,
-Spanish and Portuguese (`agon check --lang es`). Values that a report fills in are in italics: `found`, `expected`,
-`places` (the first twenty and the number of further places, or all with `--all`). The table is generated from the code.
+Every problem in a run, an upload or a definition has a code whose meaning never changes, and a message in English,
+Spanish and Portuguese (`agon check --lang es`). Values that a report fills in are in italics: `found`, `expected` and
+`places` (the first twenty places and the number of others, or with `--all`, every place). The table is generated from
+the code.
 """
 
 

@@ -1,4 +1,4 @@
-"""API tests run while the phase `evaluation` is open and no requests have been counted."""
+"""Shared setup of the API tests: the phase `evaluation` is open, and no requests have been counted yet."""
 
 import pytest
 from django.core.cache import caches

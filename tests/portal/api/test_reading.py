@@ -134,7 +134,7 @@ def test_a_board_is_the_pages(at, runs):
     assert str(runs[2].pk) in {row["run_id"] for row in found["rows"]}
 
 
-def test_a_board_goes_on_and_its_csv_is_whole(at, runs):
+def test_a_board_has_more_pages_and_its_csv_is_complete(at, runs):
     at(RELEASE)
     whole = Script()(f"{BOARD}?phase=evaluation&runs=all").json()
     first = Script()(f"{BOARD}?phase=evaluation&runs=all&limit=2")
@@ -202,7 +202,7 @@ def test_announcements(gated):
 
 
 def test_pages_neither_repeat_nor_leave_out_a_row(gated):
-    times = [EVALUATION - timedelta(minutes=minutes) for minutes in (0, 1, 1, 2)]  # later keys have earlier times
+    times = [EVALUATION - timedelta(minutes=minutes) for minutes in (0, 1, 1, 2)]  # later rows have earlier times
     for number, moment in enumerate(times):
         Announcement.objects.create(shared_task=gated, title=str(number), text="-", by=person(f"P{number}"), at=moment)
     path, found = "/tasks/gated/announcements?limit=1", []
@@ -215,7 +215,7 @@ def test_pages_neither_repeat_nor_leave_out_a_row(gated):
 
 @pytest.fixture
 def approved(gated):
-    """The captain of an approved team that has signed, and the team's data password."""
+    """The captain of an approved team, who has signed the agreement."""
     user = person("Ana")
     team = register_team(user, gated, EVALUATION, name="Bora", answers={"use": "research"})
     approve_team(organizer_of(gated), team, EVALUATION)
@@ -314,7 +314,7 @@ def test_the_official_run_follows_the_rule(tiny, meltemi, official, expected):
     if official == "chosen":
         Run.objects.filter(number=1, team=meltemi).update(chosen_at=EVALUATION, chosen_by=captain(meltemi))
     member, organizer = Script(captain(meltemi)), Script(organizer_of(tiny), "organize")
-    shown = set() if official == "best" else expected  # the best run would reveal something about hidden scores
+    shown = set() if official == "best" else expected  # marking the best run would reveal something about hidden scores
     for read, numbers in ((organizer, expected), (member, shown)):
         found = read("/tasks/tiny/runs").json()["items"]
         assert {one["number"] for one in found if one["is_official"]} == numbers

@@ -45,7 +45,7 @@ def test_nothing_is_changed_without_a_token(gated, path):
     assert problem(Script()(path, "POST")) == (401, "signed_out")
 
 
-def test_a_session_counts_for_nothing(meltemi):
+def test_sessions_are_ignored(meltemi):
     client = Client()
     client.force_login(captain(meltemi))
     assert problem(client.get("/api/v1/me")) == (401, "signed_out")
@@ -166,7 +166,7 @@ def test_each_part_of_the_input_has_its_own_problem(gated):
     assert {one["field"] for one in body["errors"]} == {"limit", "cursor"}
 
 
-def test_an_error_of_ours_is_a_problem_too(gated, monkeypatch):
+def test_an_internal_error_is_a_problem_too(gated, monkeypatch):
     monkeypatch.setattr("portal.api.tasks.TaskAnswer.seen", lambda page, at: 1 / 0)
     client = Client(raise_request_exception=False)
     answer = client.get("/api/v1/tasks/gated")
@@ -194,7 +194,7 @@ def test_every_code_has_its_page(client, db):
     assert client.get("/errors/none/").status_code == 404
 
 
-def test_a_list_goes_on_where_its_page_ends(tiny, gated):
+def test_a_list_continues_on_the_next_page(tiny, gated):
     token = token_of(person("Ana"))
     client = Client(headers={"Authorization": f"Bearer {token}"})
     first = client.get("/api/v1/tasks?limit=1")

@@ -1,4 +1,6 @@
-"""Each action at its URL: the rules are those of pages, and every action has a URL or a reason for having none."""
+"""The API's write endpoints: they follow the same rules as the pages, and every action has an endpoint or a stated
+reason for not having one.
+"""
 
 import json
 from datetime import timedelta
@@ -35,7 +37,7 @@ from tests.portal.world import (
 UPLOADS = "/tasks/tiny/phases/evaluation/submissions"
 NAME = "one_Meltemi_1.json"
 STATEMENTS = (
-    24  # database queries of an accepted upload; one more if the time of the team's runs decides which is official
+    24  # database queries for an accepted upload; one more if the times of the team's runs decide which is official
 )
 
 
@@ -51,7 +53,7 @@ def organizer(gated):
 
 @pytest.fixture
 def bora(gated):
-    """A team that waits for approval."""
+    """The captain of a team that is waiting for approval."""
     return register_team(person("Ana"), gated, EVALUATION, name="Bora", answers={"use": "research"})
 
 
@@ -107,7 +109,7 @@ def test_a_submission_needs_few_statements(member, meltemi, official):
     work_off(EVALUATION)
     with CaptureQueriesContext(connection) as asked:
         answer = member(f"{UPLOADS}?file_name=one_Meltemi_3.json", "POST", run_file(GOOD))
-    assert answer.json()["runs"][0]["is_official"] is (official != "best")  # there is no score yet
+    assert answer.json()["runs"][0]["is_official"] is (official != "best")  # the new run has no score yet
     statements = [query["sql"] for query in asked if query["sql"].startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))]
     assert len(statements) <= STATEMENTS + (official in ("last", "chosen")), "\n".join(statements)
 
@@ -340,6 +342,7 @@ def test_gold_is_sealed_as_it_comes(organizer, tiny):
     assert problem(organizer("/tasks/tiny/organize/gold/one/test", "POST", b"[]")) == (403, "no_organizer")
 
 
+@pytest.mark.slow
 def test_a_correction_of_the_gold_is_previewed_then_applied_and_taken_back(tiny, meltemi):
     organizer = Script(organizer_of(tiny), "organize")
     send_run(meltemi, PERFECT, 1, EVALUATION)

@@ -16,7 +16,7 @@ def organizer(gated):
 
 @pytest.fixture
 def cleo(gated):
-    """The captain of Bora, a team that awaits approval."""
+    """The captain of Bora, a team that is waiting for approval."""
     user = person("Cleo")
     register_team(user, gated, EVALUATION, name="Bora", answers={"use": "research"})
     return user
@@ -24,7 +24,7 @@ def cleo(gated):
 
 @pytest.fixture
 def password(gated, cleo, organizer, smtp):
-    """The data password of Bora, which is approved here and whose captain has signed."""
+    """Bora's data password. To get it, the team is approved and its captain signs the agreement."""
     approve_team(organizer, Team.objects.get(name="Bora"), EVALUATION)
     sign(cleo, gated)
     return latest_password(smtp)

@@ -1,4 +1,4 @@
-"""Downloads: the record before the first byte, byte ranges, and who may download which file."""
+"""Downloads: records made before the first byte is sent, byte ranges, and who may download which file."""
 
 import csv
 from datetime import timedelta
@@ -21,7 +21,7 @@ from tests.portal.world import EVALUATION, sign
 def test_the_record_says_who_what_when_and_where_from(gated, reader, cleo, client):
     sign(cleo, gated)
     response = reader.get(f"{DATA}training/", REMOTE_ADDR="192.0.2.9")
-    row = Download.objects.get()  # the row exists before anything is read from the response
+    row = Download.objects.get()  # the row exists before any of the response has been read
     assert response.streaming
     assert (row.user, row.team.name, row.dataset, row.address) == (cleo, "Bora", "training", "192.0.2.9")
     assert row.sha256 == gated.stored_dataset("training").sha256
@@ -59,7 +59,7 @@ def test_without_the_record_no_bytes(gated):
         cursor.execute("ALTER TABLE portal_download RENAME TO portal_gone")
     client = Client(raise_request_exception=False)
     response = client.get(f"{DATA}sample/")
-    assert response.status_code in (500, 503)  # SQLite reports a missing table as unavailable
+    assert response.status_code in (500, 503)  # with SQLite, a missing table looks like an unavailable database
     assert b"0123456789" not in response.content
 
 

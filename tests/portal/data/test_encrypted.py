@@ -1,4 +1,4 @@
-"""Files that are downloaded in an archive, encrypted with the team's password."""
+"""Datasets downloaded as an archive that is encrypted with the team's password."""
 
 import io
 import zipfile

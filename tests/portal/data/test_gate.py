@@ -1,4 +1,4 @@
-"""Access to data: who may have what, and the steps that each reader sees."""
+"""Access to data: who may download what, and which steps each reader still has to complete."""
 
 from datetime import timedelta
 
@@ -63,7 +63,7 @@ def test_the_page_shows_size_checksum_and_licence(gated, client):
     assert "CC-BY-4.0" in text
     later = gated.dataset("later")
     assert later.released is not None
-    assert gated.stored_dataset("later").sha256 in text  # released in the meantime
+    assert gated.stored_dataset("later").sha256 in text  # the dataset has been released by now
     assert "Sign in" in text
     assert f"{DATA}sample/" in text
     assert f"{DATA}training/" not in text
@@ -94,7 +94,7 @@ def test_nothing_lies_under_a_public_path(reader, password, path):
 
 
 @pytest.mark.parametrize("headers", [{}, {"Range": "bytes=0-3"}])
-def test_range_and_head_are_no_way_round(client, gated, headers):
+def test_range_and_head_requests_are_checked_too(client, gated, headers):
     for name in ("training", "development", "test", "later"):
         assert client.get(f"{DATA}{name}/", headers=headers).status_code == 403
         head = client.head(f"{DATA}{name}/", headers=headers)

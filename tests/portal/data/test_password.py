@@ -1,4 +1,4 @@
-"""The team's password: what it does not replace, guessing, rotation, and where it must not appear."""
+"""The team's data password: other required checks, guessing, renewal, and where it must not appear."""
 
 import logging
 
@@ -33,7 +33,7 @@ def test_the_right_password_is_not_enough(gated, reader, password, smtp):
     assert status(reader) == 403
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
     assert status(reader) == 200
-    Signature.objects.all().delete()  # the password does not replace the signature later, either
+    Signature.objects.all().delete()  # the signature is required even after the password has been entered
     assert status(reader) == 403
 
 
@@ -105,7 +105,7 @@ def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, smtp
     assert status(reader) == 200
 
 
-def test_who_left_the_team_knows_its_password_in_vain(gated, reader, password, cleo, organizer, smtp):
+def test_the_password_is_useless_after_leaving_the_team(gated, reader, password, cleo, organizer, smtp):
     reader.post(PASSWORD_PAGE, {"password": password})
     Team.objects.get().memberships.all().delete()
     other = register_team(cleo, gated, EVALUATION, name="Notus", answers={"use": "research"})
@@ -125,7 +125,7 @@ def test_the_password_is_in_no_address_log_or_row(gated, reader, password, caplo
     assert len(password) * 6 >= 112  # bits of entropy
 
 
-def test_an_error_of_ours_logs_no_password(cleo, gated, password, caplog):
+def test_an_internal_error_logs_no_password(cleo, gated, password, caplog):
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE portal_auditentry RENAME TO portal_gone")
     client = Client(raise_request_exception=False)

@@ -1,4 +1,4 @@
-"""Users of pages. Each fixture is a test client that is signed in as one of them."""
+"""Users of pages. Most fixtures are test clients, each signed in as one of them."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,7 +19,7 @@ CLOCK = {"postgresql": "SELECT timestamptz '{}'", "sqlite": "SELECT '{}'"}
 
 @pytest.fixture
 def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Set the database's clock."""
+    """A function that sets the database's clock."""
 
     def set_clock(moment: datetime) -> None:
         text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
@@ -31,7 +31,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture(autouse=True)
 def time_of_apps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stop the clock of authenticator codes, so that none expires between reading and typing."""
+    """Stop the clock for authenticator codes, so that no code expires before it is entered."""
     monkeypatch.setattr(auth, "time", SimpleNamespace(time=lambda: APP_TIME))
 
 
@@ -67,7 +67,7 @@ def teammate(meltemi: Team, sign_in: Callable[[User], Client]) -> Client:
 
 @pytest.fixture
 def stranger(tiny: SharedTask, sign_in: Callable[[User], Client]) -> Client:
-    """The captain of another team of the same shared task."""
+    """The captain of a different team in the same shared task."""
     return sign_in(captain(new_team(tiny, "Notus")))
 
 

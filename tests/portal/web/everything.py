@@ -1,4 +1,4 @@
-"""Responses about scores. Those that must not depend on hidden scores are compared byte by byte."""
+"""Every response that could contain scores, to be compared byte by byte where hidden scores must have no effect."""
 
 import re
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from portal.models import Run, SharedTask, Submission, Team
 from tests.portal.world import captain
 
 VARIES = re.compile(rb'csrfmiddlewaretoken" value="[^"]*"|name="key" value="[^"]*"|csrftoken=\S+|<updated>[^<]*')
-CHANGING = ("X-Request-ID", "Expires")  # headers that differ between any two responses
+CHANGING = ("X-Request-ID", "Expires")  # headers that are different in every response
 FIGURES = ("by-class", "difficulty", "disagreement", "intervals", "labels", "over-time", "rank-stability")
 
 
 def addresses(task: SharedTask) -> Iterator[str]:
-    """Yield every page that could show scores of the phase `evaluation`, with every sort order and export."""
+    """Yield every URL that could show scores of the phase `evaluation`, with every sort order and export."""
     for name in ("task", "task_data", "task_evaluation", "task_terms", "submit", "team_runs", "team"):
         yield reverse(name, args=[task.slug])
     yield from (reverse("home"), reverse("task_folder", args=[task.slug]), reverse("feed"))
@@ -45,7 +45,7 @@ def addresses(task: SharedTask) -> Iterator[str]:
 
 
 def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]:
-    """Return status, headers and body of each page, without using caches."""
+    """Empty the board cache. Return each URL's status, and its headers and body without parts that always vary."""
     caches["boards"].clear()
     found = {}
     for address in addresses(task):
@@ -57,7 +57,7 @@ def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]
 
 
 def readers(task: SharedTask, *teams: str) -> Iterator[Client]:
-    """Yield a user without a team, and the captains of these teams."""
+    """Yield a client that is not signed in, and one for the captain of each of these teams."""
     yield Client()
     for name in teams:
         client = Client()

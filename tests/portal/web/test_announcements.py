@@ -28,7 +28,7 @@ def test_it_is_on_the_page_and_in_the_feeds_until_it_is_taken_back(organizer: Us
     assert "Data &lt;b&gt;" in shown
     assert "The <em>test</em> data" in shown
     assert "<script>1" not in shown
-    assert "javascript:x)" in shown  # shown as text, not as a link
+    assert "javascript:x)" in shown  # as text, not as a link
     for address, title in (("/announcements.atom", "Tiny: Data <b>"), ("/tasks/tiny/announcements.atom", "Data <b>")):
         (entry,) = ElementTree.fromstring(anybody.get(address).content).findall(f"{ATOM}entry")
         assert entry.findtext(f"{ATOM}title") == title

@@ -1,4 +1,4 @@
-"""The portal's own client: the wheel at /client/, and the installation instructions on pages."""
+"""The portal's own client: the wheel at /client/, and how pages explain its installation."""
 
 import hashlib
 import io

@@ -1,9 +1,8 @@
-"""Signing in with GitHub or ORCID, with a local server instead of GitHub's."""
+"""Signing in with GitHub or ORCID. A local server stands in for GitHub."""
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,6 +13,7 @@ from django.test import Client
 
 from portal.models import User
 from tests.portal.world import person
+from tests.services import serving
 
 CALLBACK = "/accounts/github/login/callback/"
 ANSWERS = {
@@ -41,18 +41,14 @@ class GitHub(BaseHTTPRequestHandler):
 
 @pytest.fixture(autouse=True)
 def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), GitHub)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    for name, path in {"access_token_url": "/token", "profile_url": "/user", "emails_url": "/emails"}.items():
-        monkeypatch.setattr(GitHubOAuth2Adapter, name, f"{address}{path}")
-    yield
-    server.shutdown()
-    server.server_close()
+    with serving(GitHub) as address:
+        for name, path in {"access_token_url": "/token", "profile_url": "/user", "emails_url": "/emails"}.items():
+            monkeypatch.setattr(GitHubOAuth2Adapter, name, f"http://{address}{path}")
+        yield
 
 
 def come_back(client: Client, process: str = "login") -> str:
-    """Go to GitHub and back, and return the address of the final page."""
+    """Go to GitHub and back, and return the URL to which the portal then redirects."""
     away = urlsplit(client.post(f"/accounts/github/login/?process={process}")["Location"])
     assert away.netloc == "github.com"
     state = parse_qs(away.query)["state"][0]
@@ -107,7 +103,7 @@ def test_answers_that_no_one_asked_for_sign_no_one_in(db: None) -> None:
 @pytest.mark.parametrize("page", ["/accounts/login/", "/accounts/signup/"])
 def test_buttons_are_shown_only_where_the_portal_is_registered(db: None, page: str, settings) -> None:
     text = Client().get(page).content.decode()
-    assert "Use GitHub" in text
-    assert "Use ORCID" in text
+    assert "Continue with GitHub" in text
+    assert "Continue with ORCID" in text
     settings.SOCIALACCOUNT_PROVIDERS = {}
     assert "Use " not in Client().get(page).content.decode().replace("Use a passkey", "")

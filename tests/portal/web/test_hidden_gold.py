@@ -1,4 +1,4 @@
-"""No page, export or header reveals anything about gold or hidden scores."""
+"""No page, export or header may reveal anything about gold or hidden scores."""
 
 import re
 from datetime import datetime, timedelta
@@ -36,7 +36,7 @@ from tests.portal.world import (
 
 @remembered
 def field(meltemi: Team) -> SharedTask:
-    """Three teams with a scored run each. The scores wait for the release."""
+    """Three teams with one scored run each. The scores have not been released yet."""
     for team, values in ((meltemi, GOOD), (new_team(meltemi.shared_task, "Notus"), PERFECT)):
         send_run(team, values, 1, EVALUATION)
     send_run(new_team(meltemi.shared_task, "Auster"), POOR, 1, EVALUATION)
@@ -45,7 +45,7 @@ def field(meltemi: Team) -> SharedTask:
 
 
 def change_all_scores() -> None:
-    """Make the best run the worst, with different digits in all scores."""
+    """Reverse the ranking, and change the digits of all scores."""
     for evaluation in Evaluation.objects.all():
         evaluation.scores = {key: 0.123456789 - value / 9 for key, value in evaluation.scores.items()}
         evaluation.rank_key = evaluation.run.track.rank_key(evaluation.scores)
@@ -92,7 +92,7 @@ def test_home_names_boards_from_the_release_on(field: SharedTask, at: Clock) -> 
 
 
 def finding(team: Team, name: str, body: bytes) -> dict[str, Any]:
-    """Return everything that a team sees about an upload, after validation and after submission."""
+    """Have the file validated, and return everything in the report that the team sees."""
     shared_task = team.shared_task
     phase = shared_task.phases.get(slug="evaluation")
     validation = validate_only(captain(team), phase, EVALUATION, content=[body], file_name=name)

@@ -1,4 +1,4 @@
-"""Cached boards: fast for everyone, and never outdated or made for another reader."""
+"""Cached boards: fast for everyone, never outdated, and never shown to the wrong reader."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -23,7 +23,7 @@ ADDRESSES = [ONE, f"{ONE}&format=csv", f"{ONE}&format=json", "/tasks/tiny/leader
 
 @remembered
 def runs(meltemi: Team) -> list[Run]:
-    """Three scored runs in a released phase, whose board is public."""
+    """Three scored runs in a released phase with a public board."""
     for number, values in enumerate([GOOD, PERFECT, POOR], start=1):
         send_run(meltemi, values, number, EVALUATION)
     work_off(EVALUATION)
@@ -48,9 +48,9 @@ def test_a_browser_that_has_the_page_gets_304(anybody: Client, runs: list[Run]) 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_connection_that_the_database_has_ended_costs_no_reader_his_page(anybody: Client, runs: list[Run]) -> None:
+def test_a_closed_database_connection_breaks_no_page(anybody: Client, runs: list[Run]) -> None:
     anybody.get(ONE)
-    if connection.vendor == "postgresql":  # SQLite has no connection that could be lost
+    if connection.vendor == "postgresql":  # SQLite has no connection to lose
         connection.connection.close()
     assert anybody.get(ONE).status_code == 200
 
@@ -108,7 +108,7 @@ CHANGES: dict[str, Callable[[User, Run], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_whatever_changes_a_board_changes_its_name(anybody: Client, runs: list[Run], change: str) -> None:
+def test_every_change_of_a_board_changes_its_name(anybody: Client, runs: list[Run], change: str) -> None:
     address = ONE.replace("evaluation", "post") if change == "scored" else ONE
     before = anybody.get(address)["ETag"]
     CHANGES[change](captain(runs[0].team), runs[0])
@@ -152,7 +152,7 @@ def test_addresses_that_ask_the_same_share_a_board_and_others_fill_nothing(anybo
     first, again = anybody.get(f"{ONE}&runs=all&search=x"), anybody.get(f"{ONE}&search=x&runs=all")
     assert first["ETag"] == again["ETag"]
     kept = len(caches["boards"]._cache)  # type: ignore[attr-defined]
-    assert "utm=1" in anybody.get(f"{ONE}&utm=1").content.decode()  # its links repeat the parameter
+    assert "utm=1" in anybody.get(f"{ONE}&utm=1").content.decode()  # the page's links keep the parameter
     assert len(caches["boards"]._cache) == kept  # type: ignore[attr-defined]
 
 

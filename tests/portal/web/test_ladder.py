@@ -1,4 +1,4 @@
-"""A phase with a ladder: scores are shown in steps, and no page, file or mail has anything more precise."""
+"""A phase with a ladder: scores are shown in steps, and no page, file or email is more precise."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -39,7 +39,7 @@ OTHERWISE = {"Notus": [0.701, 0.7499, 0.7501], "Auster": [0.7249, 0.1, 0.7749], 
 
 
 def give(scores: Mapping[str, list[float]]) -> None:
-    """Set accuracies by team, in the order of its runs. Other metrics and details follow from them."""
+    """Set the accuracies of each team's runs, in the order of the runs. Other metrics and details follow from them."""
     for team, values in scores.items():
         for number, value in enumerate(values, start=1):
             run = Run.objects.select_related("track").get(team__name=team, number=number, phase__slug="evaluation")
@@ -50,7 +50,10 @@ def give(scores: Mapping[str, list[float]]) -> None:
 
 @remembered
 def stepped(tiny: SharedTask) -> SharedTask:
-    """Three teams on a ladder of 0.05: Notus with 0.70, then 0.75, Auster with the same, and Ostro with 0.70."""
+    """Three teams in a phase that shows scores in steps of 0.05.
+
+    The phase shows 0.70 and then 0.75 for Notus and Auster, and 0.70 for Ostro.
+    """
     rules = {"scores": "at-once", "official": "best", "ladder_step": 0.05, "released": None}
     tiny.phases.filter(slug="evaluation").update(**rules)
     for name, values in SENT.items():
@@ -79,7 +82,7 @@ def test_the_board_shows_each_teams_last_step(stepped: SharedTask) -> None:
 
 
 def test_no_statement_grows_with_the_steps_but_by_their_numbers(stepped: SharedTask) -> None:
-    """Shown scores are sorted in memory: a statement with all of them would scan them for every row."""
+    """The shown scores are sorted in memory. An SQL statement that listed them would scan the list for every row."""
     with CaptureQueriesContext(connection) as asked:
         assert len(rows(stepped, runs="all", sort="accuracy", descending=False)) == 5
     assert max(query["sql"].count("WHEN") for query in asked.captured_queries) == 0
@@ -104,7 +107,7 @@ def test_organizers_see_scores_as_they_are_and_all_do_when_it_has_closed(
     closes = Phase.objects.get(slug="evaluation").closes
     assert closes is not None
     assert "0.7702" not in (public := Client().get(PAGE).content.decode())
-    assert "change in steps of 0.05" in public
+    assert "are shown in steps of 0.05" in public
     at(closes)
     assert "0.7702" in Client().get(PAGE).content.decode()
 

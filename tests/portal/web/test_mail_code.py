@@ -1,4 +1,4 @@
-"""A stolen password is not enough to set up a second factor: the first one needs a mailed code."""
+"""A stolen password is not enough to set up a second factor: setting up the first one needs an emailed code."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ def _no_rate_limits(db: None) -> None:
 
 @pytest.fixture
 def oana(tiny: SharedTask) -> User:
-    """An organizer with only a password."""
+    """An organizer without a second factor."""
     user = person("Oana")
     user.set_password(PASSWORD)
     user.save()
@@ -40,7 +40,7 @@ def oana(tiny: SharedTask) -> User:
 
 
 def signed_in(user: User, password: str = PASSWORD) -> Client:
-    """Return a client signed in by someone who knows the password."""
+    """Return a client that someone who knows the password has signed in."""
     client = Client()
     assert client.post("/accounts/login/", {"login": user.email, "password": password}).status_code == 302
     client.post("/accounts/reauthenticate/", {"password": password})
@@ -56,7 +56,7 @@ def give(client: Client, code: str, onward: str = APP) -> Any:
 
 
 def ask(client: Client, onward: str = APP) -> Any:
-    """Go to a page that needs a code, and return the page that asks for it."""
+    """Open a page that needs a code, and return the page that asks for the code."""
     return client.get(onward, follow=True)
 
 
@@ -65,7 +65,7 @@ def shown_by_app(page: Any) -> str:
 
 
 def cannot_enroll(client: Client) -> bool:
-    """Return whether no POST sets up a factor, whatever the pages would have shown."""
+    """Return whether every request to set up a factor is redirected to the page that asks for a code."""
     answers = [client.get(APP), client.post(APP, {"code": "000000"}), client.put(APP)]
     answers += [client.get(PASSKEY), client.post(PASSKEY, CREDENTIAL)]
     secret = client.session.get("mfa.totp.secret", "")
@@ -95,7 +95,8 @@ def test_with_the_code_the_first_app_is_set_up(oana: User, smtp: MailServer) -> 
     assert "Send new code" in text
     assert len(smtp.to(oana.email)) == 1
     assert "15 minutes" in text_of(smtp.mails[-1])
-    answer = give(client, f" {code_in(smtp.mails[-1]).lower().replace('-', ' ')}")  # typed as people do
+    # typed as people would type it
+    answer = give(client, f" {code_in(smtp.mails[-1]).lower().replace('-', ' ')}")
     assert answer.url == APP
     page = client.get(APP)
     assert client.post(APP, {"code": shown_by_app(page)}).status_code == 302
@@ -123,7 +124,7 @@ def test_a_code_that_cannot_be_mailed_is_not_asked_for(oana: User, smtp: MailSer
     smtp.start()
     text = page.content.decode()
     assert (page.status_code, "We couldn’t send a code" in text, "We sent a code" in text) == (503, True, False)
-    assert not OutgoingMail.objects.exists()  # no row may contain the code
+    assert not OutgoingMail.objects.exists()  # no row in the outbox may contain the code
     assert "We sent a code" in ask(client).content.decode()
 
 
@@ -134,7 +135,7 @@ def test_with_the_code_a_passkey_can_be_added(oana: User, smtp: MailServer, monk
     assert client.get(PASSKEY).status_code == 200
     begun = client.session[webauthn.STATE_SESSION_KEY]
     assert begun["challenge"]
-    assert client.post(PASSKEY, CREDENTIAL).status_code == 200  # invalid passkeys stay invalid
+    assert client.post(PASSKEY, CREDENTIAL).status_code == 200  # this passkey is invalid, so the form is shown again
 
 
 def test_a_code_serves_once(oana: User, smtp: MailServer, at: Clock) -> None:
@@ -168,7 +169,7 @@ def test_a_new_code_ends_the_one_before(oana: User, smtp: MailServer) -> None:
     client = signed_in(oana)
     ask(client)
     ask(client)
-    assert len(smtp.mails) == 1  # opening the page again sends no mail
+    assert len(smtp.mails) == 1  # opening the page again sends no email
     first = code_in(smtp.mails[-1])
     assert client.post(CODE, {"send": "", "next": APP}).status_code == 302
     assert give(client, first).status_code == 422
@@ -200,7 +201,7 @@ def test_codes_are_not_guessed(oana: User, smtp: MailServer) -> None:
 
 
 def test_codes_are_not_sent_for_ever(oana: User, smtp: MailServer) -> None:
-    for _ in range(2):  # not even to several browsers
+    for _ in range(2):  # the limit covers all browsers together
         client = signed_in(oana)
         ask(client)
         answers = [client.post(CODE, {"send": "", "next": APP}).status_code for _ in range(3)]
@@ -277,7 +278,7 @@ def test_who_organizes_changes_no_address_with_a_password_alone(
     client.post(path)
     oana.refresh_from_db()
     assert oana.email == "oana@new.example"
-    assert cannot_enroll(client)  # the code went to the earlier address
+    assert cannot_enroll(client)  # the code was sent to the previous address
 
 
 def test_all_others_change_it_as_ever(oana: User, tiny: SharedTask, smtp: MailServer) -> None:

@@ -1,4 +1,4 @@
-"""The organizers' pages: gold, phases, extra time, release, and what other people see of these."""
+"""The organizers' pages (gold, phases, extra time, release), and what everyone else sees of their effects."""
 
 import re
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def now(db: None) -> datetime:
 
 @pytest.fixture
 def phase(tiny: SharedTask, now: datetime) -> Phase:
-    """A phase that has just closed. Its scores wait for their release."""
+    """A phase that has just closed. Its scores have not been released yet."""
     tiny.phases.filter(slug="evaluation").update(opens=now - 9 * HOUR, closes=now, released=None)
     return tiny.phases.get(slug="evaluation")
 
@@ -91,7 +91,7 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
         "audit/",
     ):
         assert organizer.get(PAGE + part).status_code == 200
-        assert text.count(f'href="{PAGE}{part}"') >= 2  # in the links at the top and in the description
+        assert text.count(f'href="{PAGE}{part}"') >= 2  # in the navigation and in the page's text
     assert "Evaluation has closed, but its scores have not been released." in text
     assert f'href="{PAGE}releases/"' in text
 
@@ -119,7 +119,7 @@ def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client
     applied(upload, upload.lease_ends or upload.received_at)
     text = organizer.get(f"{PAGE}gold/").content.decode()
     assert "as version 2" in text
-    assert text.count("4 of 4 items have gold") == 2  # for both tracks
+    assert text.count("4 of 4 items have gold") == 2  # one for each track
 
 
 def test_gold_of_a_split_that_the_track_no_longer_has_is_not_found(
@@ -239,13 +239,13 @@ def test_scores_are_released_now_later_and_taken_back(
     address, board = f"{PAGE}releases/evaluation/", "/tasks/tiny/leaderboard/one/?phase=evaluation"
     assert organizer.post(address, {"zone": "UTC", "when": written(now + HOUR)})["Location"] == f"{PAGE}releases/"
     assert "Scheduled for" in organizer.get(f"{PAGE}releases/").content.decode()
-    assert "stay hidden" in anybody.get(board).content.decode()
+    assert "are hidden until" in anybody.get(board).content.decode()
     Phase.objects.filter(pk=phase.pk).update(released=None)
     assert "get an email within minutes" in organizer.post(address, {"zone": "UTC"}).content.decode()
-    assert "stay hidden" in anybody.get(board).content.decode()
+    assert "are hidden until" in anybody.get(board).content.decode()
     assert "Only organizers can see this" in organizer.get(board).content.decode()
     organizer.post(address, {"zone": "UTC", "confirmed": "yes"})
-    assert "stay hidden" not in anybody.get(board).content.decode() + organizer.get(board).content.decode()
+    assert "are hidden until" not in anybody.get(board).content.decode() + organizer.get(board).content.decode()
 
 
 def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
@@ -256,17 +256,18 @@ def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
     assert "To undo this" in organizer.get(address).content.decode()
     assert "No one has received an email" in organizer.get(address).content.decode()
     assert organizer.post(address).status_code == 422
-    other = {"released": (now - 2 * HOUR).isoformat()}  # from a page that was opened before another release
+    other = {"released": (now - 2 * HOUR).isoformat()}  # from a page opened before the current release
     assert organizer.post(address, other).status_code == 422
-    assert "stay hidden" not in anybody.get(board).content.decode()
+    assert "are hidden until" not in anybody.get(board).content.decode()
     organizer.post(address, {"released": (now - HOUR).isoformat()})
-    assert "stay hidden" in anybody.get(board).content.decode()
+    assert "are hidden until" in anybody.get(board).content.decode()
     assert organizer.post(address).status_code == 409
     Phase.objects.filter(pk=phase.pk).update(closes=now - HOUR)
     organizer.post(f"{PAGE}releases/evaluation/put-back/")
-    assert "stay hidden" not in anybody.get(board).content.decode()
+    assert "are hidden until" not in anybody.get(board).content.decode()
 
 
+@pytest.mark.slow
 def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Client, tiny: SharedTask) -> None:
     send_run(new_team(tiny, "Perfect"), PERFECT, 1, EVALUATION)
     work_off(EVALUATION)
@@ -282,7 +283,7 @@ def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Cl
     text = organizer.get(page).content.decode()
     assert "Changed: 1." in text
     assert "1.0000 → <strong>0.7500</strong>" in " ".join(text.split())
-    assert "shows your reason" in text
+    assert "your reason is shown" in text
     assert organizer.post(page, {"note": ""}).status_code == 422
     assert organizer.post(page, {"note": NOTE})["Location"] == f"{PAGE}gold/"
     assert organizer.post(page, {"note": NOTE}).status_code == 409
@@ -296,7 +297,7 @@ def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Cl
     judged(GoldUpload.objects.latest("received_at"), database_now())
     text = organizer.get(page).content.decode()
     assert "0.7500 → <strong>1.0000</strong>" in " ".join(text.split())
-    assert "shows your reason" in text
+    assert "your reason is shown" in text
     assert former.track.gold_standards.count() == 2
     organizer.post(page, {"note": NOTE})
     assert former.track.gold_standards.count() == 3
@@ -324,7 +325,7 @@ def test_the_log_speaks_in_words_and_times(organizer: Client, phase: Phase, now:
 
 
 class Late(FakePayload):
-    """A request body during whose reading something happens."""
+    """A request body that calls `then` when it is first read."""
 
     def __init__(self, body: bytes, then: Callable[[], Any]) -> None:
         super().__init__(body)

@@ -1,4 +1,4 @@
-"""Pages for choosing and withdrawing runs."""
+"""Pages for choosing, withdrawing and describing runs."""
 
 from http import HTTPStatus
 
@@ -14,7 +14,7 @@ from tests.portal.world import EVALUATION, GOOD, PERFECT, run_file, send_run, wo
 
 @remembered
 def runs(meltemi: Team) -> list[Run]:
-    """Two scored runs in an open phase where teams choose the official run."""
+    """Two scored runs in an open phase in which teams choose the official run."""
     for number, values in enumerate([PERFECT, GOOD], start=1):
         send_run(meltemi, values, number, EVALUATION)
     work_off(EVALUATION)
@@ -24,7 +24,7 @@ def runs(meltemi: Team) -> list[Run]:
 
 def test_my_runs_say_what_counts_and_why(runs: list[Run], sender: Client) -> None:
     text = sender.get("/tasks/tiny/runs/").content.decode()
-    assert "last uploaded run, until you choose" in text
+    assert "most recent run, until you choose one" in text
     assert (text.count("Make official"), text.count("Keep official")) == (1, 1)
 
 
@@ -34,10 +34,10 @@ def test_a_choice_is_made_by_post_and_shown(runs: list[Run], sender: Client) -> 
     assert "one_Meltemi_1.json is now the official run." in text
     assert "chosen by Meltemi" in text
     page = sender.get(f"/runs/{runs[0].pk}/").content.decode()
-    assert "This is the official run of Meltemi" in page
+    assert "This is the official run for Meltemi" in page
     assert "the official run</button>" not in page
     other = sender.get(f"/runs/{runs[1].pk}/").content.decode()
-    assert f'href="/runs/{runs[0].pk}/">one_Meltemi_1.json</a> is the official run of Meltemi' in other
+    assert f'href="/runs/{runs[0].pk}/">one_Meltemi_1.json</a> is the official run for Meltemi' in other
 
 
 def test_where_a_phase_has_slots_the_primary_run_counts(runs: list[Run], sender: Client) -> None:
@@ -46,7 +46,7 @@ def test_where_a_phase_has_slots_the_primary_run_counts(runs: list[Run], sender:
     assert "primary run, chosen by Meltemi" in sender.get("/tasks/tiny/runs/").content.decode()
     text = sender.get(f"/tasks/tiny/submissions/{runs[1].submission_id}/").content.decode()
     assert "Check which run is primary" in text
-    assert "your last run is official" not in text
+    assert "your most recent run is official" not in text
 
 
 def test_a_closed_phase_shows_no_limits(runs: list[Run], sender: Client) -> None:
@@ -119,7 +119,7 @@ def test_without_a_token_nothing_is_done(action: str, sender: Client, runs: list
 
 def test_a_run_is_described_and_shown_so(runs: list[Run], sender: Client) -> None:
     address = f"/runs/{runs[0].pk}/describe/"
-    assert "You can change them until the scores are released" in sender.get(address).content.decode()
+    assert "You can change the description until the scores are released" in sender.get(address).content.decode()
     wrong = sender.post(address, {"method": "XLM-T", "link": "javascript:alert(1)"})
     assert wrong.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert Run.objects.get(pk=runs[0].pk).method == ""

@@ -18,7 +18,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 def release(meltemi: Team) -> ReleasedBoard:
-    """A released phase with scored runs of two teams, whose board the worker has saved."""
+    """Score runs from two teams, have a worker save the released board, and return it."""
     for team, values in ((meltemi, GOOD), (new_team(meltemi.shared_task, "Ostro"), POOR)):
         send_run(team, values, 1, EVALUATION)
     work_off(EVALUATION)
@@ -33,9 +33,9 @@ def test_the_calendar_has_every_date_and_closes_on_the_day_that_ends(anybody: Cl
         assert response["Content-Type"] == "text/calendar; charset=utf-8"
         lines = response.content.decode().split("\r\n")
         assert all(len(line.encode()) <= 75 for line in lines)
-        assert "DTSTART:20240516T000000Z" in lines  # closes at midnight UTC, which is not midnight AoE
+        assert "DTSTART:20240516T000000Z" in lines  # the phase closes at midnight UTC, not AoE
         assert "SUMMARY:Tiny: Final\\; all\\, tracks closes" in lines
-        assert lines.count("BEGIN:VEVENT") == 5  # three phases open, one closes and one is released
+        assert lines.count("BEGIN:VEVENT") == 5  # three openings, one deadline and one release
         assert anybody.get(address).content == response.content
 
 

@@ -72,6 +72,17 @@ def test_problems_are_listed_with_file_and_line(page: Client, tiny_folder: Path)
     shown = page.get(f"/organize/pushes/{judged().pk}/").content.decode()
     assert "task.yaml" in shown
     assert "The folder has problems" in shown
+    assert 'href="/organize/new/">Push folder again' in shown
+
+
+def test_a_rejected_push_leads_to_the_form_of_its_task(page: Client, tiny_folder: Path) -> None:
+    page.post("/organize/new/", {"file": zip_of(tiny_folder)})
+    address = f"/organize/pushes/{judged().pk}/"
+    assert "Push folder again" not in page.get(address).content.decode()
+    edit(tiny_folder, "slug: tiny", "slug: tiny tiny")
+    page.post("/tasks/tiny/organize/push/", {"file": zip_of(tiny_folder)})
+    shown = page.get(f"/organize/pushes/{judged().pk}/").content.decode()
+    assert 'href="/tasks/tiny/organize/push/">Push folder again' in shown
 
 
 def test_a_draft_is_deleted_after_a_question(page: Client, tiny_folder: Path) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -22,7 +23,7 @@ TABS = ["", "data/", "evaluation/", "terms/", "leaderboard/one/", "team/"]
 
 @remembered
 def ranked(meltemi: Team) -> SharedTask:
-    """Meltemi has two scored runs in the open phase."""
+    """A shared task with two scored runs by Meltemi in an open phase."""
     send_run(meltemi, GOOD, 1, POST, "post")
     send_run(meltemi, PERFECT, 2, POST, "post")
     work_off(POST)
@@ -35,6 +36,23 @@ def test_home_lists_the_task_and_says_how_to_take_part(anybody: Client, tiny: Sh
     assert "Create an account" in text
 
 
+def test_the_home_page_of_a_demo_says_that_tasks_are_loading(
+    anybody: Client, db: None, settings: Any, tmp_path: Path
+) -> None:
+    settings.DEMO_IS_LOADING = tmp_path / "loading"
+    settings.DEMO_IS_LOADING.touch()
+    assert "still loading" not in anybody.get("/").content.decode()  # not the demo
+    settings.DEMO = True
+    text = anybody.get("/", {"search": "a&b"}).content.decode()
+    assert "The demo’s sample tasks are still loading" in text
+    assert "There are no shared tasks yet." not in text
+    assert 'hx-get="/?seen=&amp;search=a%26b"' in text
+    settings.DEMO_IS_LOADING.unlink()
+    text = anybody.get("/").content.decode()
+    assert "still loading" not in text
+    assert "hx-get" not in text
+
+
 def test_ended_tasks_are_listed_newest_first(anybody: Client, db: None) -> None:
     for year in (2024, 2025):
         SharedTask.objects.create(slug=f"task-{year}", title="Task", year=year, imported_at=POST)
@@ -44,7 +62,7 @@ def test_ended_tasks_are_listed_newest_first(anybody: Client, db: None) -> None:
 
 def test_home_says_what_is_next_for_a_team(sender: Client) -> None:
     text = sender.get("/").content.decode()
-    assert "Next for Meltemi" in text
+    assert "Next steps for Meltemi" in text
     assert "Upload runs" in text
 
 
@@ -152,7 +170,7 @@ def test_scores_before_the_release_are_not_shown(anybody: Client, sender: Client
     phases.update(released=None)
     for reader in (anybody, sender):
         text = reader.get("/tasks/tiny/leaderboard/one/?phase=evaluation").content.decode()
-        assert "stay hidden until the organizers release them" in text
+        assert "are hidden until the organizers release them" in text
         assert "All yes" not in text
         csv_file = reader.get("/tasks/tiny/leaderboard/one/?phase=evaluation&format=csv").content.decode()
         assert len(csv_file.splitlines()) == 1  # only the header

@@ -126,7 +126,7 @@ def test_a_secret_of_another_process_counts(tmp_path: Path) -> None:
     path = tmp_path / "secret"
 
     def make() -> str:
-        path.write_text("theirs")  # another process was first
+        path.write_text("theirs")  # a different process was faster
         return "ours"
 
     assert kept_secret(path, make) == "theirs"

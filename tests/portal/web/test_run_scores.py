@@ -28,7 +28,7 @@ def page(run: Run) -> str:
 
 def test_it_says_rank_and_interval(run: Run) -> None:
     assert "Rank 1." in page(run)
-    assert "95 % interval of" in page(run)
+    assert "95% interval of" in page(run)
 
 
 def test_it_keeps_what_an_older_scorer_gave_and_why_it_was_scored_again(run: Run) -> None:

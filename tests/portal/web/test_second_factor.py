@@ -1,4 +1,4 @@
-"""Organizers can act as such only with a second factor. The demo needs none."""
+"""Organizers have their rights only with a second factor, except in the demo."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,24 +14,30 @@ from portal.permissions import data_access, may_download_run
 from portal.queries.leaderboard import leaderboard
 from portal.queries.runs import team_runs
 from portal.web import urls
+from tests.portal.remembered import remembered
 from tests.portal.web.conftest import Clock
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, work_off
 
 BOARD = "/tasks/tiny/leaderboard/one/?phase=evaluation"
 
 
-@pytest.fixture
-def run(meltemi: Team, at: Clock) -> Run:
-    """A scored run whose scores are hidden."""
-    at(EVALUATION)
+@remembered
+def scored_run(meltemi: Team) -> Run:
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     return run
 
 
 @pytest.fixture
+def run(scored_run: Run, at: Clock) -> Run:
+    """A scored run at a time when its scores are hidden."""
+    at(EVALUATION)
+    return scored_run
+
+
+@pytest.fixture
 def oana(tiny: SharedTask) -> User:
-    """An organizer who has only a password."""
+    """An organizer without a second factor."""
     user = person("Oana")
     tiny.organizers.add(user)
     return user
@@ -47,13 +53,13 @@ def admin(tiny: SharedTask) -> User:
 
 @pytest.fixture(params=["oana", "admin"])
 def user(request: pytest.FixtureRequest) -> User:
-    """An organizer or administrator who has only a password."""
+    """An organizer or an administrator without a second factor."""
     found: User = request.getfixturevalue(request.param)
     return found
 
 
 def organizers_pages() -> list[str]:
-    """Return all organizers' pages of the tiny task."""
+    """Return the URLs of all organizers' pages of the tiny task."""
     found = []
     for pattern in urls.urlpatterns:
         names = set(pattern.pattern.converters) | set(pattern.pattern.regex.groupindex)  # type: ignore[union-attr]
@@ -75,7 +81,7 @@ def organizers_pages() -> list[str]:
 
 
 def test_every_page_of_organizers_shows_the_way_to_a_second_factor_and_nothing_else(
-    user: User, run: Run, sign_in: Callable[[User], Client]
+    run: Run, user: User, sign_in: Callable[[User], Client]
 ) -> None:
     pages = organizers_pages()
     assert len(pages) > 20
@@ -91,7 +97,7 @@ def test_every_page_of_organizers_shows_the_way_to_a_second_factor_and_nothing_e
 
 
 def test_before_the_release_they_see_what_everyone_sees(
-    user: User, run: Run, sign_in: Callable[[User], Client]
+    run: Run, user: User, sign_in: Callable[[User], Client]
 ) -> None:
     client = sign_in(user)
     addresses = [BOARD, f"{BOARD}&format=csv", f"{BOARD}&format=json", "/tasks/tiny/leaderboard/?phase=evaluation"]
@@ -108,7 +114,7 @@ def test_before_the_release_they_see_what_everyone_sees(
         assert client.get(reverse(name, args=[run.pk])).status_code == 200
 
 
-def test_every_page_of_the_task_says_what_is_missing(user: User, run: Run, sign_in: Callable[[User], Client]) -> None:
+def test_every_page_of_the_task_says_what_is_missing(run: Run, user: User, sign_in: Callable[[User], Client]) -> None:
     client = sign_in(user)
     for page in ("/tasks/tiny/", BOARD, "/tasks/tiny/data/", "/tasks/tiny/team/"):
         text = client.get(page).content.decode()
@@ -119,7 +125,7 @@ def test_every_page_of_the_task_says_what_is_missing(user: User, run: Run, sign_
 
 
 def test_the_home_page_says_nothing_else_of_what_waits(
-    oana: User, run: Run, sign_in: Callable[[User], Client], at: Clock
+    run: Run, oana: User, sign_in: Callable[[User], Client], at: Clock
 ) -> None:
     run.state = Run.State.FAILED
     run.save()
@@ -131,7 +137,7 @@ def test_the_home_page_says_nothing_else_of_what_waits(
     assert "failed on our side" in sign_in(oana).get("/").content.decode()
 
 
-def test_queries_and_permissions_follow(user: User, run: Run) -> None:
+def test_queries_and_permissions_follow(run: Run, user: User) -> None:
     def seen() -> list[bool]:
         track = run.track
         return [
@@ -151,20 +157,21 @@ def test_queries_and_permissions_follow(user: User, run: Run) -> None:
     assert seen() == [True] * 8
 
 
-def test_recovery_codes_alone_are_none(oana: User, tiny: SharedTask) -> None:
+def test_recovery_codes_alone_are_no_second_factor(oana: User, tiny: SharedTask) -> None:
     set_up_second_factor(oana)
     oana.authenticator_set.update(type="recovery_codes")
     assert not tiny.is_organized_by(oana)
 
 
 def test_the_demo_asks_for_none_and_says_so(
-    oana: User, run: Run, sign_in: Callable[[User], Client], settings: Any
+    run: Run, oana: User, sign_in: Callable[[User], Client], settings: Any
 ) -> None:
     settings.DEMO = True
     client = sign_in(oana)
     assert "0.75" in client.get(BOARD).content.decode()
     assert (
-        "Outside the demo, this page requires a second factor." in client.get("/tasks/tiny/organize/").content.decode()
+        "Outside the demo, this page requires two-factor authentication."
+        in client.get("/tasks/tiny/organize/").content.decode()
     )
     set_up_second_factor(oana)
     assert "Outside the demo" not in client.get("/tasks/tiny/organize/").content.decode()

@@ -1,4 +1,4 @@
-"""A person's account: settings, data download, and what remains after deleting it."""
+"""A person's account: settings, data download, and what remains after deletion."""
 
 import json
 
@@ -16,6 +16,7 @@ from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, OutgoingMail, Run, Team, User
 from portal.queries.personal_data import personal_data
 from portal.web.templatetags.sessions import browser_in_words
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, sign
 from tests.services import text_of
 
@@ -23,9 +24,9 @@ PASSWORD = "a long winter in the north"
 PAGE = "/settings/"
 
 
-@pytest.fixture
+@remembered
 def cleo(gated):
-    """The captain and only member of a team that has signed and uploaded a run."""
+    """The captain and only member of a team, who has signed the agreement and uploaded a run."""
     user = person("Cleo")
     team = register_team(user, gated, EVALUATION, name="Bora", answers={"use": "research"})
     Team.objects.update(state=Team.State.APPROVED)
@@ -42,7 +43,7 @@ def cleo(gated):
 
 @pytest.fixture
 def browser(cleo):
-    """Cleo's browser, just after the password was entered."""
+    """Cleo's browser, just after Cleo entered the password."""
     client = Client()
     client.post("/accounts/login/", {"login": cleo.email, "password": PASSWORD})
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})

@@ -1,4 +1,4 @@
-"""Signing up, signing in and resetting passwords: no account is revealed, codes work once, and guesses are limited."""
+"""Signing up, signing in and resetting passwords: accounts are not revealed, codes work once, guesses are limited."""
 
 import re
 
@@ -20,7 +20,7 @@ LOGIN, SIGNUP, RESET = "/accounts/login/", "/accounts/signup/", "/accounts/passw
 
 
 class CountingHasher(MD5PasswordHasher):
-    """A hasher that counts the slow operations."""
+    """A password hasher that counts how often it hashes."""
 
     count = 0
 
@@ -45,7 +45,7 @@ def milo(db):
 
 @pytest.fixture
 def code(milo):
-    """Return the code in Milo's app."""
+    """Return the current code in Milo's app."""
     return app_code(set_up_second_factor(milo))
 
 
@@ -54,7 +54,7 @@ def sign_in(client, email="milo@example.org", password=PASSWORD):
 
 
 def same_answer(known, unknown):
-    """Return both pages, without the email address in each and without what differs between any two requests."""
+    """Return whether both responses are the same except for the email address and the CSRF token."""
     pages = []
     for response, address in (known, unknown):
         text = response.content.decode().replace(address, "ADDRESS")
@@ -177,7 +177,7 @@ def test_guesses_from_many_addresses_end_too_and_right_passwords_are_none(milo, 
     ("address", "form", "limit"),
     [(SIGNUP, {}, 20), (RESET, {"email": "milo@example.org"}, 5), ("/accounts/2fa/webauthn/login/", {}, 10)],
 )
-def test_other_doors_are_limited_too(milo, address, form, limit):
+def test_other_entry_points_are_limited_too(milo, address, form, limit):
     found = [Client().post(address, form).status_code for _ in range(limit + 1)]
     assert 429 not in found[:limit]
     assert found[limit] == 429
@@ -222,7 +222,7 @@ def is_signed_in(client):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_first_second_factor_ends_all_other_sessions_and_all_tokens(milo, smtp):
-    """They were opened with only a password, which a thief may have, too."""
+    """A thief who knows the password may have created these sessions and tokens."""
     here, elsewhere, script = signed_in(milo), signed_in(milo), Script(milo)
     assert script("/me").status_code == 200
     here.post(reverse("account_reauthenticate"), {"password": PASSWORD})

@@ -1,4 +1,4 @@
-"""The task's folder for local checks: its files, and the printed commands, which work in it."""
+"""The task's folder for local checks: its files, and the commands that pages show for it."""
 
 import html
 import io
@@ -21,7 +21,7 @@ ADDRESS = "/tasks/tiny/folder.zip"
 
 @pytest.fixture
 def home(anybody: Client, tiny: SharedTask, tmp_path: Path) -> Path:
-    """A participant's folder that contains the unpacked zip."""
+    """A participant's folder with the unpacked zip."""
     home = tmp_path / "home"
     zipfile.ZipFile(io.BytesIO(anybody.get(ADDRESS).content)).extractall(home)
     return home

@@ -1,4 +1,4 @@
-"""Members' actions on their team's page, and organizers' decisions."""
+"""What members can do on their team's page, and organizers' decisions about teams."""
 
 import pytest
 from django.test import Client
@@ -37,7 +37,7 @@ def test_questions_are_asked_and_answered(gated: SharedTask, sign_in, at: Clock)
     text = client.get(page).content.decode()
     assert "Waiting for approval" in text
     assert "a thesis" in text
-    assert "Not now:" in text
+    assert "Not allowed now:" in text
     assert "Read and sign the data agreement" in text
 
 
@@ -105,7 +105,7 @@ def test_actions_need_a_post_an_account_and_a_team(
 def test_only_the_captain_withdraws(sender: Client, teammate: Client, meltemi: Team) -> None:
     assert "Withdraw Meltemi" not in teammate.get(PAGE).content.decode()
     assert teammate.post(f"{PAGE}withdraw/").status_code == 403
-    assert "Your team has withdrawn" in sender.post(f"{PAGE}withdraw/", follow=True).content.decode()
+    assert "Your team was withdrawn" in sender.post(f"{PAGE}withdraw/", follow=True).content.decode()
     assert "Your team Meltemi can’t submit runs" in sender.get("/tasks/tiny/submit/").content.decode()
 
 
@@ -155,7 +155,7 @@ def test_a_declined_team_reads_why_and_asks_again(decider: Client, pending: Team
     assert client.post("/tasks/gated/team/ask-again/", {"answer-use": ""}).status_code == 422
     text = client.post("/tasks/gated/team/ask-again/", {"answer-use": "a thesis"}, follow=True).content.decode()
     assert "Waiting for approval" in text
-    assert "Say more." in decider.get(REQUESTS).content.decode()  # the team was declined before
+    assert "Say more." in decider.get(REQUESTS).content.decode()  # why the team was declined the first time
 
 
 def test_organizers_of_another_task_find_nothing(organizer: Client, pending: Team, decider: Client) -> None:

@@ -1,4 +1,4 @@
-"""Creating a team, joining one, and the organizers' page."""
+"""Creating a team, joining a team, and the organizers' page."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +37,9 @@ def test_the_rule_for_names_is_shown_as_text(
 def test_an_invalid_name_is_rejected_next_to_its_field(newcomer: Client, meltemi: Team, name: str, status: int) -> None:
     response = newcomer.post(PAGE, {"name": name})
     assert response.status_code == status
-    assert 'id="id_name_error"' in response.content.decode()
+    text = response.content.decode()
+    assert 'id="id_name_error"' in text
+    assert "Use 2 to 30 characters: letters (A–Z, a–z), digits, _ and -." in text
     assert not Membership.objects.filter(user__name="Newcomer").exists()
 
 

@@ -1,4 +1,4 @@
-"""Texts of any content and length: the response reports the problem and is never a server error."""
+"""Text input of any content and length: the response reports problems, and is never a server error."""
 
 import pytest
 

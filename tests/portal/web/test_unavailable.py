@@ -1,4 +1,4 @@
-"""While the database or storage accepts no writes, uploads are answered with 503 and advice, and /readyz reports it."""
+"""While the database or storage accepts no writes, uploads get status 503 with advice, and /readyz reports it."""
 
 import json
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @contextmanager
 def read_only():
-    """Make the database read-only, like a standby or a full or broken disk."""
+    """Make the database read-only, as on a standby server or with a full or broken disk."""
     on, off = {
         "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
         "postgresql": ("SET default_transaction_read_only = on", "SET default_transaction_read_only = off"),
@@ -86,7 +86,7 @@ def test_readyz_tries_a_write(client, monkeypatch):
     assert parts()[0] == 200
     with read_only():
         status, found = parts()
-    assert (status, found["database"]) == (503, f"accepts no writes ({READ_ONLY_ERROR[connection.vendor]})")
+    assert (status, found["database"]) == (503, f"not accepting writes ({READ_ONLY_ERROR[connection.vendor]})")
     with monkeypatch.context() as full:
         full.setattr("portal.objects.folder.SPARE_BYTES", 10**18)
         assert parts() == (503, parts()[1] | {"storage": "No space left on device", "database": "ok"})

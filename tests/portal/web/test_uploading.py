@@ -1,4 +1,4 @@
-"""The upload page, and what happens to an upload."""
+"""The upload page, and what becomes of an upload."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from tests.portal.world import PERFECT, POST, RELEASE, archive, run_file, send_r
 
 PAGE = "/tasks/tiny/submit/"
 VALIDATE = "/tasks/tiny/validate/"
-STATEMENTS = 22  # database queries of an accepted upload; one more if an agreement must be signed
+STATEMENTS = 22  # database queries for an accepted upload; one more if an agreement must be signed
 
 
 def upload(client: Client, name: str, body: bytes, phase: str = "post", key: str = "", **extra: Any) -> Any:
@@ -32,7 +32,7 @@ def upload(client: Client, name: str, body: bytes, phase: str = "post", key: str
 
 @remembered
 def submission(meltemi: Team) -> Submission:
-    """A scored run of Meltemi, in a phase that shows scores immediately."""
+    """An upload by Meltemi with a scored run, in a phase that shows scores immediately."""
     send_run(meltemi, PERFECT, 1, POST, "post")
     work_off(POST)
     return Submission.objects.get()
@@ -95,7 +95,13 @@ def test_a_wrong_name_is_rejected_with_the_right_one(sender: Client) -> None:
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert "Rejected: no run was submitted" in text
     assert '<ins class="be">Meltemi</ins>' in text
+    assert "if this is the run you mean" not in text  # the track is certain, because the name contains it
     assert not Submission.objects.exists()
+
+
+def test_a_name_is_only_a_suggestion_if_the_track_is_uncertain(sender: Client) -> None:
+    text = upload(sender, "on_Meltemi_1.json", run_file(PERFECT)).content.decode()
+    assert "if this is the run you mean, rename to" in " ".join(text.split())
 
 
 def test_under_a_wrong_name_the_content_is_judged_too(sender: Client) -> None:
@@ -108,7 +114,7 @@ def test_under_a_wrong_name_the_content_is_judged_too(sender: Client) -> None:
     contents = sender.get(address).content.decode()
     assert "label-outside-domain" in contents
     assert "missing-items" in contents
-    assert "name-pattern" not in contents  # the page has shown this already
+    assert "name-pattern" not in contents  # the page has already shown this problem
     assert not Submission.objects.exists()
 
 
@@ -126,9 +132,7 @@ def test_names_to_copy_have_a_number_that_is_free(sender: Client, tiny: SharedTa
     assert [one.name for one in sender.get(PAGE).context["names"].runs] == ["one_Meltemi_2.json", "two_Meltemi_1.json"]
 
 
-def test_of_open_phases_the_one_that_counts_is_chosen_and_the_limits_of_all_are_shown(
-    sender: Client, tiny: SharedTask
-) -> None:
+def test_the_open_phase_that_counts_is_selected_and_all_limits_are_shown(sender: Client, tiny: SharedTask) -> None:
     now = database_now()
     tiny.phases.filter(slug="without-gold").update(closes=now + timedelta(days=1))
     tiny.phases.filter(slug="evaluation").update(closes=now + timedelta(days=2), released=None)
@@ -161,7 +165,7 @@ def try_out(client: Client, name: str, body: bytes, **extra: Any) -> Any:
 
 
 def report_after(client: Client, response: Any) -> str:
-    """Return the page that a response leads to, after a worker has run."""
+    """Have a worker run, and return the page to which the response redirects."""
     assert response.status_code == HTTPStatus.SEE_OTHER
     work_off(database_now())
     return str(client.get(response["Location"]).content.decode())
@@ -170,7 +174,7 @@ def report_after(client: Client, response: Any) -> str:
 def test_validating_says_what_would_become_of_an_upload(sender: Client) -> None:
     text = report_after(sender, try_out(sender, "one_Meltemi_1.json", run_file(PERFECT)))
     assert "Valid: this file would be accepted" in text
-    assert "1 of 2" in text  # after the worker has run
+    assert "1 of 2" in text  # the worker has checked the content, too
     assert not Submission.objects.exists()
 
 
@@ -268,7 +272,7 @@ def test_a_closed_phase_and_a_missing_file_are_rejected(sender: Client) -> None:
 
 
 def sent_in_vain(sender: Client, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return the page for an upload whose body is not read."""
+    """Upload a file whose body must not be read, and return the page."""
     monkeypatch.setattr("portal.web.views.submissions._receive", lambda *_: pytest.fail("the body was read"))
     response = sender.post(PAGE, {"phase": "post", "file": SimpleUploadedFile("one_Meltemi_1.json", run_file(PERFECT))})
     assert response.status_code == HTTPStatus.FORBIDDEN

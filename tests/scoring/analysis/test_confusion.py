@@ -13,7 +13,7 @@ CLASSES = ("NO", "A", "B")
 
 
 def one_hot(letters: str, ids: str = "") -> Matrix:
-    """Return labels given by their first letters, with `.` for none: "NAB" is NO, A, B."""
+    """Return one label per item, given by its first letter, or `.` for none: "NAB" is NO, A, B."""
     values = np.array([[name[0] == letter for name in CLASSES] for letter in letters])
     return Matrix(list(ids) or [str(row) for row in range(len(letters))], CLASSES, values)
 
@@ -85,7 +85,7 @@ def test_a_columns_values_and_only_the_judged_cells() -> None:
     assert right(beside(gold, gold)).tolist() == [True] * 3
 
 
-def test_labels_and_their_company() -> None:
+def test_labels_and_their_cooccurrence() -> None:
     answers = Matrix(["1", "2"], CLASSES, np.array([[False, True, True], [False, True, False]]))
     found = labels(answers)
     assert found.counts.tolist() == [0, 2, 1]
@@ -99,7 +99,7 @@ def test_labels_and_their_company() -> None:
 
 
 def test_summary_by_hand() -> None:
-    """Computed by hand.
+    """Check the summary against values computed by hand.
 
     1, 2, 3, 4, 10 minus their mean 4 are −3, −2, −1, 0, 6. The squares add up to 50, the cubes to 180, and the fourth
     powers to 1394.
@@ -122,6 +122,8 @@ def test_items_that_all_get_wrong() -> None:
     found = missed_by_all(runs)
     assert found.items == ("2", "4")
     assert found.by_answer == {"NO": (0, 2), "A": (1, 2), "B": (1, 1)}
+    assert found.same == {}  # there is no item to which all three runs give the same answer
+    assert missed_by_all({name: runs[name] for name in "yz"}).same == {"A": 1}  # item 4, but not item 2
     text = found.table().as_text().splitlines()
     assert text[0] == "Missed by all of x, y, z"
     assert text[-1].split() == ["all", "2", "5", "0.4000"]
@@ -138,7 +140,11 @@ def test_spans_are_right_when_every_offset_is() -> None:
     run = Spans.of_offsets(["3", "1", "2"], np.array([3, 4]), np.array([0, 0, 2, 2]))
     comparison = beside(gold, run)
     assert right(comparison).tolist() == [True, True, False]
-    assert missed_by_all({"run": comparison}).by_answer == {"(none)": (0, 1), "some characters": (1, 2)}
+    assert missed_by_all({"run": comparison}).by_answer == {"(none)": (0, 1), "1–5 characters": (1, 2)}
+    long = Spans(["1", "2"], np.array([0, 9, 0]), np.array([4, 16, 40]), np.array([0, 2, 3]))
+    nothing = Spans.of_offsets(["1", "2"], np.zeros(0, np.int64), np.array([0, 0, 0]))
+    missed = missed_by_all({"run": beside(long, nothing)}).by_answer
+    assert missed == {"11–20 characters": (1, 1), "21 or more characters": (1, 1)}
 
 
 def test_weights_are_neither_right_nor_wrong() -> None:
@@ -147,7 +153,7 @@ def test_weights_are_neither_right_nor_wrong() -> None:
     assert isinstance(comparison, MatrixComparison)
     with pytest.raises(ValueError, match="correct or incorrect"):
         right(comparison)
-    with pytest.raises(ValueError, match="not classes"):
+    with pytest.raises(ValueError, match="not available for weights"):
         by_class(comparison)
 
 

@@ -1,4 +1,4 @@
-"""Answers of gold and run to each item as text, and how close they are."""
+"""Each item's gold answer and run answer as text, and how similar they are."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_cells_that_the_gold_does_not_judge_are_passed_over() -> None:
     assert (found.gold, found.run, found.values) == ([("HS 1",), ()], [("HS 1",), ()], [1, None])
 
 
-def test_of_a_wide_table_only_the_ones_are_named() -> None:
+def test_only_the_ones_of_a_wide_table_are_listed() -> None:
     found = beside("table", {"1": "a 1, b 0, c 2, d 0"}, {"1": "a 1, b 1, c 0, d 0"})
     assert (found.gold, found.run, found.values) == ([("a", "c 2")], [("a", "b")], [0])
 
@@ -37,7 +37,7 @@ def test_weights_overlap() -> None:
     assert found.gold[0] == ("Y 0.75", "N 0.25")
 
 
-def test_numbers_are_no_weights() -> None:
+def test_numbers_are_not_weights() -> None:
     gold, run = (Matrix(["1"], ("x",), np.array([[value]])) for value in (-0.5, 0.5))
     assert item_answers(compare(LoadedGold(gold), run)).values == [None]
 
@@ -46,3 +46,9 @@ def test_spans_have_the_f1_of_their_characters() -> None:
     found = beside("spans", {"1": "3 4 5 9", "2": "", "3": "0"}, {"3": "", "1": "4 5", "2": ""})
     assert (found.gold, found.run) == ([("3–5", "9"), (), ("0",)], [("4–5",), (), ()])
     assert found.values == [pytest.approx(4 / 6), 1, 0]
+
+
+def test_tuples_have_the_f1_of_whole_tuples() -> None:
+    found = beside("tuples", {"1": "food good, staff bad", "2": ""}, {"2": "", "1": "food good, room bad"})
+    assert (found.gold, found.run) == ([("(food; good)", "(staff; bad)"), ()], [("(food; good)", "(room; bad)"), ()])
+    assert (found.values, found.measure) == ([0.5, 1], "f1")

@@ -1,4 +1,4 @@
-"""The Ladder: the scores it shows, and that the attack from its paper gains nothing on it."""
+"""The Ladder: the scores that it shows, and the attack from its paper, which gains nothing."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -32,10 +32,10 @@ def test_what_is_shown_only_gets_better_and_is_never_far_from_the_best(losses: l
 
 
 def boosted(feedback: Feedback, items: int = 2000, runs: int = 600) -> float:
-    """Return accuracy on hidden labels after the boosting attack of Blum & Hardt (2015, section 4).
+    """Return the accuracy on hidden labels after the boosting attack of Blum & Hardt (2015, section 4).
 
-    The attack sees only feedback. Random labels are submitted. Those that are shown to be better than chance are kept,
-    and the last run is their majority.
+    The attack sees only the feedback. It submits random labels and keeps those that are shown to be better than chance.
+    The last run is their majority vote.
     """
     random = np.random.default_rng(1)
     gold = random.integers(0, 2, items)

@@ -73,7 +73,7 @@ def test_the_table_of_slices_is_looked_at_with_the_folder(write_task: Callable[[
     (folder / "languages.tsv").write_text("id\tlang\n" + "".join(f"i{row}\t{row}\n" for row in range(MANY + 1)))
     assert [error for error in errors_of_folder(definition) if "lang" in error] == [
         f"languages.tsv (slices language of the track task1-hard): there are {MANY + 1} slices;"
-        f" at most {MANY} are allowed. Merge some of them."
+        f" at most {MANY} are allowed. Merge some slices."
     ]
 
 

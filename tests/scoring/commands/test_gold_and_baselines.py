@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from scoring.__main__ import main
+from scoring.baselines.registry import BASELINES
+from scoring.definition import Definition
+from scoring.definition.data import METHODS
 from tests.conftest import ROOT
 from tests.scoring.conftest import DEFINITION, ITEMS
 
@@ -51,7 +54,7 @@ def test_every_baseline_of_the_track_is_written_and_valid(task: Path, capsys: py
     report = json.loads(capsys.readouterr().out)
     names = {Path(path).stem for path in report["written"]}
     assert names >= {"gold", "majority", "minority", "random", "tfidf-svc", "ngram-svc", "tfidf-svc-hierarchical"}
-    assert report["skipped"].keys() <= {"task1-hard"}  # fasttext is skipped without gensim
+    assert report["skipped"].keys() <= {"task1-hard"}  # fasttext is skipped if gensim is missing
     assert {Path(path).parent for path in report["written"]} == {task / "baselines/test/task1-hard"}
     assert main(["check", "--task", str(task), "--track", "task1-hard", *report["written"]]) == 0
     assert labels_in(task / "baselines/test/task1-hard/tfidf-svc.json") == KINDS
@@ -62,7 +65,8 @@ def test_the_gold_standard_scores_as_the_gold_and_is_whole(task: Path) -> None:
     assert run(task, "--only", "gold", "--only", "minority") == 0
     written = labels_in(task / "baselines/test/task1-hard/gold.json")
     assert written[:8] == KINDS[:8]
-    assert written[8:] == ["NO", "NO"]  # dropped items get the majority answer (three NO, three A: the first)
+    # Dropped items get the majority answer (NO and A occur three times each, and NO comes first).
+    assert written[8:] == ["NO", "NO"]
     assert labels_in(task / "baselines/test/task1-hard/minority.json") == ["B"] * 10
 
 
@@ -83,9 +87,9 @@ def test_random_answers_follow_the_seed(task: Path) -> None:
 
 def test_what_is_asked_for_by_name_and_cannot_be_made_is_said(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(task, "--only", "tfidf-svc") == 1
-    assert "task1-hard: skipped tfidf-svc: this baseline needs --train" in capsys.readouterr().out
+    assert "task1-hard: skipped tfidf-svc: this baseline requires --train" in capsys.readouterr().out
     assert run(task, "--only", "nothing") == 1
-    assert "this baseline needs spans" in capsys.readouterr().out
+    assert "this baseline requires spans" in capsys.readouterr().out
     assert run(task, "--only", "tfidf-svc", "--train", str(task / "train.json")) == 1
     assert "ti0 and 9 more items have no text" in capsys.readouterr().out
 
@@ -125,7 +129,7 @@ def test_gold_is_made_of_votes_and_says_what_it_dropped(
     assert labels_in(tmp_path / "out.json") == ["A", "NO"]
     assert capsys.readouterr().out.splitlines() == [
         "4 items: 2 in the gold file, 2 dropped.",
-        "12 votes: 4 of them contained no class.",
+        "10 votes, 2 of them without a class.",
         "a tie between several labels: 1 (i2)",
         "no votes: 1 (i3)",
     ]
@@ -134,6 +138,19 @@ def test_gold_is_made_of_votes_and_says_what_it_dropped(
         "id": "i2",
         "value": {"NO": 0.0, "A": 0.5, "B": 0.5},
     }
+
+
+def test_items_that_an_annotator_skipped_are_not_votes(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = tmp_path / "votes.csv"
+    rows = ["i0,x,A", "i0,y,A", "i1,y,B", "i1,z,UNKNOWN", "i2,x,-", "i2,z,"]
+    votes.write_text("item,annotator,label\n" + "\n".join(rows), encoding="utf-8")
+    given = ["votes", "--task", str(task), "--track", "task1-hard", "--counts-as=-=NO", str(votes)]
+    assert main([*given, "--out", str(tmp_path / "out.json")]) == 0
+    assert "5 votes, 1 of them without a class." in capsys.readouterr().out
+    assert main([*given, "--out", str(tmp_path / "out.json"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["without_label"] == 1
 
 
 def test_agreement_of_a_table_of_votes(task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,6 +165,36 @@ def test_agreement_of_a_table_of_votes(task: Path, tmp_path: Path, capsys: pytes
     assert json.loads(capsys.readouterr().out)["agreement"][1]["fleiss"] == pytest.approx(1 / 3)
 
 
+COLUMN_VOTES = ["d_0,x,1,0", "d_0,y,1,1", "d_0,z,0,0", "d_1,x,0,0", "d_1,y,0,0", "d_1,z,1,0"]
+
+
+def test_gold_and_agreement_of_table_columns(
+    tiny: Definition, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes, out = tmp_path / "votes.csv", tmp_path / "out.csv"
+    votes.write_text("item,annotator,whole,left\n" + "\n".join(COLUMN_VOTES), encoding="utf-8")
+    given = ["--task", str(tiny.folder), "--track", "task3-table"]
+    assert main(["votes", *given, "--out", str(out), str(votes)]) == 0
+    assert out.read_text().split() == ["doc,pos,whole,left", "d,0,1,0", "d,1,0,0"]  # more than half of three votes
+    assert main(["votes", *given, "--threshold", "0", "--out", str(out), str(votes)]) == 0
+    assert out.read_text().split()[1:] == ["d,0,1,1", "d,1,1,0"]
+    capsys.readouterr()
+    assert main(["agreement", *given, "--json", str(votes)]) == 0
+    rows = json.loads(capsys.readouterr().out)["agreement"]
+    assert [row["name"] for row in rows] == ["whole", "left", "whole answers"]
+    assert rows[0]["pairwise"] == pytest.approx(1 / 3)  # x and y agree on both items, and z disagrees with both
+    votes.write_text("item,annotator,whole,left\nd_0,x,2,0", encoding="utf-8")
+    assert main(["agreement", *given, str(votes)]) == 2
+    assert "line 2: '2' is not 0 or 1" in capsys.readouterr().err
+
+
+def test_agreement_on_spans_needs_texts(tiny: Definition, capsys: pytest.CaptureFixture[str]) -> None:
+    marks = tiny.folder / "marks.json"
+    marks.write_text('{"i0": [[1], [1, 2]]}', encoding="utf-8")
+    assert main(["agreement", "--task", str(tiny.folder), "--track", "task5-spans", str(marks)]) == 2
+    assert "agreement on spans needs the texts of the split test" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -155,8 +202,8 @@ def test_agreement_of_a_table_of_votes(task: Path, tmp_path: Path, capsys: pytes
         ('{"i0": "A"}', "item i0: expected a list of votes"),
         ('{"i0": [1]}', "item i0: expected a label"),
         ('{"i0": ["A"], "i0": ["B"]}', "i0 appears twice"),
-        ("[1", "cannot be read"),
-        ("[]", "expected an object of items"),
+        ("[1", "Cannot read"),
+        ("[]", "expected an object with an entry for each item"),
     ],
 )
 def test_invalid_votes_are_named(
@@ -176,14 +223,14 @@ def test_analysis_of_a_field_of_runs(task: Path, tmp_path: Path, capsys: pytest.
     assert main([*given, "--best", "1", "--json"]) == 0
     tables = {table["title"]: table for table in json.loads(capsys.readouterr().out)["tables"]}
     assert tables["Labels of 8 items"]["rows"] == [["NO", 3, 0.375], ["A", 3, 0.375], ["B", 2, 0.25]]
-    assert tables["bad.json · By class"]["rows"][2] == ["B", 2, 8, 2, 0.25, 1.0, 0.4]
+    assert tables["bad.json · Scores by class"]["rows"][2] == ["B", 2, 8, 2, 0.25, 1.0, 0.4]
     assert tables["fair.json · Confusion matrix: gold standard in rows, run in columns"]["rows"][1] == ["A", 1, 2, 0]
     assert tables["Results analysis"]["rows"][0] == ["runs", 3]
     assert tables["Missed by all of good.json"]["rows"][-1] == ["all", 0, 8, 0.0]
     assert main([*given, "--best", "2"]) == 0
     text = capsys.readouterr().out
     assert "Missed by all of good.json, fair.json" in text
-    assert "Share of items that two runs answer differently" in text
+    assert "Percentage of items that two runs answer differently" in text
 
 
 OTHER_KINDS = """
@@ -210,7 +257,7 @@ phases: [{slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: 
 """
 SOUND = {
     "ranking": {"gold"},
-    "mood": {"gold", "random"},
+    "mood": {"gold", "median", "random"},
     "words": {"gold", "majority", "minority", "random", "tfidf-svc"},
 }
 
@@ -241,3 +288,39 @@ def test_baselines_of_every_kind_of_track_are_valid_runs(
     gold = next(Path(path) for path in written if Path(path).stem == "gold")
     score = ["score", *given, "--gold", str(task / track), "--json", str(gold)]
     assert main(score) == 0
+
+
+RECIPES = """
+baselines:
+  - name: Learned
+    files: "baselines/{split}-{track}.json"
+    tracks: [task1-hard]
+    recipe: {method: tfidf-svc, train: train.json, texts: [texts.tsv]}
+  - {name: Drawn, files: "drawn.json", tracks: [task1-hard], recipe: {method: random, seed: 3}}
+  - {name: Ready, files: "ready.json"}
+"""
+
+
+def test_declared_baselines_are_written_to_their_paths(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (task / "task.yaml").open("a", encoding="utf-8") as file:
+        file.write(RECIPES)
+    assert main(["baselines", "--task", str(task), "--declared", "--json"]) == 0
+    written = ["baselines/test-task1-hard.json", "drawn.json"]
+    assert json.loads(capsys.readouterr().out)["written"] == [str(task / name) for name in written]
+    assert labels_in(task / written[0]) == KINDS
+    first = labels_in(task / "drawn.json")
+    assert run(task, "--only", "random", "--seed", "3") == 0
+    assert labels_in(task / "baselines/test/task1-hard/random.json") == first
+
+
+def test_an_impossible_recipe_is_reported_with_its_place(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = 'baselines: [{name: Learned, files: "x.json", tracks: [task2-hard], recipe: {method: everything}}]\n'
+    with (task / "task.yaml").open("a", encoding="utf-8") as file:
+        file.write(recipe)
+    assert main(["baselines", "--task", str(task), "--declared"]) == 2
+    expected = "Learned, track task2-hard, split test: this baseline requires spans. Correct the recipe, or limit it"
+    assert expected in capsys.readouterr().err
+
+
+def test_methods_of_recipes_are_the_baselines_that_exist() -> None:
+    assert list(METHODS) == list(BASELINES)

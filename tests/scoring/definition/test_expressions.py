@@ -1,4 +1,4 @@
-"""Regular expressions that could take exponential time are rejected as rules for team names."""
+"""Regular expressions in rules for team names: those that could take exponential time are rejected."""
 
 import time
 

@@ -1,12 +1,13 @@
-"""Reading task.yaml: all errors together, each with its line and path, and no guesses from YAML's types."""
+"""Reading task.yaml: all errors are found together, each with its line and path, and YAML's types are ignored."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from time import process_time
 
 import pytest
 
-from scoring import DefinitionError, load_definition
+from scoring import DefinitionError, limits, load_definition
 from scoring.definition import Agreement
 from scoring.definition.dates import read_moment
 from scoring.definition.yaml_values import parse_document
@@ -55,6 +56,63 @@ def test_a_ladder_has_a_step_and_shows_best_runs_at_once(write_task: Callable[[s
         assert found == [("definition-rule", "phases[1].ladder_step")]
 
 
+def test_tracks_of_an_overall_ranking_have_a_weight_each(write_task: Callable[[str], Path]) -> None:
+    overall = "overall:\n  - {{slug: all, tracks: [{}], by: mean-score, weights: {}}}\n"
+    definition = load_definition(write_task(DEFINITION + overall.format("task1-hard", "[2]")))
+    assert definition.overall[0].weights == (2.0,)
+    for weights in ("[2, 1]", "[0]"):
+        found = errors(write_task(DEFINITION + overall.format("task1-hard", weights)))
+        assert [code for code, _ in found] == ["definition-rule"]
+
+
+ROUNDS = {
+    "opens": '"2027-01-01 00:00 UTC"',
+    "closes": '"2027-01-08 00:00 UTC"',
+    "scores": "at-once",
+    "official": "last",
+    "run_numbers": "free",
+    "round_days": "7",
+}
+
+
+def test_a_phase_can_repeat_in_rounds(write_task: Callable[[str], Path]) -> None:
+    def practice(**given: str) -> str:
+        keys = ", ".join(f"{name}: {value}" for name, value in (ROUNDS | given).items() if value)
+        return DEFINITION + f"  - {{slug: practice, {keys}}}\n"
+
+    assert [phase.round_days for phase in load_definition(write_task(practice())).phases] == [None, 7]
+    for key, value in (
+        ("closes", '"2027-01-08 00:01 UTC"'),
+        ("scores", "never"),
+        ("official", "chosen"),
+        ("run_numbers", "once"),
+        ("ladder_step", "0.1"),
+        ("round_days", "0"),
+        ("round_days", "367"),
+    ):
+        found = errors(write_task(practice(**{key: value})))
+        assert ("definition-rule", f"phases[1].{key}") in found
+    assert errors(write_task(practice(closes=""))) == [("definition-rule", "phases[1].round_days")]
+
+
+def test_a_phase_can_have_one_submission_per_team(write_task: Callable[[str], Path]) -> None:
+    def phase(**given: str) -> str:
+        keys = {"opens": '"2027-01-01 00:00 UTC"', "scores": "on-release", "official": "last", "run_numbers": "free"}
+        written = ", ".join(f"{name}: {value}" for name, value in (keys | {"submissions": "1"} | given).items())
+        return DEFINITION + f"  - {{slug: single, {written}}}\n"
+
+    assert [one.max_submissions for one in load_definition(write_task(phase())).phases] == [None, 1]
+    for key, value in (
+        ("scores", "at-once"),
+        ("run_numbers", "once"),
+        ("runs_per_day", "3"),
+        ("slots", "{primary: 1, contrastive: 2}"),
+    ):
+        found = errors(write_task(phase(**{key: value})))
+        assert ("definition-rule", f"phases[1].{key}") in found
+    assert errors(write_task(phase(submissions="2"))) == [("definition-value", "phases[1].submissions")]
+
+
 def test_all_errors_come_at_once(write_task: Callable[[str], Path]) -> None:
     text = DEFINITION.replace("year: 2026", "year: 2O26").replace("title: Tiny", "titel: Tiny")
     text = text.replace("multi: true", "multy: true").replace("scores: at-once", "scores: atonce")
@@ -87,6 +145,11 @@ def test_all_errors_come_at_once(write_task: Callable[[str], Path]) -> None:
         ("items: pairs.txt", "items: sub\\pairs.txt", "definition-path"),
         ("rank_by: accuracy", "rank_by: acuracy", "definition-rule"),
         ("metrics: [accuracy]", "metrics: [span_f1]", "definition-rule"),
+        (
+            "metrics: [accuracy]",
+            'slices: {human: {items: {dev: human.csv}}}\n    metrics: [accuracy, "accuracy@human=yes"]',
+            "definition-rule",
+        ),
         ("metrics: [accuracy]", "metrics: [accuracy, accuracy]", "definition-value"),
         ('["NO", A, B], constants', '["NO", A, C], constants', "definition-rule"),
         ("slug: task2-hard", "slug: task1-hard", "definition-rule"),
@@ -101,6 +164,9 @@ def test_all_errors_come_at_once(write_task: Callable[[str], Path]) -> None:
         ("phases:", 'baselines: [{name: x, files: "{split"}]\nphases:', "definition-value"),
         ("phases:", 'baselines: [{name: x, files: "x}"}]\nphases:', "definition-value"),
         ("phases:", 'baselines: [{name: x, files: "{{split}}"}]\nphases:', "definition-value"),
+        ("phases:", "baselines: [{name: x, tracks: [task9]}]\nphases:", "definition-rule"),
+        ("phases:", "baselines: [{name: x, recipe: {method: random}}]\nphases:", "definition-rule"),
+        ("phases:", "baselines: [{name: x, files: x, recipe: {method: magic}}]\nphases:", "definition-value"),
         ("year: 2026", "year: 2026\ndecimals: 18", "definition-rule"),
         ("kind: spans}", "kind: spans}\n    decimals: 999999999", "definition-rule"),
         ("title: Tiny", "title: &t Tiny\nvenue: *t", "definition-yaml"),
@@ -112,7 +178,43 @@ def test_single_errors(write_task: Callable[[str], Path], old: str, new: str, co
     if old == "items: optional.txt":
         old, new = "optional_items: optional.txt", "optional_items: /etc/passwd"
     assert old in DEFINITION
-    assert code in {found for found, _ in errors(write_task(DEFINITION.replace(old, new, 1)))}
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(write_task(DEFINITION.replace(old, new, 1)))
+    assert code in {problem.code for problem in raised.value.report}
+    for problem in raised.value.report:
+        if problem.code == "definition-rule":
+            said = {phrase(str(problem.found), language) for language in LANGUAGES}
+            assert len(said) == len(LANGUAGES), said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ("phases:", "baselines: [{name: x, files: b/{split}/x.json}]\nphases:", "{split}"),
+        ("phases:", "pages:\n  overview: {track}_pages/x.md\nphases:", "{track}"),
+        ("title: Tiny", "title: [a, {split: b}", None),
+        ("title: Tiny", 'title: "{split}" "x"', None),
+    ],
+)
+def test_a_placeholder_without_quotes_is_named(
+    write_task: Callable[[str], Path], old: str, new: str, field: str | None
+) -> None:
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(write_task(DEFINITION.replace(old, new, 1)))
+    [problem] = raised.value.report
+    assert problem.code == "definition-yaml"
+    assert str(problem.found).endswith(f"; put the value with {field} in quotes") is (field is not None)
+
+
+@pytest.mark.parametrize("part", ["{", "[", "{a: ", ": ", ":  {", " ", ": {a"])
+def test_a_very_long_line_is_rejected_quickly(tmp_path: Path, part: str) -> None:
+    line = "a: " + part * (limits.DEFINITION_BYTES // len(part) - 2)
+    (tmp_path / "task.yaml").write_text(f"{line}\t]")
+    began = process_time()
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(tmp_path)
+    assert process_time() - began < 1
+    assert [problem.code for problem in raised.value.report] == ["definition-yaml"]
 
 
 def test_an_error_has_its_line_and_the_nearest_right_word(write_task: Callable[[str], Path]) -> None:
@@ -128,11 +230,23 @@ def test_an_error_has_its_line_and_the_nearest_right_word(write_task: Callable[[
     [
         ("rank_by: accuracy", "rank_by: acuracy", "tracks[4].rank_by", "accuracy"),
         ("rank_by: accuracy", "rank_by: kappa", "tracks[4].rank_by", None),
+        (
+            "rank_by: accuracy",
+            "board_columns: [acuracy]\n    rank_by: accuracy",
+            "tracks[4].board_columns[0]",
+            "accuracy",
+        ),
         ("metrics: [accuracy]", "metrics: [accuracy, macro-F1]", "tracks[4].metrics[1]", "f1_macro"),
         ("metrics: [f1_macro]", 'metrics: [f1_macro, "f1:a"]', "tracks[1].metrics[1]", "f1:A"),
         ("metrics: [accuracy]", "metrics: [accuracy, bleu]", "tracks[4].metrics[1]", None),
         ('["NO", A, B], constants', '["NO", A, b], constants', "tracks[0].format.classes[2]", "B"),
         ("slug: task2-hard", "slug: task1-hard", "tracks[1].slug", None),
+        (
+            "metrics: [accuracy]",
+            'metrics: [accuracy, "accuracy@human=yes"]\n    slices: {human: {items: {dev: human.csv}}}',
+            "tracks[4].metrics[1]",
+            None,
+        ),
         ("scores: at-once,", "split: tests, scores: at-once,", "phases[0].split", "test"),
         ('archive: "tiny_{team}"', 'archive: "tiny_{track}"', "naming.archive", None),
         ("phases:", "gold: [{track: task1_hard, file: gold.json}]\nphases:", "gold[0].track", "task1-hard"),
@@ -174,7 +288,7 @@ def test_contradictions_are_listed_next_to_errors_of_other_parts_only(
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[" * 10_000, b"- a\n", b"a: !!python/object:os.system x\n"])
-def test_what_is_no_definition_at_all(tmp_path: Path, content: bytes) -> None:
+def test_files_that_are_not_definitions(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "task.yaml").write_bytes(content)
     assert errors(tmp_path)
 
@@ -198,7 +312,7 @@ def test_a_split_can_be_part_of_a_path(
     (problem,) = raised.value.report
     assert (problem.code, problem.item) == ("definition-rule", item)
     assert len({phrase(str(problem.found), language) for language in LANGUAGES}) == len(LANGUAGES)
-    assert load_definition(folder, is_imported=True).tracks  # definitions from before this rule stay readable
+    assert load_definition(folder, is_imported=True).tracks  # definitions from before this rule can still be read
 
 
 @pytest.mark.parametrize("written", [r"\0", r"\a", r"\e", r"\x7f", r"\uFFFE"])
@@ -318,7 +432,14 @@ def test_items_are_not_published_while_a_phase_never_closes(write_task: Callable
     (problem,) = failed.value.report
     assert (problem.item, problem.line) == ("gold[0].published", text[: text.index("published")].count("\n") + 1)
     assert "the phase open never closes" in problem.message
-    assert "set closes: for open, or published: false" in problem.message
+    assert "add a closes: date to open, or set published: false" in problem.message
     assert load_definition(write_task(text), is_imported=True).publishes_items("task1-hard", "test")
     with pytest.raises(DefinitionError):
         load_definition(write_task(text.replace("year: 2026", "year: soon")), is_imported=True)
+
+
+def test_a_gold_with_several_labels_needs_metrics_that_accept_them(write_task: Callable[[str], Path]) -> None:
+    gold = "gold: [{track: task1-hard, file: g, format: {kind: json-labels, classes: [A, B], multi: true}}]\nphases:"
+    text = DEFINITION.replace("phases:", gold).replace("metrics: [icm]", "metrics: [icm, METRIC]")
+    assert errors(write_task(text.replace("METRIC", "accuracy"))) == [("definition-rule", "gold[0].format")]
+    assert load_definition(write_task(text.replace("METRIC", "accuracy_admissible"))).gold

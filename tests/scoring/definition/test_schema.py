@@ -1,4 +1,4 @@
-"""The exported schema is up to date, accepts the included tasks, and never allows more than the reader."""
+"""The exported schema: it is up to date, accepts the included tasks, and never allows more than the reader."""
 
 import copy
 import json
@@ -134,8 +134,13 @@ BROKEN: list[Edit] = [
     (("tracks", 8, "format", "spans"), "rows"),
     (("tracks", 8, "format", "header"), "none"),
     (("tracks", 9, "format", "between"), ""),
+    (("tracks", 22, "files", "of"), "eng"),
+    (("tracks", 22, "files", "of"), {"test": "eng"}),
+    (("tracks", 22, "files", "of"), {"test": ["en g"]}),
     (("naming", "run"), ...),
     (("naming", "number"), [1, "two"]),
+    (("naming", "aliases", "task"), ["T2"]),
+    (("naming", "aliases", "language", "eng"), "eng lish"),
     (("phases", 0, "opens"), "2026-01-01"),
     (("phases", 0, "scores"), "at once"),
     (("phases", 0, "ladder_step"), 0),
@@ -175,7 +180,7 @@ def test_what_is_broken_is_rejected_by_schema_and_reader(edit: Edit, tmp_path: P
 
 MOMENTS = st.sampled_from(["2027-05-01 00:00 AoE", "2027-02-28 23:59:59 UTC", "2027-07-01 12:30 Europe/Madrid"])
 CHARACTERS = st.characters(exclude_categories=["Cs"])
-SPECIAL = {  # checks that no pattern can express: existing dates and valid regular expressions
+SPECIAL = {  # rules that no pattern can express: dates must exist, and regular expressions must be valid
     MOMENT.schema["pattern"]: MOMENTS,
     REGULAR_EXPRESSION.schema["format"]: st.sampled_from(["[a-z]+", "[A-Za-z0-9_-]{2,30}"]),
 }
@@ -200,7 +205,7 @@ def texts(part: dict[str, Any]) -> st.SearchStrategy[str]:
     if special is not None:
         return special
     validator = jsonschema.Draft202012Validator(part)
-    # Python's $ also matches before a final line break. JSON Schema's does not.
+    # Python's $, unlike JSON Schema's, also matches before a final line break.
     free = st.text(CHARACTERS, min_size=1, max_size=8)
     found = st.one_of(st.from_regex(part["pattern"]), free) if "pattern" in part else free
     return found.map(lambda text: text.removesuffix("\n")).filter(validator.is_valid)
@@ -217,7 +222,7 @@ def objects(part: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def as_read(value: Any) -> str:
-    """Return what identifies a list entry: its text, or the name of a metric."""
+    """Return the text that identifies a list entry: the entry itself, or the name of a metric."""
     return str(value["name"]) if isinstance(value, dict) and "name" in value else str(value)
 
 
@@ -237,14 +242,14 @@ TYPES: dict[str, Callable[[dict[str, Any]], st.SearchStrategy[Any]]] = {
 @settings(
     max_examples=150,
     deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes, and examples are small
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # no shrinking: it takes minutes, and examples are small
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
 def test_what_satisfies_it_is_well_formed_for_the_reader(data: st.DataObject, tmp_path: Path) -> None:
-    """Replace one part of a complete definition by any value that the schema allows there.
+    """Replace one part of a complete definition with any value that the schema allows there.
 
-    Names in hierarchies are not compared, because only the reader checks them.
+    Problems in hierarchies are ignored, because only the reader checks the names in them.
     """
     name = data.draw(st.sampled_from(sorted(SCHEMA["properties"])))
     document = EVERY_KEY | {name: data.draw(values(SCHEMA["properties"][name]), label=name)}

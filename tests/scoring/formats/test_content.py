@@ -1,4 +1,4 @@
-"""Hostile and careless run files: each is rejected with a stable code and its place, and none raises an exception."""
+"""Hostile and careless run files are rejected with a stable code and the problem's location, without an exception."""
 
 import json
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def lines(rows: list[str], end: str = "\n") -> bytes:
         ("task5-spans", lines([f"{item}\t[]" for item in ITEMS])),
     ],
 )
-def test_right_files_pass_without_a_word(tiny: Definition, track: str, data: bytes) -> None:
+def test_valid_files_have_no_problems(tiny: Definition, track: str, data: bytes) -> None:
     assert check(tiny, track, data).problems == []
 
 
@@ -195,7 +195,7 @@ def test_errors_of_shares(tiny: Definition, share: str, code: str) -> None:
 def test_sums_missing_and_unknown_classes(tiny: Definition) -> None:
     run = shares()
     run[1]["value"]["NO"] = 0.6
-    run[2]["value"]["NO"] = 0.5009  # within the tolerance
+    run[2]["value"]["NO"] = 0.5009  # the sum is within the tolerance
     del run[3]["value"]["A"]
     run[4]["value"]["yes"] = 0.0
     run[5]["value"] = "A"

@@ -1,4 +1,4 @@
-"""Runs in all other formats: handwritten files, their meaning, and errors of invalid ones."""
+"""Runs in many formats: handwritten files, what they mean, and the errors in invalid files."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Definition, DefinitionError, check, load_definition, score
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts, Tuples
 from scoring.formats import read_gold, read_run
 from scoring.formats.filetypes import foreign_kind
 from scoring.items.index import ItemIndex
@@ -65,6 +65,17 @@ tracks:
     items: items.txt
     metrics: [mae]
     rank_by: mae
+  - slug: listed
+    format:
+      {kind: table-soft, separator: tab, header: none, id: id, classes: [X, Y], list: soft, sum: 1}
+    items: items.txt
+    metrics: [manhattan]
+    rank_by: manhattan
+  - slug: annotators
+    format: {kind: table, id: id, columns: [ann, bob], values: [-1, 0, 1], list: labels}
+    items: items.txt
+    metrics: [annotator_error]
+    rank_by: annotator_error
   - slug: pairs
     format: {kind: spans, spans: pairs, end: inclusive}
     items: items.txt
@@ -129,6 +140,21 @@ tracks:
     items: items.txt
     metrics: [entity_f1]
     rank_by: entity_f1
+  - slug: tuple-rows
+    format: {kind: tuples, columns: [what, kind], values: {kind: [X, Y]}, file: table, id: id, most: 3}
+    items: items.txt
+    metrics: [tuple_f1]
+    rank_by: tuple_f1
+  - slug: tuple-objects
+    format: {kind: tuples, columns: [what, kind], values: {kind: [X, Y]}, optional: [what], lines: true, most: 3}
+    items: items.txt
+    metrics: [{name: tuple_f1_macro, by: kind}, "tuple_f1_partial:what+kind"]
+    rank_by: tuple_f1_macro
+  - slug: tuple-lists
+    format: {kind: tuples, columns: [what, kind], tuples: lists, most: 3}
+    items: items.txt
+    metrics: ["tuple_exact_match"]
+    rank_by: tuple_exact_match
 naming: {run: "{track}_{team}"}
 phases:
   - {slug: open, opens: "2027-01-01 00:00 UTC", scores: at-once, official: best}
@@ -142,6 +168,8 @@ RIGHT = {
     "labels": b"id,label\nb,Y\na,X\nc,X\n",
     "several": b"a\tX\nb\tY+X\nc\tY\n",
     "shares": b"id,X,Y\na,0.25,0.75\nb,1,0\nc,.5,5e-1\n",
+    "listed": b"a\t[0.25,0.75]\nb\t[1, 0]\nc\t [.5, 5e-1 ]\n",
+    "annotators": b'id,labels\na,"[1,0]"\nb,"[0, -1]"\nc,"[1,1]"\n',
     "pairs": b"a\t[[3, 4], [8, 8]]\nb\t[]\nc\t[[0, 0]]\n",
     "cells": b'id,spans\na,"[3, 4, 8]"\nb,[]\nc,[0]\n',
     "rows": b"start,end,id,note\n8,9,a,\n,,b,\n3,5,a,\n0,1,c,\n",
@@ -167,9 +195,14 @@ RIGHT = {
     ).encode(),
     "lists": b'post\tpreds\nb\t[ \'d1\' ,"d\'2"]\na\t[]\nc\t["d3"]\n',
     "ids": b'[{"id": "b", "value": ["d1", "d\'2"]}, {"id": "a", "value": []}, {"id": "c", "value": ["d3"]}]',
+    "tuple-rows": "kind,id,what\nY,a,the  food \nX,c,ñ\n,b,\nX,a,2\n".encode(),
+    "tuple-objects": '{"id": "a", "value": [{"what": "the  food ", "kind": "Y"}, {"kind": "X", "what": 2}]}\n'
+    '{"id": "c", "value": [{"what": "ñ", "kind": "X"}]}\n{"id": "b", "value": []}\n'.encode(),
+    "tuple-lists": '[{"id": "a", "value": [["the  food ", "Y"], ["2", "X"]]}, {"id": "b", "value": []}, '
+    '{"id": "c", "value": [["ñ", "X"]]}]'.encode(),
     "ranking": b"a Q0 d1 1 9.5 me\nb Q0 d1 1 2 me\na Q0 d2 2 -1e2 me\nc Q0 d3 1 0 me\n",
 }
-COLUMNS = {"map": ("hate", "target"), "numbers": ("mood",), "kinds": ("stars", "price")}
+COLUMNS = {"annotators": ("ann", "bob"), "map": ("hate", "target"), "numbers": ("mood",), "kinds": ("stars", "price")}
 MEANT: dict[str, Any] = {
     "lines": (["b", "a", "c"], [[False, True], [True, False], [True, False]]),
     "soft-lines": (ITEMS, [[0.5, 1.0]] * 3),
@@ -179,6 +212,8 @@ MEANT: dict[str, Any] = {
     "labels": (["b", "a", "c"], [[False, True], [True, False], [True, False]]),
     "several": (ITEMS, [[True, False], [True, True], [False, True]]),
     "shares": (ITEMS, [[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]),
+    "listed": (ITEMS, [[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]),
+    "annotators": (ITEMS, [[1, 0], [0, -1], [1, 1]]),
     "ranking": (ITEMS, [("d1", 9.5), ("d2", -100.0), ("d1", 2.0), ("d3", 0.0)]),
 }
 
@@ -221,6 +256,9 @@ def test_right_files_mean_what_they_say(task: Definition, track: str, mark: byte
         assert (answers.starts.tolist(), answers.lengths.tolist()) == ([0, 1, 1, 3], [3, 1, 2])
     elif isinstance(answers, Texts):
         assert answers == Texts(["a", "c", "b"], [('One "x".',), ("",), ("ñu\ttoo",)])
+    elif isinstance(answers, Tuples):
+        sets = {item: answers.of_item(row) for row, item in enumerate(answers.ids)}
+        assert sets == {"a": [("2", "X"), ("the food", "Y")], "b": [], "c": [("ñ", "X")]}
     elif track in ("lists", "ids"):
         assert isinstance(answers, Ranking)
         assert (answers.ids, answers.documents) == (["b", "a", "c"], ["d1", "d'2", "d3"])
@@ -250,14 +288,14 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
     ("track", "old", "new", "code", "line"),
     [
         ("lines", b'"a", "value"', b'"a" "value"', "json-syntax", 2),
-        ("lines", b'"Y"}\n', b'"Y"}', "json-syntax", 1),  # two objects on a line
+        ("lines", b'"Y"}\n', b'"Y"}', "json-syntax", 1),  # two objects on one line
         ("lines", b'"Y"', b'"Z"', "label-outside-domain", None),
         ("lines", b'"id": "b"', b'"id": "a"', "duplicate-ids", None),
         ("outputs", b"c\t", b"c", "text-line", 2),
         ("lists", b"[]", b"d1, d2", "documents-not-a-list", 3),
         ("lists", b"[]", b"['d1', d2]", "documents-not-a-list", 3),
-        ("lists", b'"d\'2"', b"'d1'", "document-twice", None),
-        ("lists", b"[]", b"['1', '2', '3', '4']", "too-many-documents", None),
+        ("lists", b'"d\'2"', b"'d1'", "document-twice", 2),
+        ("lists", b"[]", b"['1', '2', '3', '4']", "too-many-documents", 3),
         ("ids", b"[]", b'"d1"', "documents-not-a-list", None),
         ("ids", b"[]", b'["1", "2", "3", "4"]', "too-many-documents", None),
         ("outputs", b"One", b"One" * 2000, "text-too-long", None),
@@ -282,6 +320,13 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("shares", b"0.75", b"0.5", "wrong-sum", None),
         ("shares", b"1,0", b"2,-1", "share-out-of-range", None),
         ("shares", b"0.75", b"x", "value-not-a-number", 2),
+        ("listed", b"[1, 0]", b"1, 0", "values-not-a-list", 2),
+        ("listed", b"[1, 0]", b"[1, 0, 0]", "values-not-a-list", 2),
+        ("listed", b"[1, 0]", b"[]", "values-not-a-list", 2),
+        ("listed", b"[1, 0]", b"[1, 1]", "wrong-sum", None),
+        ("listed", b"[1, 0]", b"[1, x]", "value-not-a-number", 2),
+        ("annotators", b"[0, -1]", b"[0, 2]", "value-outside-domain", 3),
+        ("annotators", b"[0, -1]", b"[0, ]", "value-missing", 3),
         ("pairs", b"[8, 8]", b"[8, 7]", "span-empty", 1),
         ("pairs", b"[8, 8]", b"[8]", "span-not-offsets", 1),
         ("pairs", b"[8, 8]", b"[8, 99999999]", "offset-too-large", 1),
@@ -319,6 +364,19 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("typed-json", b'"P"', b'"X"', "label-outside-domain", None),
         ("typed-objects", b'"label": "P"', b'"type": "P"', "span-not-offsets", None),
         ("typed-objects", b'"label": "P"', b'"label": "X"', "label-outside-domain", None),
+        ("tuple-rows", b"X,c", b",c", "value-missing", 3),
+        ("tuple-rows", b"X,a,2", b"x,a,2", "value-outside-domain", 5),
+        ("tuple-rows", b"X,a,2", b"X,a,2\nX,a,3\nX,a,4", "too-many-tuples", None),
+        ("tuple-rows", b",b,", b",a,", "missing-items", None),
+        ("tuple-rows", b"what", b"who", "header-column-missing", 1),
+        ("tuple-objects", b'"kind": "Y"', b'"kind": "X", "kind": "Y"', "json-duplicate-key", None),
+        ("tuple-objects", b'"kind": "Y"', b'"type": "Y"', "tuples-not-a-list", None),
+        ("tuple-objects", b'"kind": "Y"', b'"kind": ["Y"]', "tuples-not-a-list", None),
+        ("tuple-objects", b'"kind": "Y"', b'"kind": null', "value-missing", None),
+        ("tuple-objects", b'"kind": "Y"', b'"kind": "Z"', "value-outside-domain", None),
+        ("tuple-lists", b'"Y"]', b'"Y", "Z"]', "tuples-not-a-list", None),
+        ("tuple-lists", b'"Y"]', b'"Y"], ["a", "b"], ["a", "c"]', "too-many-tuples", None),
+        ("tuple-lists", b'"id": "b"', b'"id": "a"', "duplicate-ids", None),
         ("ranking", b"c Q0", b"e Q0", "unknown-ids", None),
         ("ranking", b"b Q0 d1 1 2 me", b"a Q0 d4 3 -101 me\na Q0 d5 4 -102 me", "too-many-documents", None),
     ],
@@ -338,6 +396,7 @@ def test_warnings_leave_a_run_valid(task: Definition) -> None:
         ("plain", b"a\t[4, 3, 4, 8]\nb\t[3]\nc\t[0]\n"): {"offset-twice", "offset-outside-text"},
         ("plain", b"a\t[-1, 3]\nb\t[]\nc\t[0]\n"): {"offset-negative"},
         ("ranking", RIGHT["ranking"].replace(b"-1e2", b"10")): {"rank-against-score"},
+        ("tuple-rows", RIGHT["tuple-rows"].replace(b"X,a,2", b"Y,a,the food")): {"tuple-twice"},
     }
     for (track, data), codes in cases.items():
         report = check(task, track, data)
@@ -346,9 +405,60 @@ def test_warnings_leave_a_run_valid(task: Definition) -> None:
     assert problems(task, "plain", b"a\t[4, 3, 4]\nb\t[3]\nc\t[0]\n")["offset-outside-text"].places == ("line 2: 3",)
 
 
+def test_comments_of_conll_u_are_read(task: Definition) -> None:
+    data = RIGHT["bio"].replace(b"# id = a", b"# newdoc id = x\n# sent_id = a\n# text = In Rio de")
+    assert check(task, "bio", data).problems == []
+    assert repr(read(task, "bio", data)) == repr(read(task, "bio", RIGHT["bio"]))
+
+
+def test_a_sentence_without_its_id_or_without_an_empty_line_has_one_error(task: Definition) -> None:
+    nameless = problems(task, "bio", RIGHT["bio"].replace(b"# id = b\n", b""))
+    assert {code: one.line for code, one in nameless.items()} == {"token-line": 6, "missing-items": None}
+    joined = problems(task, "bio", RIGHT["bio"].replace(b"\n\n# id = b", b"\n# id = b"))
+    assert {code: one.line for code, one in joined.items()} == {"token-line": 5}
+    assert "an empty line before" in joined["token-line"].message
+
+
+def test_documents_can_be_numbers(task: Definition) -> None:
+    for track, data in {
+        "lists": b"post\tpreds\nb\t[12 ,'x 3']\na\t[]\nc\t[ 007]\n",
+        "ids": b'[{"id": "b", "value": [12, "x 3"]}, {"id": "a", "value": []}, {"id": "c", "value": ["007"]}]',
+    }.items():
+        assert check(task, track, data).problems == []
+        answers = read(task, track, data)
+        assert isinstance(answers, Ranking)
+        assert answers.documents == ["12", "x 3", "007"]
+    for value in (b"[1.5]", b"[true]", b"[null]", b"[-1]", b"[" + b"9" * 5000 + b"]"):
+        found = problems(task, "ids", b'[{"id": "b", "value": %s}, {"id": "a", "value": []}]' % value)
+        assert "documents-not-a-list" in found, value
+
+
 def test_a_long_list_of_offsets_is_no_error(task: Definition) -> None:
     data = RIGHT["plain"].replace(b"[0]", str(list(range(40_000))).encode())
     assert set(problems(task, "plain", data)) == {"offset-outside-text"}
+
+
+def test_a_tuple_is_named_by_its_place_and_its_column(task: Definition) -> None:
+    rows = problems(task, "tuple-rows", RIGHT["tuple-rows"].replace(b"X,c", b"Yes,c"))["value-outside-domain"]
+    assert (rows.line, rows.item, rows.places, rows.expected) == (3, "c", ("line 3 (kind): Yes",), "X or Y")
+    data = RIGHT["tuple-objects"].replace(b'"X", "what": 2', b'"x", "what": 2')
+    found = problems(task, "tuple-objects", data)["value-outside-domain"]
+    assert (found.path, found.places, found.suggestion) == ("#1.value.2", ("a (kind): x",), "X")
+    lists = problems(task, "tuple-lists", RIGHT["tuple-lists"].replace(b'["2", "X"]', b'"2"'))["tuples-not-a-list"]
+    assert (lists.path, lists.expected) == ("#1.value", '[["…", "…"]]')
+
+
+def test_columns_of_tuples_may_be_empty_if_declared(task: Definition) -> None:
+    data = RIGHT["tuple-objects"].replace(b'"what": 2', b'"what": null')
+    answers = read(task, "tuple-objects", data)
+    assert isinstance(answers, Tuples)
+    assert answers.of_item(0) == [("", "X"), ("the food", "Y")]
+    assert repr(read(task, "tuple-objects", data.replace(b', "what": null', b""))) == repr(answers)
+
+
+def test_items_without_tuples_may_be_missing_in_a_gold_file(task: Definition) -> None:
+    gold = RIGHT["tuple-rows"].replace(b",b,\n", b"")
+    assert score(task, "tuple-rows", RIGHT["tuple-rows"], gold=gold, items=ITEMS).scores == {"tuple_f1": 1.0}
 
 
 def test_the_place_in_a_line_is_shown_too(task: Definition) -> None:
@@ -370,6 +480,8 @@ def test_judgements_are_the_gold_of_a_ranking(task: Definition) -> None:
         ("{HS: hate, TR: target}", "{HS: hate, TR: hate}"),
         ("{kind: spans, spans: pairs, end: inclusive}", "{kind: spans, spans: rows}"),
         ("end: inclusive", "end: included"),
+        ("optional: [what]", "optional: [who]"),
+        ("{kind: [X, Y]}, file", "{sort: [X, Y]}, file"),
     ],
 )
 def test_wrong_options_are_rejected(task: Definition, old: str, new: str) -> None:
@@ -410,8 +522,8 @@ def test_no_content_raises(task: Definition, track: str, lenient: bool, data: st
 @pytest.mark.parametrize("track", ["map", "numbers", "kinds", "labels", "several", "shares", "cells"])
 @QUICK
 @given(data=st.data())
-def test_one_pass_and_patience_read_alike(task: Definition, track: str, data: st.DataObject) -> None:
-    """A blank first line makes tables use the slower reader."""
+def test_fast_and_slow_readers_agree(task: Definition, track: str, data: st.DataObject) -> None:
+    """Compare the readers on the same content. If the first line is blank, tables are read by the slower one."""
     content = data.draw(mutated(RIGHT[track]))
     if (
         b"\0" in content

@@ -1,4 +1,4 @@
-"""Random bytes: readers report problems and never raise, and accept nothing that lacks items."""
+"""Random bytes: readers report problems instead of raising exceptions, and accept no file that lacks items."""
 
 import io
 import json
@@ -54,7 +54,7 @@ def zipped(data: bytes) -> bytes:
 
 @st.composite
 def mutated(draw: st.DrawFn, data: bytes) -> bytes:
-    """Remove, insert or exchange a few bytes."""
+    """Remove, insert or replace a few bytes."""
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(data)))
         end = draw(st.integers(start, min(len(data), start + 40)))

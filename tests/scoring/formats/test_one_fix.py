@@ -1,4 +1,4 @@
-"""Frequent mistakes: each is recognized and reported as one problem with its fix."""
+"""Frequent mistakes: each is recognized and reported as a single problem, with its fix."""
 
 import json
 import unicodedata

@@ -1,4 +1,4 @@
-"""Span tracks from file to score: speed, limits, and when two marks are one span."""
+"""Span tracks from file to score: speed, limits, and when two marks form one span."""
 
 import json
 import random
@@ -69,7 +69,7 @@ def as_json(given: dict[str, list[tuple[int, int]]]) -> bytes:
     return json.dumps([{"id": item, "value": value} for item, value in values.items()]).encode()
 
 
-# Measures user and system CPU seconds and the peak memory of checking and scoring one run.
+# A program that checks and scores one run, and prints the CPU seconds (user and system) and the peak memory.
 MEASURED = """
 import resource, sys
 from pathlib import Path
@@ -88,7 +88,7 @@ print(used.ru_utime + used.ru_stime, peak, *(problem.code for problem in report)
     ("line", "copies"),
     [
         ("[[0,1000000]]", 1),
-        ("[[0,400000]]", 1),  # so few characters in total that they are scored
+        ("[[0,400000]]", 1),  # few enough characters in total to be scored
         ("[[0,1]]", 20_000),
         ("[[9,3]]", 20_000),
         ("[[0,9000000]]", 20_000),
@@ -161,7 +161,7 @@ def test_touching_spans_stay_apart_where_spans_count_and_not_where_characters_do
     assert (same["span_f1"], same["span_f1_exact"]) == (1, 1)
     joined = score(marks, track, write(JOINED), gold).scores
     assert joined["span_f1"] == 1
-    assert joined["span_f1_exact"] == 2 * 1 / (2 + 3)  # like conlleval: one of three gold spans is found
+    assert joined["span_f1_exact"] == 2 * 1 / (2 + 3)  # as in conlleval: one of three gold spans is found
 
 
 def test_neighboring_offsets_are_one_span(marks: Definition) -> None:
@@ -171,7 +171,7 @@ def test_neighboring_offsets_are_one_span(marks: Definition) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_spans_as_listed_against_sets(marks: Definition, seed: int) -> None:
-    """Random spans that touch and overlap give the same scores as sets of pairs and characters."""
+    """Random spans that touch and overlap get the same scores as when counted with sets of pairs or characters."""
     rng = random.Random(seed)
     sides = []
     for _ in range(2):
@@ -228,6 +228,6 @@ def test_offsets_decoded_in_parts_are_those_of_the_cells(monkeypatch: pytest.Mon
 
 
 def test_few_long_documents_may_be_marked_offset_by_offset(marks: Definition) -> None:
-    """The document has as many characters as 40 articles."""
+    """Mark 12,000 characters in each of 40 documents."""
     offsets = ",".join(map(str, range(12_000)))
     assert check(marks, "offsets", "".join(f"{item}\t[{offsets}]\n" for item in ITEMS).encode()).ok

@@ -1,4 +1,4 @@
-"""Run files that are written and read back have the same answers."""
+"""Run files have the same answers after being written and read back."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts, Tuples
 from scoring.baselines.trivial import empty_spans, every_character, majority
 from scoring.definition import Definition, Track
 from scoring.definition.tracks import FORMAT
 from scoring.definition.yaml_values import parse_document
-from scoring.formats import FORMATS, read_run, suffix, write_run
+from scoring.formats import FORMATS, read_gold, read_run, suffix, write_run
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 from tests.scoring.formats.test_formats import ITEMS, RIGHT, task
@@ -23,7 +23,7 @@ TABLE = Matrix(["1_1", "1_2", "2_1"], ("HS", "TR"), np.array([[0, 1], [0, 1], [1
 
 
 def track(kind: str, **options: object) -> Track:
-    """Return a track whose format has these options of a task.yaml."""
+    """Return a track whose format has these options of task.yaml."""
     report = Report()
     value = parse_document(json.dumps({"kind": kind, **options}), report, formats=FORMATS)
     assert value is not None
@@ -61,6 +61,9 @@ def assert_same(back: Answers, answers: Answers) -> None:
     elif isinstance(answers, Texts):
         assert isinstance(back, Texts)
         assert [text.split() for (text,) in answers.texts] == [text.split() for (text,) in back.texts]
+    elif isinstance(answers, Tuples):
+        assert isinstance(back, Tuples)
+        assert (back.rows, back.starts.tolist()) == (answers.rows, answers.starts.tolist())
     else:
         assert isinstance(back, Ranking)
         assert (back.documents, back.scores.tolist()) == (answers.documents, answers.scores.tolist())
@@ -68,7 +71,7 @@ def assert_same(back: Answers, answers: Answers) -> None:
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_read_and_written_reads_alike(task: Definition, name: str, tmp_path: Path) -> None:
-    """Covers every way of writing answers in the formats' own tests."""
+    """Use the files of the formats' own tests, which cover all notations of answers."""
     where, given, written = task.track(name), tmp_path / "given", tmp_path / "written"
     given.write_bytes(RIGHT[name])
     answers = read_back(where, given, ITEMS)
@@ -106,6 +109,14 @@ def test_what_is_read_and_written_reads_alike(task: Definition, name: str, tmp_p
         (
             track("table-soft", id=("id",), classes=("A", "B"), headers=("p_a", "p_b")),
             Matrix(["1"], ("A", "B"), np.array([[0.25, 0.75]])),
+        ),
+        (
+            track("table-soft", id=("id",), classes=("A", "B"), list="shares"),
+            Matrix(["1", "2"], ("A", "B"), np.array([[0.25, 0.75], [1e-9, 1]])),
+        ),
+        (
+            track("table", id=("id",), columns=("ann", "bob"), list="labels", separator="\t", header="none"),
+            Matrix(["1", "2"], ("ann", "bob"), np.array([[0, 1], [1, 1]])),
         ),
         (
             track("trec-run", depth=2),
@@ -152,6 +163,12 @@ def test_what_the_gold_lacks_stays_empty(tmp_path: Path) -> None:
     answers = Matrix(["1"], ("HS", "TR"), np.array([[1, 0]]), absent)
     write_run(track("table", id=("id",), columns=("HS", "TR")), answers, tmp_path / "run")
     assert (tmp_path / "run").read_text(encoding="utf-8") == "id,HS,TR\n1,1,\n"
+    listed = track("table", id=("id",), columns=("HS", "TR"), list="labels")
+    write_run(listed, answers, tmp_path / "run")
+    assert (tmp_path / "run").read_text(encoding="utf-8") == 'id,labels\n1,"[1, ]"\n'
+    gold = read_gold(listed, (tmp_path / "run").read_bytes(), listed.format, Report())
+    assert isinstance(gold, Matrix)
+    assert_same(gold, answers)
     soft = Matrix(["1"], ("A", "B"), np.array([[0.5, 0.0]]), absent)
     write_run(track("json-soft", classes=("A", "B"), lines=True), soft, tmp_path / "run")
     assert json.loads((tmp_path / "run").read_text(encoding="utf-8")) == {"id": "1", "value": {"A": 0.5}}
@@ -176,7 +193,7 @@ def test_names_end_as_their_content_is_written(where: Track, ending: str) -> Non
 
 @pytest.mark.parametrize("name", ['q"t', "back\\slash", "tab\tbed", "two\nlines", "a,b", "{x}", "#3", "e\u0301"])
 def test_a_name_with_any_character_can_be_a_class_a_column_or_a_key(name: str, tmp_path: Path) -> None:
-    """Covers characters that JSON, CSV or a message would escape."""
+    """Use characters that JSON, CSV or a message would escape."""
     ids, path = ["1", "2"], tmp_path / "run"
     labels = Matrix(ids, (name, "B"), np.eye(2, dtype=bool))
     shares = Matrix(ids, (name, "B"), np.eye(2))

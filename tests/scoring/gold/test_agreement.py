@@ -33,7 +33,7 @@ COUNTS = [
 FOURTEEN = np.array([np.repeat(np.arange(5), row) for row in COUNTS])
 
 _ = MISSING
-# Krippendorff (2011), section C: four observers, twelve units, some unrated.
+# Krippendorff (2011), section C: four observers and twelve units, some of them unrated.
 FOUR = np.array(
     [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, _, _, _],
@@ -45,7 +45,7 @@ FOUR = np.array(
 
 
 def random_ratings(seed: int, missing: float) -> Ratings:
-    """Create ratings of sixty items by five annotators, who follow a common tendency three times out of five."""
+    """Create ratings of 60 items by five annotators, who choose the item's usual label at least 60% of the time."""
     rng = np.random.default_rng(seed)
     leaning = rng.integers(4, size=(60, 1))
     ratings = np.where(rng.random((60, 5)) < 0.6, leaning, rng.integers(4, size=(60, 5)))
@@ -63,7 +63,7 @@ def test_alpha_on_its_authors_example() -> None:
 
 
 def test_two_annotators_by_hand() -> None:
-    """Computed by hand.
+    """Check kappa against values computed by hand.
 
     50 items, 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: p_o = 0.7, p_c = 0.5 · 0.6 + 0.5 · 0.4 = 0.5, κ = 0.4.
     """
@@ -124,7 +124,8 @@ def test_the_table_has_a_row_a_class_and_one_of_whole_answers() -> None:
     votes = {"1": [["A"], ["A", "B"], ["A"]], "2": [["NO"], ["NO"], ["UNKNOWN"]], "3": [["B"], [], []]}
     rows = {row.name: row for row in agreement_by_class(votes, rules)}
     assert list(rows) == ["A", "B", "NO", "whole answers"]
-    # A: the pair (1, 2) agrees on both items, and the pairs with annotator 3 on their only item. B: 1/2, 1/1, 0/1.
+    # A: the pair (1, 2) agrees on both items, and the pairs with annotator 3 agree on their only item. B: 1/2, 1/1,
+    # 0/1.
     assert (rows["A"].pairwise, rows["A"].fleiss, rows["A"].items) == (1, 1, 2)
     assert rows["B"].pairwise == pytest.approx((1 / 2 + 1 + 0) / 3)
     assert rows["whole answers"].pairwise == pytest.approx((1 / 2 + 1 + 0) / 3)

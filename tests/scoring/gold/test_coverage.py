@@ -1,4 +1,4 @@
-"""Gold that omits items: an error, unless it is declared, or spans, where an omitted item has no marks."""
+"""Gold that leaves items out: an error unless declared. Span tracks allow it, because such items have no spans."""
 
 import json
 import random
@@ -76,7 +76,7 @@ def test_gold_must_have_all_items_unless_it_is_declared(write: Write, capsys: py
     assert error.startswith("gold (gold of the track one, split test): 3 of 6 items have gold; missing: i3, i4, i5. ")
     checked = check_gold(definition, "one", labels(SOME).encode())
     assert [problem.code for problem in checked.report] == ["gold-incomplete"]
-    assert not {"i3", "i4", "i5"} & set(str(checked.report).replace("'", " ").split())  # the message does not quote ids
+    assert not {"i3", "i4", "i5"} & set(str(checked.report).replace("'", " ").split())  # the report does not quote ids
     assert checked.counts == (3, 6)
     with pytest.raises(GoldError, match=r"has 3 of 6 items\. Missing: i3, i4, i5"):
         score(definition, "one", labels(EVERY).encode(), labels(SOME).encode(), items=ITEMS)
@@ -159,7 +159,7 @@ def test_sparse_gold_of_spans_against_the_published_formula(write: Write, seed: 
     assert score(definition, "one", given, whole).scores["span_f1"] == pytest.approx(expected, abs=1e-12)
 
 
-# Format → gold of i0 to i2; a run that is correct on these and says Y for all others; its value if those count.
+# format → gold of i0 to i2; a run that is correct on these and says Y for all others; its score if the others count
 OUTSIDE = {
     "json-labels": (labels(SOME), labels(SOME | dict.fromkeys(ITEMS[3:], "Y")), 2 * 2 / (5 + 2)),
     "table": ("id,Y\ni0,1\ni1,0\ni2,1\n", "id,Y\ni0,1\ni1,0\ni2,1\ni3,1\ni4,1\ni5,1\n", 2 * 2 / (5 + 2)),
@@ -170,7 +170,7 @@ OUTSIDE = {
 @pytest.mark.parametrize("kind", FORMATS)
 def test_items_outside_the_gold_count_or_are_rejected_with_the_reason(write: Write, kind: str) -> None:
     if kind not in OUTSIDE:
-        with pytest.raises(DefinitionError, match=REASONS.get(kind, "no metric of the track counts")) as caught:
+        with pytest.raises(DefinitionError, match=REASONS.get(kind, "none of the track's metrics count")) as caught:
             write(kind, outside="count", covers=", covers: listed")
         (problem,) = caught.value.report.errors
         assert (problem.item, problem.suggestion) == ("tracks[0].items_outside_gold", "ignore")
@@ -184,12 +184,12 @@ def test_items_outside_the_gold_count_or_are_rejected_with_the_reason(write: Wri
 
 
 REASONS = {
-    "spans": "in span tracks, no item is outside the gold",
-    "trec-run": "rankings of queries that the gold leaves out",
+    "spans": "count has no effect in span tracks",
+    "trec-run": "rankings for queries that are missing",
 }
 
 
 def test_a_metric_that_counts_items_outside_the_gold_is_needed(write: Write, monkeypatch: Any) -> None:
     monkeypatch.setitem(FORMATS, "json-labels", (FORMATS["json-labels"][0], '["recall:Y"]'))
-    with pytest.raises(DefinitionError, match=r"no metric of the track counts items outside .*f1_macro"):
+    with pytest.raises(DefinitionError, match=r"none of the track's metrics count items outside .*f1_macro"):
         write("json-labels", outside="count")

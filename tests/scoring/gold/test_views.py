@@ -108,7 +108,7 @@ def test_merged_weights_are_added(made: Callable[..., Path]) -> None:
     [
         ("{map: {anger: bad}}", "bad, fear is not one of negative, joy: add it to map"),
         ("{map: {angst: negative}}", "map contains angst, but the gold has only anger, fear, joy"),
-        ("{at_least: 0.5}", "labels have no threshold: at_least needs numbers or weights"),
+        ("{at_least: 0.5}", "at_least requires numbers or weights, but the file contains labels"),
     ],
 )
 def test_what_does_not_fit_is_said_before_an_import(made: Callable[..., Path], view: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Finding rows by ids, compared with a dictionary."""
+"""Lookup of rows by ids, compared with a dictionary."""
 
 import random
 from itertools import repeat

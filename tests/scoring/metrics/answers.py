@@ -1,4 +1,4 @@
-"""A short notation for small answers in tests of metrics."""
+"""A short notation for the small sets of answers in tests of metrics."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ Hierarchy = Mapping[str, Sequence[str]]
 
 
 def labels(given: Mapping[str, str | Sequence[str]], classes: Sequence[str] = ()) -> Matrix:
-    """Return labels. `given` maps items to a label, or to several separated by spaces."""
+    """Return labels. `given` maps items to a label, or to several labels separated by spaces."""
     lists = [value.split() if isinstance(value, str) else list(value) for value in given.values()]
     columns = tuple(dict.fromkeys([*classes, *(name for names in lists for name in names)]))
     values = np.array([[name in names for name in columns] for names in lists], bool).reshape(len(lists), len(columns))
@@ -20,7 +20,7 @@ def labels(given: Mapping[str, str | Sequence[str]], classes: Sequence[str] = ()
 
 
 def soft(given: Mapping[str, Mapping[str, float]]) -> Matrix:
-    """Return weights. `given` maps items to the weight of each class. Missing classes are absent."""
+    """Return weights. `given` maps items to the weight of each class. Classes that an item lacks are absent."""
     columns = tuple(dict.fromkeys(name for weights in given.values() for name in weights))
     values = np.array([[weights.get(name, 0.0) for name in columns] for weights in given.values()], float)
     absent = np.array([[name not in weights for name in columns] for weights in given.values()], bool)
@@ -55,6 +55,6 @@ def value(
     count_outside: bool = False,
     **options: str,
 ) -> float | None:
-    """Return the score of `run` by the metric with a key such as `f1:YES`."""
+    """Return the score of `run` for a metric key such as `f1:YES`."""
     name, _, part = key.partition(":")
     return compute(compare(LoadedGold(gold, hierarchy), run, count_outside), MetricSpec(name, part or None, options))

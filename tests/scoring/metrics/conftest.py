@@ -1,7 +1,7 @@
-"""Peers that run in their own environments.
+"""Separate environments for other evaluation packages.
 
-PyEvALL, the official evaluator of EXIST, needs an old numpy. Agon does not need seqeval, nervaluate, jiwer and
-rouge-score.
+PyEvALL, the official evaluator of EXIST, needs an old numpy. seqeval, nervaluate, jiwer and rouge-score are not among
+Agon's dependencies.
 """
 
 import json
@@ -39,7 +39,7 @@ def text_peers(root: Path, pytestconfig: pytest.Config) -> Evaluate:
 
 @pytest.fixture(scope="session")
 def retrieval_peers(root: Path, pytestconfig: pytest.Config) -> Callable[[Sequence[Mapping[str, Any]]], Any]:
-    """Each query's values (see `retrieval_peers_driver`) by ir_measures."""
+    """Compute each query's values (see `retrieval_peers_driver`) with ir_measures."""
     return _evaluate(_make(root, pytestconfig, "retrieval-peers"), HERE / "retrieval_peers_driver.py")
 
 
@@ -54,7 +54,7 @@ def _evaluate(python: Path, driver: Path) -> Evaluate:
 
 
 def _make(root: Path, config: pytest.Config, name: str) -> Path:
-    """Return a peer's environment, which is kept between runs. The test is skipped if it cannot be created."""
+    """Return a peer's environment, which is kept for later runs. If it cannot be created, skip the test."""
     folder, requirements = Path(config.cache.mkdir(name)), root / f"tests/{name}-requirements.txt"
     python = folder / "venv" / "bin" / "python"
     done = folder / "done"

@@ -1,10 +1,11 @@
 """Run seqeval and nervaluate in their environment: read a JSON list of evaluations and print a list of their values.
 
-An evaluation has the tags of each sentence as `gold` and `run`, a `scheme`, IOB2 or IOBES, and optionally the `types`.
-Values have our names; those of seqeval's strict mode begin with `discard `. nervaluate gets the entities that seqeval
-reads. With the `words` of each sentence, there are also scores of surface forms: the scorer of WNUT 2017 takes the
-entities that both sides have, and counts different pairs of words and type. Without a `scheme`, gold and
-run have the entities of each item, and only nervaluate's partial matching and matching by type are computed.
+An evaluation has the tags of each sentence as `gold` and `run`, a `scheme` (IOB2 or IOBES), and optionally the `types`.
+Values have Agon's metric names; those of seqeval's strict mode begin with `discard `. nervaluate receives the entities
+that seqeval reads. If the `words` of each sentence are given, there are also scores for surface forms. Like the scorer
+of WNUT 2017, these count distinct pairs of words and type, on each side and among the entities that both sides have.
+If there is no `scheme`, gold and run contain the entities of each item, and only nervaluate's partial matching and
+matching by type are computed.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Reading the examples of metrics (`Metric.example`), which use a short notation."""
+"""A reader for the metrics' examples (`Metric.example`), which use a short notation."""
 
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Spans, Texts
+from scoring.answers import AnswerKind, Answers, Entities, Matrix, Ranking, Spans, Texts, Tuples
 from scoring.definition.slices import Slicing
 from scoring.items.slices import SliceColumn
 from scoring.metrics.comparison import Comparison, compare
@@ -17,7 +17,7 @@ TEXT = " ".join(f"w{place}" for place in range(10))
 
 
 def worked(example: Example) -> Comparison:
-    """Return an example's run compared with its gold."""
+    """Compare an example's run with its gold."""
     gold, run = read_answers(example.kind, example.gold), read_answers(example.kind, example.run)
     if example.where is None:
         return compare(LoadedGold(gold, example.hierarchy), run)
@@ -29,7 +29,7 @@ def worked(example: Example) -> Comparison:
 
 
 def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
-    """Read answers in the notation of `Example`. Cells that are `?` or missing are absent."""
+    """Read answers in the notation of `Example`. Cells with `?` and missing cells are absent."""
     if kind == "spans":
         offsets = [np.array(text.split(), np.int64) for text in given.values()]
         return Spans.of_offsets(list(given), np.concatenate(offsets), _starts(offsets))
@@ -37,6 +37,10 @@ def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
         return read_entities(given)
     if kind == "texts":
         return Texts(list(given), [tuple(text.split(" | ")) for text in given.values()])
+    if kind == "tuples":
+        sets = {item: [tuple(part.split()) for part in text.split(", ") if part] for item, text in given.items()}
+        width = max((len(one) for own in sets.values() for one in own), default=2)
+        return Tuples.of_sets(tuple("xyzw"[:width]), sets)
     if kind == "labels":
         return _labels([text.split() for text in given.values()], list(given))
     pairs = [dict(_pair(part) for part in text.split(",") if part.strip()) for text in given.values()]
@@ -52,7 +56,7 @@ def read_answers(kind: AnswerKind, given: Mapping[str, str]) -> Answers:
 
 
 def read_entities(given: Mapping[str, str], types: Sequence[str] = ()) -> Entities:
-    """Read entities such as `PER 0-2, LOC 4-5`, by sentence. Each sentence has the ten tokens `w0` to `w9`."""
+    """Read entities such as `PER 0-2, LOC 4-5` by sentence. Each sentence has the ten tokens `w0` to `w9`."""
     rows = [[part.split() for part in text.split(",") if part.strip()] for text in given.values()]
     names = tuple(dict.fromkeys([*types, *(name for row in rows for name, _ in row)]))
     places = np.array([list(map(int, place.split("-"))) for row in rows for _, place in row], np.int64).reshape(-1, 2)

@@ -30,6 +30,6 @@ def evaluate(folder, given):
 
 
 with tempfile.TemporaryDirectory() as name:
-    stdout, sys.stdout = sys.stdout, sys.stderr  # PyEvALL prints while it works
+    stdout, sys.stdout = sys.stdout, sys.stderr  # PyEvALL prints to standard output while it works
     values = [evaluate(Path(name), given) for given in json.load(sys.stdin)]
     json.dump(values, stdout)

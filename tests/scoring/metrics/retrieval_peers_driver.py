@@ -1,6 +1,7 @@
-"""Runs in the environment of ir_measures: reads a JSON list of evaluations, prints each query's values.
+"""Run ir_measures in its environment: read a JSON list of evaluations and print the values of each query.
 
-An evaluation has `qrels` and `run`, documents by query. Values are by our keys, with options after a blank.
+An evaluation has `qrels` and `run`, which map queries to documents. Values have Agon's metric keys, followed by a space
+and the options.
 """
 
 import json

@@ -47,3 +47,9 @@ def test_exact_match_ratio_needs_every_column() -> None:
 def test_exact_match_ratio_of_labels_counts_unknown_ones_as_wrong() -> None:
     gold = labels({"1": "a b", "2": "a"})
     assert value("exact_match_ratio", gold, labels({"1": "b a", "2": "a x"})) == 1 / 2
+
+
+def test_any_of_several_labels_in_the_gold_is_admissible() -> None:
+    gold = labels({"1": "a b", "2": "c", "3": "a c", "4": "b"})
+    assert value("accuracy_admissible", gold, labels({"1": "b", "2": "a", "3": "c"})) == 2 / 4
+    assert value("accuracy_admissible", gold, labels({"1": "a b", "2": "c", "3": "a b", "4": "new"})) == 2 / 4

@@ -1,4 +1,4 @@
-"""Comparison with PyEvALL to 1e-9, on random trees, label sets, weights and parameters."""
+"""Comparison with PyEvALL to 1e-9 on random trees, label sets, weights and parameters."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -22,11 +22,11 @@ HARD = {
 }
 SINGLE = HARD | {"Accuracy": "accuracy", "SystemPrecision": "system_precision", "Kappa": "kappa"}
 SOFT = {"ICMSoft": "icm_soft", "ICMSoftNorm": "icm_soft_norm", "CrossEntropy": "cross_entropy", "MAE": "mae"}
-CASES = 4  # per kind; the peer takes most of the time
+CASES = 4  # cases per kind; only a few, because PyEvALL is slow
 
 
 def nested(classes: list[str], parents: Parents) -> dict[str, Any]:
-    """Return the tree in PyEvALL's form."""
+    """Return the tree in PyEvALL's format."""
 
     def below(parent: str | None) -> dict[str, Any]:
         return {name: below(name) or [] for name in classes if parents.get(name) == parent}
@@ -35,14 +35,17 @@ def nested(classes: list[str], parents: Parents) -> dict[str, Any]:
 
 
 def case(rng: random.Random, flat: bool, draw: Callable[[list[str]], Any], drop: float) -> tuple[Case, Any]:
-    """Create gold and run for a random tree, or for its classes alone, with some of the run's items missing."""
+    """Create a gold standard and a run for a random tree or, if `flat`, for its classes without the hierarchy.
+
+    Each item is left out of the run with probability `drop`.
+    """
     classes, parents, hierarchy = random_tree(rng)
     ids = [str(number) for number in range(rng.randint(5, 25))]
     gold = {item: draw(classes) for item in ids}
     run = {item: draw(classes) if rng.random() < 0.6 else gold[item] for item in ids if rng.random() >= drop}
     run = run or gold
-    # α1 + α2 > β: otherwise the gold scores no better than nothing, and PyEvALL's norm divides by 0 or changes its
-    # sign.
+    # α1 + α2 > β, because otherwise the gold scores no better than an empty run, and PyEvALL's norm divides by 0 or
+    # changes its sign.
     parameters = {"alpha_1": rng.choice([1.5, 2.0]), "alpha_2": rng.choice([1.5, 2.5]), "beta": rng.choice([1.0, 2.5])}
     given = {
         "gold": [{"id": item, "value": answer} for item, answer in gold.items()],
@@ -54,7 +57,7 @@ def case(rng: random.Random, flat: bool, draw: Callable[[list[str]], Any], drop:
 
 
 def compare(evaluate: Evaluate, cases: list[tuple[Case, Any]], names: Mapping[str, str], read: Any) -> int:
-    """Compare every metric of every case, and return the number of compared values."""
+    """Compare every metric for every case, and return the number of compared values."""
     theirs = evaluate([given | {"metrics": list(names)} for given, _ in cases])
     compared = 0
     for (given, (gold, run, hierarchy)), values in zip(cases, theirs, strict=True):
@@ -87,7 +90,7 @@ def test_several_labels(pyevall: Evaluate) -> None:
 
 
 def test_weights(pyevall: Evaluate) -> None:
-    """In half of the cases, most weights are near 0. Then the others are in the far tail, where rounding matters."""
+    """In half of the cases, most weights are near 0, so that the others are in the far tail, where rounding matters."""
     rng = random.Random("weights")
 
     def draw(classes: list[str]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Comparison with scikit-learn, scipy and a count like seqeval's, on random answers."""
+"""Comparison with scikit-learn and scipy on random answers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial.distance import cityblock, jensenshannon
 from sklearn import metrics as sk
+from sklearn.metrics.pairwise import haversine_distances
 
 from scoring.answers import Matrix
 from scoring.definition import MetricSpec
@@ -45,6 +46,10 @@ def test_one_label(seed: int, items: int, classes: int) -> None:
         theirs = sk.precision_recall_fscore_support(gold, run, labels=labels, average=average, zero_division=0)
         for name, value in zip(("precision", "recall", "f1"), theirs[:3], strict=True):
             assert score(f"{name}_{average}", one_hot(gold), one_hot(run)) == pytest.approx(value, abs=1e-12)
+    for over, labels in (("seen", None), ("declared", range(len(CLASSES)))):
+        theirs = sk.precision_recall_fscore_support(gold, run, labels=labels, average="macro", zero_division=0)
+        for name, value in zip(("precision", "recall", "f1"), theirs[:3], strict=True):
+            assert score(f"{name}_macro", one_hot(gold), one_hot(run), over=over) == pytest.approx(value, abs=1e-12)
     assert score("accuracy", one_hot(gold), one_hot(run)) == pytest.approx(sk.accuracy_score(gold, run))
     if len(in_gold) > 1:
         assert score("mcc", one_hot(gold), one_hot(run)) == pytest.approx(sk.matthews_corrcoef(gold, run), abs=1e-12)
@@ -210,3 +215,19 @@ def test_mean_f1_of_columns_of_zeros_and_ones(seed: int, items: int, columns: in
     ours = score("f1_positive_mean", gold, run, empty=empty)
     defined = theirs[~np.isnan(theirs)]
     assert ours == (pytest.approx(defined.mean(), abs=1e-12) if len(defined) else None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=seeds, items=st.integers(1, 40))
+def test_distances_on_the_globe(seed: int, items: int) -> None:
+    rng = np.random.default_rng(seed)
+    gold, run = rng.uniform([-90, -180], [90, 180], (2, items, 2))
+    run[0] = gold[0]
+    theirs = 6371.0088 * np.diag(haversine_distances(np.radians(gold), np.radians(run)))
+    columns = {"latitude": "a", "longitude": "b"}
+    assert score("haversine_mean", gold, run, **columns) == pytest.approx(theirs.mean(), abs=1e-9)
+    assert score("haversine_median", gold, run, **columns) == pytest.approx(np.median(theirs), abs=1e-9)
+    near = np.mean(theirs <= 5000)
+    assert score("accuracy_within_km", gold, run, km="5000", **columns) == pytest.approx(near, abs=1e-12)
+    miles = score("haversine_mean", gold, run, radius="3958.7613", **columns)
+    assert miles == pytest.approx(theirs.mean() / 1.609344, rel=1e-6)

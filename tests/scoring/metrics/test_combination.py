@@ -1,4 +1,4 @@
-"""Scores that are built from others: computed by hand, and with samples compared with resampling in plain numpy."""
+"""Scores built from other scores: compared with values computed by hand, and with resampling in plain numpy."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -143,10 +143,10 @@ phases:
         ('{combine: b, of: ["f1_macro:x", "f2:y"]}', "there is no metric f2"),
         ('{combine: b, of: ["f1_macro:x", "f1_macro:z"]}', "z is not one of x, y"),
         ('{combine: b, of: ["f1_macro:x", "mae:y"]}', "higher is better for f1_macro:x, but lower for mae:y"),
-        ('{combine: b, of: ["mae:x", "mae:y"]}', "use missing: skip"),
+        ('{combine: b, of: ["mae:x", "mae:y"]}', "set missing: skip"),
         ('{combine: b, of: ["kappa:x", "kappa:y"], by: product}', "never negative, but kappa:x can be"),
         ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], weights: [1]}', "one weight for each of the 2 metrics"),
-        ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], by: minimum, weights: [1, 2]}', "does not use weights"),
+        ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], by: minimum, weights: [1, 2]}', "does not use them"),
         ('{combine: b, of: ["f1_macro:x", {combine: c, of: [accuracy]}]}', "name"),
         ('{combine: b, of: ["f1_macro:x"]}, {combine: b, of: ["f1_macro:y"]}', "each metric only once"),
         ("{combine: b, of: []}", "at least one"),

@@ -1,4 +1,4 @@
-"""Distances of soft labels: scales, unanswered items, logarithms of small weights."""
+"""Distances between soft labels: scales, unanswered items, and logarithms of small weights."""
 
 from math import log
 
@@ -27,7 +27,7 @@ def test_items_without_weights() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_scorer_of_lewidi(seed: int) -> None:
-    """The function from the task's starting kit: clip to epsilon, add 1e-9, and average over the items."""
+    """Compare with the task's starting kit, which clips to epsilon, adds 1e-9, and averages over the items."""
     rng = np.random.default_rng(seed)
     gold, run = rng.multinomial(5, [0.6, 0.4], (2, 30)) / 5
     clipped = np.clip(run, 1e-12, 1 - 1e-12)

@@ -1,4 +1,7 @@
-"""Typed entities: tags with and without repair, matches computed by hand, and seqeval and nervaluate to 1e-9."""
+"""Typed entities: tags with and without repair, and matches counted by hand.
+
+The scores agree with seqeval and nervaluate to within 1e-9.
+"""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +19,7 @@ from scoring.analysis.item_answers import item_answers
 from scoring.answers import Entities
 from scoring.check import read_answers
 from scoring.definition import Definition, FormatSpec
-from scoring.formats import FORMATS
+from scoring.formats import FORMATS, write_run
 from scoring.formats.reading import Reading
 from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, load_gold, score_answers
@@ -29,7 +32,7 @@ TYPES = ("PER", "LOC", "ORG")
 
 
 def read(sentences: Sequence[Sequence[str]], scheme: str = "BIO", repair: str = "begin") -> Entities:
-    options = {"classes": TYPES, "scheme": scheme, "repair": repair, "ids": "numbers"}
+    options = {"classes": TYPES, "scheme": scheme, "repair": repair, "ids": "numbers", "column": None}
     text = "\n\n".join("\n".join(f"token {tag}" for tag in tags) for tags in sentences)
     report = Report()
     found = FORMATS["conll"].read(text.encode(), FormatSpec("conll", options), Reading(role="run", report=report))
@@ -88,6 +91,23 @@ def test_macro_is_over_the_types_of_the_gold_of_both_or_declared() -> None:
     assert value("entity_precision:LOC", gold, run) == 0
 
 
+@pytest.mark.parametrize("match", ["covered", "surface"])
+@pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
+def test_macro_of_coverage_and_forms_is_the_mean_over_types(match: str, measure: str) -> None:
+    rng = np.random.default_rng(8)
+    name = f"entity_{measure}_{match}"
+    for _ in range(20):
+        gold, run = flat(rng, items=2), flat(rng, items=2)
+        of_type = {kind: value(f"{name}:{kind}", gold, run) or 0.0 for kind in TYPES}
+        held = {
+            side: {kind for row in range(2) for kind, _, _ in own.of_item(row)}
+            for side, own in {"gold": gold, "run": run}.items()
+        }
+        for over, types in (("gold", held["gold"]), ("seen", held["gold"] | held["run"]), ("declared", set(TYPES))):
+            mean = sum(of_type[kind] for kind in types) / len(types) if types else None
+            assert value(f"{name}_macro", gold, run, over=over) == pytest.approx(mean, abs=1e-9)
+
+
 def test_entities_of_texts_may_overlap_and_each_is_matched_once() -> None:
     gold = read_entities({"1": "PER 0-6, LOC 0-2, LOC 4-6, LOC 4-6"}, TYPES)
     run = read_entities({"1": "PER 0-6, LOC 0-6, ORG 4-5, LOC 4-6"}, TYPES)
@@ -134,11 +154,11 @@ def test_a_surface_form_counts_once_and_is_right_where_it_is_found_in_its_place(
     gold, run = (replace(side, texts={"1": "Ana in Rio", "2": "Ana"}) for side in (gold, run))
     assert value("entity_recall_surface", gold, run) == 1
     moved = replace(run, texts=None)
-    assert value("entity_f1_surface", gold, moved) == 1  # the texts of the gold decide
+    assert value("entity_f1_surface", gold, moved) == 1  # the gold's texts are used
     assert value("entity_f1_surface:PER", gold, run) == 1
     gold = replace(gold, texts={"1": "Ana in Rio", "2": "Eva"})
     assert value("entity_recall_surface", gold, run) == 2 / 3
-    with pytest.raises(ValueError, match="need the items' texts"):
+    with pytest.raises(ValueError, match="require the item texts"):
         value("entity_f1_surface", replace(gold, texts=None), run)
 
 
@@ -187,6 +207,30 @@ def task(tmp_path: Path) -> Definition:
     return load_definition(tmp_path)
 
 
+def test_tags_of_several_layers_are_in_columns_of_their_own(tmp_path: Path) -> None:
+    """As in GermEval 2014, where the outer and the inner tags are in two columns of one file."""
+    track = TASK[TASK.index("  - slug: one") : TASK.index("naming:")]
+    layers = "".join(
+        track.replace("slug: one", f"slug: {name}").replace("LOC]}", f"LOC], column: {column}}}")
+        for name, column in (("outer", 2), ("inner", 3))
+    )
+    (tmp_path / "task.yaml").write_text(TASK.replace(track, layers), encoding="utf-8")
+    (tmp_path / "items.txt").write_text("1\n", encoding="utf-8")
+    (tmp_path / "texts.tsv").write_text("id\ttext\n1\tReal Madrid won\n", encoding="utf-8")
+    definition = load_definition(tmp_path)
+    gold = b"Real B-PER O x\nMadrid I-PER B-LOC\nwon O O x y\n"
+    run = b"Real B-PER B-LOC\nMadrid I-PER O\nwon O O\n"
+    found = {name: score(definition, name, run, gold).scores["entity_f1"] for name in ("outer", "inner")}
+    assert found == {"outer": 1.0, "inner": 0.0}
+    answers = load_gold(definition, "inner", gold).answers
+    written = tmp_path / "written.conll"
+    write_run(definition.track("inner"), answers, written)
+    assert written.read_text(encoding="utf-8") == "Real\t_\tO\nMadrid\t_\tB-LOC\nwon\t_\tO\n\n"
+    report = score(definition, "inner", run.replace(b"Madrid I-PER O", b"Madrid I-PER"), gold).report
+    assert [(one.code, one.line) for one in report] == [("token-line", 2)]
+    assert "at least 3 columns" in report.problems[0].message
+
+
 def test_from_the_definition_to_intervals_and_groups(task: Definition) -> None:
     gold = load_gold(task, "one", GOLD)
     results = {name: score(task, "one", run, gold) for name, run in {"good": GOOD, "poor": POOR}.items()}
@@ -233,7 +277,7 @@ def test_a_run_that_was_read_before_has_the_golds_tokens_or_no_scores(task: Defi
 
 def test_runs_are_checked_against_tokens_so_the_track_needs_texts(tmp_path: Path) -> None:
     (tmp_path / "task.yaml").write_text(TASK.replace("    texts: texts.tsv\n", ""), encoding="utf-8")
-    with pytest.raises(DefinitionError, match="add their file under texts"):
+    with pytest.raises(DefinitionError, match="add a file under texts"):
         load_definition(tmp_path)
 
 
@@ -245,7 +289,7 @@ def test_a_check_compares_tokens_with_the_texts(task: Definition) -> None:
 
 @pytest.fixture
 def marked(tmp_path: Path) -> Definition:
-    """The same task with entities of characters."""
+    """A version of `task` with entities as character spans."""
     text = TASK.replace("{kind: conll, classes: [PER, LOC]}", "{kind: typed-spans, classes: [PER, LOC]}")
     (tmp_path / "task.yaml").write_text(text, encoding="utf-8")
     (tmp_path / "items.txt").write_text("1\n2\n3\n4\n", encoding="utf-8")
@@ -263,7 +307,7 @@ def test_items_that_a_gold_of_typed_spans_leaves_out_have_none(marked: Definitio
     assert list(result.report) == []
     assert result.items == 4
     assert result.scores["entity_f1"] == pytest.approx(2 * 2 / (4 + 5))
-    # Right are Ana and San Jose, of Ana, San Jose and San in the gold, and Ana, San Jose, Jose, An and Eva in the run.
+    # Ana and San Jose are correct. The gold has Ana, San Jose and San, and the run has Ana, San Jose, Jose, An and Eva.
     assert result.scores["entity_f1_surface"] == pytest.approx(2 * 2 / (3 + 5))
     precision, recall = (1 + 1 + 0 + 1 + 0) / 5, (1 + 1 + 0 + 2 / 3) / 4
     assert result.scores["entity_f1_covered"] == pytest.approx(2 * precision * recall / (precision + recall))
@@ -273,13 +317,13 @@ def test_items_that_a_gold_of_typed_spans_leaves_out_have_none(marked: Definitio
 def test_surface_forms_need_the_texts(marked: Definition, tmp_path: Path) -> None:
     (tmp_path / "texts.tsv").unlink()
     with pytest.raises(
-        GoldError, match=r"metrics entity_f1_surface need the items' texts, which .*: texts.tsv: No such"
+        GoldError, match=r"metrics entity_f1_surface require the item texts, which .*: texts.tsv: No such"
     ):
         load_gold(marked, "one", MARKED)
     without = (tmp_path / "task.yaml").read_text(encoding="utf-8").replace("    texts: texts.tsv\n", "")
     (tmp_path / "task.yaml").write_text(without, encoding="utf-8")
     with pytest.raises(
-        DefinitionError, match="entity_f1_surface needs the texts of the items of test: add their file under texts"
+        DefinitionError, match="entity_f1_surface requires the item texts of the split test: add a file under texts"
     ):
         load_definition(tmp_path)
 
@@ -296,7 +340,7 @@ def test_the_expected_line_is_in_the_language_of_the_report(task: Definition, br
 
 
 def random_tags(rng: np.random.Generator, scheme: str) -> list[str]:
-    """Return tags in any order. Most of them need repair."""
+    """Return tags in random order. Most of them need repair."""
     prefixes = "BI" if scheme == "IOB2" else "BIES"
     names = [f"{prefix}-{name}" for prefix in prefixes for name in TYPES]
     return ["O" if rng.random() < 0.3 else str(rng.choice(names)) for _ in range(rng.integers(1, 12))]
@@ -328,7 +372,7 @@ def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
             peer, _, key = name.rpartition(" ")
             over = {"over": "seen"} if key.endswith("_macro") else {}
             ours = value(key, *sides["discard" if peer == "discard" else "begin"], **over)
-            if ours is None:  # the gold has no such entity; the peers return 0 or NaN
+            if ours is None:  # the gold has no such entity, so the peers return 0 or NaN
                 assert not expected or isnan(expected)
                 continue
             compared += 1
@@ -338,7 +382,10 @@ def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
 
 @pytest.mark.slow
 def test_nervaluate_on_spans_that_overlap(entity_peers: Evaluate) -> None:
-    """Compare two matchings only: in the strict and exact ones an inexact overlap uses up a gold entity there."""
+    """Compare only partial matching and matching by type.
+
+    In strict and exact matching, nervaluate lets an inexact overlap use up a gold entity.
+    """
     rng = np.random.default_rng(11)
     sides = [(overlapping(rng), overlapping(rng)) for _ in range(60)]
     batch = [{"gold": spans_of(gold), "run": spans_of(run)} for gold, run in sides]
@@ -353,7 +400,7 @@ def test_nervaluate_on_spans_that_overlap(entity_peers: Evaluate) -> None:
 
 
 def overlapping(rng: np.random.Generator, items: int = 5) -> Entities:
-    """Entities of characters that may overlap, each once and sorted."""
+    """Return entities as character spans that may overlap, sorted and without duplicates."""
     rows = {}
     for item in range(items):
         begins = rng.integers(0, 12, 5).tolist()
@@ -363,7 +410,7 @@ def overlapping(rng: np.random.Generator, items: int = 5) -> Entities:
 
 
 def spans_of(answers: Entities) -> list[list[dict[str, object]]]:
-    """Each item's entities as nervaluate reads them: with the last character."""
+    """Return each item's entities as nervaluate reads them, with the last character included."""
     rows = map(answers.of_item, range(len(answers.ids)))
     return [[{"label": kind, "start": begin, "end": end - 1} for kind, begin, end in row] for row in rows]
 
@@ -383,6 +430,6 @@ def test_the_peers_give_the_values_of_the_template_case(root: Path, entity_peers
 
 
 def sentences_of(path: Path) -> list[list[list[str]]]:
-    """The tokens of each sentence with their tags."""
+    """Return the tokens of each sentence with their tags."""
     sentences = path.read_text(encoding="utf-8").strip().split("\n\n")
     return [[line.split() for line in sentence.splitlines()] for sentence in sentences]

@@ -1,4 +1,4 @@
-"""ICM and ICM-Soft compared with their recursive definition by deepest common ancestors, on random trees."""
+"""ICM and ICM-Soft on random trees, compared with recursive definitions that use the deepest common ancestors."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ Parents = Mapping[str, str]
 
 
 def ancestors(name: str, parents: Parents) -> list[str]:
-    """Return the class and its ancestors, from the bottom up."""
+    """Return the class and its ancestors, bottom up."""
     path = [name]
     while path[-1] in parents:
         path.append(parents[path[-1]])
@@ -23,7 +23,7 @@ def ancestors(name: str, parents: Parents) -> list[str]:
 
 
 def content(given: Sequence[tuple[str, float]], parents: Parents, information: Information) -> float:
-    """Return the first class's contribution beyond what it shares with the others.
+    """Return the contribution of the first class beyond what it shares with the others.
 
     Source: Amigó and Delgado (2022), section 5.
     """

@@ -10,7 +10,7 @@ FLAT = soft({"1": {"Y": 1.0, "N": 0.0}, "2": EVEN, "3": {"Y": 0.0, "N": 1.0}, "4
 
 
 def information(weight: float, mean: float = 0.5, deviation: float = 0.25) -> float:
-    """Return the information of a class in the example above: mean 1/2, mean absolute deviation 1/4."""
+    """Return the information of a weight, by default for the example above: mean 1/2, mean absolute deviation 1/4."""
     return 0.0 if weight == 0 else -log2(1 - NormalDist(mean, deviation).cdf(weight))
 
 
@@ -47,6 +47,20 @@ def test_a_constant_class_counts_nothing_up_to_its_weight_and_log2_n_beyond() ->
     assert value("icm_soft_norm", gold, gold) is None
     beyond = soft({item: {"Y": 0.75} for item in "1234"})
     assert value("icm_soft", gold, beyond) == -log2(4)
+
+
+def test_the_tail_of_the_guidelines_is_the_share_of_gold_items_with_at_least_the_weight() -> None:
+    """The weights of Y are 1, 1/2, 0 and 1/2: at least 1/2 for three of four items, and 1 for one. N is the same."""
+    half, one = log2(4 / 3), log2(4)
+    assert value("icm_soft", FLAT, FLAT, tail="observed") == pytest.approx((2 * one + 4 * half) / 4)
+    run = soft({"1": {"Y": 0.75, "N": 0.25}, "2": EVEN, "3": EVEN, "4": EVEN})
+    first = 2 * (one + half) + 2 * one - 3 * (one + half)  # 3/4 counts as 1, and 1/4 counts as 1/2
+    third = 2 * (2 * half) + 2 * one - 3 * (half + one)
+    assert value("icm_soft", FLAT, run, tail="observed") == pytest.approx((first + third + 4 * half) / 4)
+    assert value("icm_soft_norm", FLAT, FLAT, tail="observed") == 1
+    few = soft({item: {"Y": 0.5} for item in "1234"})
+    more = soft({item: {"Y": 0.75} for item in "1234"})
+    assert value("icm_soft", few, more, tail="observed") == -log2(4)  # no gold item has such a large weight
 
 
 def test_an_underflowing_tail_counts_log2_n() -> None:

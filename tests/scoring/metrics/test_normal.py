@@ -15,7 +15,7 @@ def test_bits_of_near_tails_are_those_of_the_plain_formula() -> None:
     assert np.abs(difference).max() < 2e-11
 
 
-def test_far_tails_have_its_very_rounding() -> None:
+def test_far_tails_have_the_same_rounding() -> None:
     quotients = [
         3 + 2**-50,
         4.0,

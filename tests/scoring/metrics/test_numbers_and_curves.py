@@ -1,3 +1,5 @@
+from math import pi
+
 import pytest
 
 from scoring.metrics import LoadedGold, compare
@@ -25,6 +27,16 @@ def test_a_constant_side_has_no_correlation() -> None:
         assert value(name, gold, flat) is None
         assert value(name, flat, gold) is None
         assert value(name, gold, table("x", {"1": "9", "2": "5", "3": "7"})) == pytest.approx(1.0)
+
+
+def test_an_item_without_an_answer_is_half_the_circumference_away() -> None:
+    gold, columns = table("x y", {"1": "00", "2": "--", "3": "01"}), {"latitude": "x", "longitude": "y"}
+    run = table("x y", {"2": "11", "3": "01"})
+    assert value("haversine_mean", gold, run, **columns) == pytest.approx(pi * 6371.0088 / 2)
+    assert value("haversine_median", gold, run, **columns) == pytest.approx(pi * 6371.0088 / 2)
+    assert value("accuracy_within_km", gold, run, km="20000", **columns) == 1 / 2
+    unjudged = table("x y", {"1": "--"})
+    assert value("haversine_median", unjudged, run, **columns) is None
 
 
 GOLD = soft(

@@ -1,4 +1,4 @@
-"""Metrics of ordered values that have no peer, and items without an answer."""
+"""Metrics for ordered values that no other package computes, and items without an answer."""
 
 from fractions import Fraction
 from math import log2
@@ -55,7 +55,7 @@ def test_items_without_an_answer() -> None:
 
 
 def test_a_tolerance_holds_up_to_rounding() -> None:
-    # The difference is slightly more than 0.1.
+    # In binary, the difference is slightly more than 0.1.
     gold, run = Matrix(["1"], ("x",), np.array([[0.3]])), Matrix(["1"], ("x",), np.array([[0.4]]))
     assert value("accuracy_within", gold, run, tolerance="0.1") == 1
     assert value("accuracy_within", gold, run, tolerance="0.0999") == 0

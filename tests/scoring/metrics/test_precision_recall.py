@@ -1,5 +1,7 @@
 import pytest
 
+from scoring.definition import MetricSpec
+from scoring.metrics import LoadedGold, compare, compute
 from tests.scoring.metrics.answers import labels, table, value
 
 GOLD = labels({"1": "Y", "2": "Y", "3": "Y", "4": "N", "5": "N"})
@@ -82,3 +84,26 @@ def test_nothing_positive_predicted_is_zero() -> None:
     run = table("stereotype", {"1": "0", "2": "0"})
     assert value("precision_positive", gold, run) == 0
     assert value("f1_positive", gold, run) == 0
+
+
+def test_macro_averages_over_the_classes_of_the_gold_those_seen_or_all_declared() -> None:
+    gold, run = labels({"1": "a", "2": "b"}, ["a", "b", "c", "d"]), labels({"1": "a", "2": "c"}, ["a", "b", "c", "d"])
+    assert value("f1_macro", gold, run) == value("f1_macro", gold, run, over="gold") == 1 / 2
+    assert value("f1_macro", gold, run, over="seen") == 1 / 3
+    assert value("f1_macro", gold, run, over="declared") == 1 / 4
+    assert value("recall_macro", gold, run, over="seen") == 1 / 3
+    assert value("precision_macro", gold, run, over="declared", unpredicted="skip") == (1 + 0) / 2
+
+
+def test_declared_classes_are_the_leaves_of_a_hierarchy() -> None:
+    gold, run = labels({"1": "a", "2": "b"}, ["a", "b", "c"]), labels({"1": "a", "2": "c"}, ["a", "b", "c"])
+    assert value("f1_macro", gold, run, {"up": ("a", "b"), "c": ()}, over="declared") == pytest.approx(1 / 3)
+
+
+def test_the_mean_over_columns_has_the_same_choice() -> None:
+    gold, run = table("a b", {"1": "11", "2": "11"}), table("a b", {"1": "10", "2": "11"})
+    seen = (1 + (2 / 3 + 0) / 2) / 2
+    assert value("f1_macro_mean", gold, run) == pytest.approx((1 + 2 / 3) / 2)
+    assert value("f1_macro:b", gold, table("a b", {"1": "10", "2": "11"}), over="seen") == pytest.approx(2 / 3)
+    three = LoadedGold(gold, declared={"a": (0, 1), "b": (0, 1)})
+    assert compute(compare(three, run), MetricSpec("f1_macro_mean", None, {"over": "seen"})) == pytest.approx(seen)

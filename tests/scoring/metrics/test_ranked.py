@@ -41,7 +41,7 @@ def score(key: str, gold: Documents, run: Documents, **options: str) -> float | 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), queries=st.integers(1, 5), levels=st.sampled_from([2, 1000]))
 def test_as_trec_eval(seed: int, queries: int, levels: int) -> None:
-    """Covers ties, negative relevance, unjudged documents, and queries without documents in the run."""
+    """Compare rankings with ties, negative relevance, unjudged documents, and queries without documents in the run."""
     rng = np.random.default_rng(seed)
     names = [f"d{number}" for number in range(30)]
     gold: Documents = {}
@@ -60,7 +60,7 @@ def test_as_trec_eval(seed: int, queries: int, levels: int) -> None:
 
 
 def expected_reciprocal_rank(grades: list[float], highest: int) -> float:
-    """Algorithm 2 of Chapelle et al. (2009)."""
+    """Compute algorithm 2 of Chapelle et al. (2009)."""
     stays, value = 1.0, 0.0
     for rank, grade in enumerate(grades, 1):
         stops = (2**grade - 1) / 2**highest
@@ -70,7 +70,7 @@ def expected_reciprocal_rank(grades: list[float], highest: int) -> float:
 
 
 def drawn(seed: int) -> dict[str, Documents]:
-    """Queries with judged documents, some without relevant ones, and a run that lacks some queries."""
+    """Draw queries with judged documents, some without relevant ones, and a run that lacks some queries."""
     rng, names = np.random.default_rng(seed), [f"d{number}" for number in range(30)]
     qrels, run = dict[str, dict[str, float]](), dict[str, dict[str, float]]()
     for number in range(rng.integers(2, 8)):
@@ -103,7 +103,7 @@ def test_peers_query_by_query(
                     assert own is None
                     continue
                 expected = np.mean([values[query] for query in names])
-                # gdeval prints five decimals
+                # gdeval prints only five decimals
                 assert own == pytest.approx(expected, rel=0, abs=1e-5 if name == "err:10" else 1e-9), (key, queries)
                 assert own is not None
                 largest[key] = max(largest.get(key, 0.0), abs(own - float(expected)))
@@ -134,7 +134,7 @@ def test_no_query_counts() -> None:
     "scores", [{"a": 0.1234567890, "b": 0.1234567891}, {"a": 16777216.0, "b": 16777217.0}, {"a": 1e300, "b": 1e301}]
 )
 def test_scores_are_compared_in_single_precision(scores: dict[str, float]) -> None:
-    """Scores that are equal as float32 are ordered by name, like in trec_eval: c, b, a."""
+    """Scores that are equal as float32 are ordered by name, as in trec_eval: c, b, a."""
     gold: Documents = {"q": {"a": 1.0, "b": 2.0, "c": 3.0}}
     run: Documents = {"q": {**scores, "c": min(scores.values())}}
     grades = {"q": {name: int(grade) for name, grade in gold["q"].items()}}

@@ -1,4 +1,4 @@
-"""Tests that run for all registered metrics, so that a new one is tested automatically."""
+"""Tests that run for all registered metrics, so that a new metric is tested automatically."""
 
 import math
 from dataclasses import replace
@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts, Tuples
 from scoring.definition import FormatSpec, MetricSpec, Track
 from scoring.definition.slices import Slicing
 from scoring.formats.table import Domain
 from scoring.items.slices import SliceColumn
 from scoring.metrics import METRICS, LoadedGold, compare, compute, contributions, describe
-from scoring.metrics.metric import Metric, Part
+from scoring.metrics.metric import Metric, Part, SomeColumns
 from scoring.metrics.registry import FAMILIES, validate
 from tests.conftest import ROOT
 from tests.scoring.metrics.examples import read_entities, worked
@@ -25,12 +25,14 @@ PARTS = {
     Part.COLUMN: "b",
     Part.COLUMN_OR_ALL: "b",
     Part.SCORED: "b",
+    Part.COLUMNS: None,
     Part.GROUP: "g",
     Part.TYPE: None,
     Part.CUTOFF: "5",
     Part.CUTOFF_OR_ALL: None,
 }
 SLICES = {"half": SliceColumn(Slicing(column="a", at_least=0.5), None, ())}
+# Metrics that use weights or forms from the whole gold, so a sample cannot be scored alone.
 OF_WHOLE_GOLD = {
     "icm",
     "icm_norm",
@@ -38,22 +40,24 @@ OF_WHOLE_GOLD = {
     "icm_soft_norm",
     "propensity_f",
     "cem_ord",
-    *(f"entity_{measure}_surface" for measure in ("precision", "recall", "f1")),
-}  # weights that are in every sample
+    *(f"entity_{measure}_surface{ending}" for measure in ("precision", "recall", "f1") for ending in ("", "_macro")),
+}
 EVERY = [
     pytest.param(metric, kind, id=f"{name}-{kind}") for name, metric in METRICS.items() for kind in sorted(metric.kinds)
 ]
-SUMS = [entry for entry in EVERY if entry.values[0].contributions]  # metrics that are functions of sums over the items
+SUMS = [entry for entry in EVERY if entry.values[0].contributions]  # metrics computed from sums over the items
 
 
 def spec_of(metric: Metric, kind: str) -> MetricSpec:
-    """Return the metric's spec, with a part if a track of that kind needs one."""
-    labelled = kind not in ("table", "spans", "entities", "rankings", "texts") and metric.part not in (
+    """Return the metric's spec, with a part if a track of this kind needs one."""
+    labelled = kind not in ("table", "spans", "entities", "rankings", "texts", "tuples") and metric.part not in (
         Part.CLASS,
         Part.SCORED,
     )
     where = ("half", ">=0.5") if metric.sees_background else None
-    return MetricSpec(metric.name, PARTS[metric.part] if not labelled else None, where=where)
+    column = "y" if kind == "tuples" else "b"
+    needed = {name: column for name, one in metric.options.items() if isinstance(one, SomeColumns) and one.required}
+    return MetricSpec(metric.name, PARTS[metric.part] if not labelled else None, needed, where=where)
 
 
 def answers(kind: str, seed: int, items: int = 30) -> Answers:
@@ -75,6 +79,10 @@ def answers(kind: str, seed: int, items: int = 30) -> Answers:
     if kind == "texts":
         words = np.array(["a", "cat", "sat", "on", "the", "Mat", "today", "."])
         return Texts(ids, [(" ".join(rng.choice(words, rng.integers(4, 9))),) for _ in ids])
+    if kind == "tuples":
+        drawn = {item: rng.integers(0, 3, (rng.integers(0, 5), 2)).tolist() for item in ids}
+        sets = {item: [(f"word {one}", COLUMNS[other]) for one, other in own] for item, own in drawn.items()}
+        return Tuples.of_sets(("x", "y"), sets)
     if kind == "soft":
         return Matrix(ids, COLUMNS, rng.integers(0, 7, (items, 3)) / 6)
     if kind == "table":
@@ -86,17 +94,17 @@ def answers(kind: str, seed: int, items: int = 30) -> Answers:
 
 
 def of_run(gold_like: Answers) -> Answers:
-    """Return the same answers as a run, in which nothing is absent."""
+    """Return the answers as those of a run, without absent cells and additional columns."""
     return replace(gold_like, absent=None, extra={}) if isinstance(gold_like, Matrix) else gold_like
 
 
 def turned(given: Answers, order: list[int]) -> Answers:
-    """Return the same answers with items in another order."""
+    """Return the same answers with the items in a different order."""
     ids = [given.ids[row] for row in order]
     if isinstance(given, Spans):
         own = [np.array(given.offsets(row), np.int64) for row in order]
         return Spans.of_offsets(ids, np.concatenate(own), np.cumsum([0, *map(len, own)]))
-    if isinstance(given, Entities):
+    if isinstance(given, Entities | Tuples):
         return given.select(np.array(order), ids)
     if isinstance(given, Ranking):
         places = [np.arange(given.starts[row], given.starts[row + 1])[::-1] for row in order]
@@ -126,8 +134,8 @@ def test_row_order_never_matters(metric: Metric, kind: str) -> None:
 ANY_COLUMN_ORDER = [
     entry
     for entry in EVERY
-    if entry.values[1] not in ("spans", "entities", "rankings", "texts")
-    and entry.values[0].name != "wasserstein"  # the order is its scale
+    if entry.values[1] not in ("spans", "entities", "rankings", "texts", "tuples")
+    and entry.values[0].name != "wasserstein"  # its classes are ordinal, so their order matters
 ]
 
 
@@ -156,9 +164,9 @@ def test_a_perfect_run_is_at_least_as_good_as_a_random_one_and_within_the_range(
     perfect, random = score(metric, kind, gold, of_run(gold)), score(metric, kind, gold, run)
     assert perfect is not None
     assert random is not None
-    if metric.name == "accuracy_within":  # values 0 and 1 are never more than 1 apart
+    if metric.name in ("accuracy_within", "accuracy_within_km"):  # 0 and 1 are always close enough
         assert perfect == random == 1
-    elif not metric.flags_constant:  # tuples have no correct label
+    elif not metric.flags_constant:  # a metric with this flag has no notion of a correct label
         assert (perfect > random) == metric.higher_is_better
     for value in (perfect, random):
         assert metric.low is None or value >= metric.low
@@ -166,7 +174,7 @@ def test_a_perfect_run_is_at_least_as_good_as_a_random_one_and_within_the_range(
 
 
 def edges(kind: str) -> list[tuple[str, Answers, Answers]]:
-    """Return gold and runs that are edge cases for formulas."""
+    """Return named pairs of gold and run that are edge cases for the formulas."""
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     none, one = answers(kind, 1, items=0), answers(kind, 4, items=1)
     cases: list[tuple[str, Answers, Answers]] = [
@@ -304,6 +312,7 @@ COLUMNS_THREE = track("table", columns=("HS", "TR", "AG"))
         (MetricSpec("entity_f1_macro", None, {"over": "seen"}), track("conll", classes=("PER", "LOC"))),
         (MetricSpec("mae_macro", "stars"), MIXED),
         (MetricSpec("kendall", "price"), MIXED),
+        (MetricSpec("haversine_mean", None, {"latitude": "HS", "longitude": "TR"}), COLUMNS_THREE),
     ],
 )
 def test_validate_accepts(metric: MetricSpec, where: Track) -> None:
@@ -313,14 +322,18 @@ def test_validate_accepts(metric: MetricSpec, where: Track) -> None:
 @pytest.mark.parametrize(
     ("metric", "where", "words"),
     [
-        (MetricSpec("f2"), LABELS, "there is no metric f2"),
-        (MetricSpec("f1"), LABELS, "f1 needs a part, such as f1:a"),
+        (
+            MetricSpec("f2"),
+            LABELS,
+            "there is no metric f2; existing metrics: accuracy, ",
+        ),
+        (MetricSpec("f1"), LABELS, "f1 requires a class or column, such as f1:a"),
         (MetricSpec("f1", "z"), LABELS, "z is not one of a, c, d, b"),
-        (MetricSpec("f1_macro", "a"), LABELS, "does not take a part"),
+        (MetricSpec("f1_macro", "a"), LABELS, "does not accept a class or column"),
         (MetricSpec("accuracy"), SEVERAL, "one class per item"),
-        (MetricSpec("accuracy"), COLUMNS_THREE, "needs a part, such as accuracy:HS"),
+        (MetricSpec("accuracy"), COLUMNS_THREE, "requires a class or column, such as accuracy:HS"),
         (MetricSpec("f1_macro", "XX"), COLUMNS_THREE, "XX is not one of HS, TR, AG"),
-        (MetricSpec("icm", "HS"), ONE_COLUMN, "does not take a part"),
+        (MetricSpec("icm", "HS"), ONE_COLUMN, "does not accept a class or column"),
         (MetricSpec("icm_soft"), LABELS, "supports json-soft and table-soft runs, not json-labels"),
         (MetricSpec("recall_macro", None, {"unpredicted": "skip"}), LABELS, "no option unpredicted"),
         (MetricSpec("precision_macro", None, {"unpredicted": "maybe"}), LABELS, "one of zero, skip"),
@@ -333,7 +346,7 @@ def test_validate_accepts(metric: MetricSpec, where: Track) -> None:
             NUMBERS,
             "f1_macro supports labels, but this track's table contains numbers, which only mae, rmse",
         ),
-        (MetricSpec("mae_macro", "price"), MIXED, "mae_macro needs a list of values for the column price"),
+        (MetricSpec("mae_macro", "price"), MIXED, "mae_macro requires a list of values for the column price"),
         (MetricSpec("f1_macro", "stars"), MIXED, "table contains numbers, which only mae, rmse"),
         (
             MetricSpec("accuracy_within", None, {"tolerance": "-1"}),
@@ -341,7 +354,13 @@ def test_validate_accepts(metric: MetricSpec, where: Track) -> None:
             "tolerance must be a number of at least 0",
         ),
         (MetricSpec("entity_f1", "ORG"), track("conll", classes=("PER", "LOC")), "ORG is not one of PER, LOC"),
-        (MetricSpec("precision_at"), track("trec-run"), "needs a cutoff, such as precision_at:10"),
+        (MetricSpec("haversine_mean", None, {"latitude": "HS"}), COLUMNS_THREE, "requires the longitude option"),
+        (
+            MetricSpec("haversine_mean", None, {"latitude": "HS", "longitude": "X"}),
+            COLUMNS_THREE,
+            "longitude must be one of HS, TR, AG, not X",
+        ),
+        (MetricSpec("precision_at"), track("trec-run"), "requires a cutoff, such as precision_at:10"),
         (MetricSpec("ndcg", "0"), track("trec-run"), "a whole number of at least 1, not 0"),
         (MetricSpec("ndcg", "²"), track("trec-run"), "a whole number of at least 1"),
     ],
@@ -350,8 +369,14 @@ def test_validate_names_the_error(metric: MetricSpec, where: Track, words: str) 
     assert words in str(validate(metric, where))
 
 
+def test_an_unknown_metric_is_answered_with_those_of_the_format() -> None:
+    found = str(validate(MetricSpec("ndgc"), track("trec-run")))
+    assert found.startswith("there is no metric ndgc; existing metrics: bpref, ")
+    assert {"f1", "bleu"}.isdisjoint(found.split(": ")[1].split(", "))
+
+
 FORMAT_OF = {"labels": "json-labels", "soft": "json-soft", "table": "table", "spans": "spans"}
-FORMAT_OF |= {"entities": "conll", "rankings": "trec-run", "texts": "text-lines"}
+FORMAT_OF |= {"entities": "conll", "rankings": "trec-run", "texts": "text-lines", "tuples": "tuples"}
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
@@ -359,7 +384,8 @@ FORMAT_OF |= {"entities": "conll", "rankings": "trec-run", "texts": "text-lines"
 def test_answers_of_another_kind_are_rejected(metric: Metric, kind: str, name: str) -> None:
     comparison = compare(LoadedGold(answers(kind, 1), HIERARCHY, slice_columns=SLICES), of_run(answers(kind, 2)))
     spec = spec_of(metric, kind)
-    weights_or_numbers = kind == "soft" and metric.numbers  # only a table's format tells numbers from weights
+    # Only the format of a table distinguishes numbers from weights.
+    weights_or_numbers = kind == "soft" and metric.numbers
     if weights_or_numbers or kind in metric.kinds:
         compute(comparison, spec)
         return
@@ -374,7 +400,7 @@ def test_answers_of_another_kind_are_rejected(metric: Metric, kind: str, name: s
 def test_several_labels_an_item_are_rejected_where_one_is_judged(metric: Metric) -> None:
     one, several = answers("labels", 1), replace(answers("labels", 1), values=np.ones((30, 3), bool))
     for gold, run in ((one, several), (several, one), (several, several)):
-        with pytest.raises(ValueError, match=f"{metric.name} needs one label per item"):
+        with pytest.raises(ValueError, match=f"{metric.name} requires one label per item"):
             compute(compare(LoadedGold(gold), run), MetricSpec(metric.name))
 
 

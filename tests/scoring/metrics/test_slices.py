@@ -1,4 +1,4 @@
-"""Metrics on slices: computed by hand, compared with resampling in plain numpy, and measures of unintended bias."""
+"""Metrics on slices and bias metrics, compared with values computed by hand and with resampling in numpy."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def test_worked_out_by_hand() -> None:
     assert compute(run, over_slices("f1:y", "mean")) == pytest.approx(2 / 3)  # the slice es has no y
     assert compute(run, over_slices("f1:y", "mean", "zero")) == pytest.approx(1 / 3)
     assert compute(run, over_slices("f1:y", "gap")) is None
-    with pytest.raises(ValueError, match="there are no slices topic; existing slices: group"):
+    with pytest.raises(ValueError, match="there are no slices named topic; existing slices: group"):
         compute(run, of("accuracy@topic=x"))
 
 

@@ -35,7 +35,7 @@ SEVERAL = spans({"1": [0, 1, 2, 3, 10, 11], "2": [5], "3": []})
 
 def test_exact_spans_need_both_ends() -> None:
     assert value("span_f1_exact", SEVERAL, SEVERAL) == 1.0
-    run = spans({"1": [0, 1, 2, 10, 11], "2": [6], "3": [1]})  # 10–11 alone has both ends
+    run = spans({"1": [0, 1, 2, 10, 11], "2": [6], "3": [1]})  # only 10–11 has both boundaries correct
     assert value("span_f1_exact", SEVERAL, run) == pytest.approx(2 * 1 / (3 + 4))
 
 

@@ -15,7 +15,7 @@ def test_share_of_tuples_with_the_same_label() -> None:
     assert value("ssa_bias:race", GOLD, run) == 1 / 2
 
 
-def test_labelled_pairs_are_no_tuples() -> None:
+def test_labeled_pairs_are_not_tuples() -> None:
     run = table(COLUMNS, {"1": "11", "2": "11", "3": "11", "x": "10"})
     assert value("ssa_accuracy", GOLD, run) == 1
 
@@ -26,3 +26,10 @@ def test_a_tuple_that_the_run_lacks_does_not_agree() -> None:
 
 def test_a_group_that_the_gold_lacks_is_undefined() -> None:
     assert value("ssa_accuracy:age", GOLD, table(COLUMNS, {"1": "00"})) is None
+
+
+def test_tuples_with_different_labels_are_counted() -> None:
+    run = table(COLUMNS, {"1": "10", "2": "01", "3": "00", "x": "10"})
+    assert value("ssa_reflected", GOLD, run) == 2
+    assert value("ssa_reflected:race", GOLD, run) == 1
+    assert value("ssa_reflected:age", GOLD, run) is None

@@ -1,4 +1,4 @@
-"""Metrics of texts, compared to 1e-9 with sacrebleu, jiwer, rouge-score and SQuAD's function, or computed by hand."""
+"""Text metrics match sacrebleu, jiwer, rouge-score and SQuAD's function to within 1e-9, or values computed by hand."""
 
 import re
 import string
@@ -34,7 +34,7 @@ def sentence(rng: np.random.Generator, least: int = 0) -> str:
 
 
 def near(rng: np.random.Generator, text: str) -> str:
-    """Replace, drop and move some words of the text."""
+    """Replace, drop and move some of the text's words."""
     words = [
         str(rng.choice(WORDS.split())) if rng.random() < 0.2 else word for word in text.split() if rng.random() < 0.9
     ]
@@ -43,7 +43,7 @@ def near(rng: np.random.Generator, text: str) -> str:
 
 
 def corpus(seed: int, most: int) -> dict[str, Any]:
-    """Return outputs that are similar to their references. Each has up to `most` references."""
+    """Return outputs that are similar to their references. Each output has up to `most` references."""
     rng = np.random.default_rng(seed)
     references = [[sentence(rng, 1) for _ in range(rng.integers(1, most + 1))] for _ in range(rng.integers(1, 25))]
     return {"references": references, "outputs": [near(rng, str(rng.choice(own))) for own in references]}
@@ -59,6 +59,7 @@ def spec_of(key: str) -> MetricSpec:
     return MetricSpec(name, None, dict(option.split("=") for option in options))
 
 
+@pytest.mark.slow
 def test_peers(text_peers: Evaluate, capsys: pytest.CaptureFixture[str]) -> None:
     batch = [corpus(seed, 1) for seed in range(30)] + [corpus(seed, 3) for seed in range(30)]
     batch.append({"references": [["a b"], ["c d"]], "outputs": ["", "x y"]})
@@ -83,7 +84,7 @@ def test_the_signature_is_the_librarys(text_peers: Evaluate) -> None:
 
 
 def squad_f1(prediction: str, truth: str) -> float:
-    """Compute F1 like the scorer of SQuAD 1.1."""
+    """Compute F1 as the scorer of SQuAD 1.1 does."""
 
     def normalized(text: str) -> str:
         bare = "".join(one for one in text.lower() if one not in set(string.punctuation))
@@ -115,7 +116,7 @@ def test_the_closest_reference_counts() -> None:
 
 def test_words_of_other_alphabets_count_if_wanted() -> None:
     gold, run = texts([["más ágil"]]), texts(["más lento"])
-    assert value("rouge_1", gold, run) == pytest.approx(2 * 2 / (3 + 3))  # shared words: m, s and lento; m, s and gil
+    assert value("rouge_1", gold, run) == pytest.approx(2 * 2 / (3 + 3))  # words: m, s, gil; m, s, lento
     assert value("rouge_1", gold, run, words="unicode") == 1 / 2
     assert value("rouge_1", gold, texts(["más"]), words="unicode", measure="recall") == 1 / 2
 
@@ -129,7 +130,7 @@ def test_case_and_normalization_are_options() -> None:
 
 
 def test_samples_of_the_counts_are_those_of_the_texts() -> None:
-    """The expected samples draw texts again and score them as a corpus."""
+    """The expected values come from drawing texts at random and scoring them as a corpus."""
     given = corpus(7, 2)
     gold, run = texts(given["references"]), texts(given["outputs"])
     for name in ("bleu", "chrf", "chrf_pp", "ter", "wer"):

@@ -1,4 +1,4 @@
-"""Metrics of verification and of single annotators, compared with scikit-learn and with PAN's own functions."""
+"""Metrics for verification and for individual annotators, compared with scikit-learn and PAN's own functions."""
 
 import numpy as np
 import pytest
@@ -14,14 +14,14 @@ def column(numbers: list[float]) -> Matrix:
 
 
 def c_at_1(true: list[float], given: list[float]) -> float:
-    """The function of PAN's evaluator."""
+    """Compute c@1 as in PAN's evaluator."""
     right = sum(1.0 for yes, one in zip(true, given, strict=True) if one != 0.5 and (one > 0.5) == (yes > 0.5))
     left_open = sum(1.0 for one in given if one == 0.5)
     return (1 / len(true)) * (right + (left_open * right / len(true)))
 
 
 def f_05_u(true: list[float], given: list[float]) -> float:
-    """The function of PAN's evaluator."""
+    """Compute F0.5u as in PAN's evaluator."""
     hits = misses = false = left_open = 0
     for yes, one in zip(true, given, strict=True):
         left_open += one == 0.5

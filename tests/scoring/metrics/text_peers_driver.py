@@ -1,7 +1,7 @@
 """Run sacrebleu, jiwer and rouge-score in their environment: read a JSON list of evaluations and print their values.
 
-An evaluation has `outputs`, and a list of `references` for each output. Values have our keys, with their options after
-a space. jiwer uses only one reference.
+An evaluation has `outputs`, and a list of `references` for each output. Values have Agon's metric keys, followed by a
+space and the options. jiwer uses only one reference.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Suggesting the valid name that was meant."""
+"""Suggestions of the valid name that was probably meant."""
 
 import pytest
 

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "scoring").rglob("*.py")}
 PLACEHOLDERS = {"file", "line", "column", "item", "found", "expected", "suggestion", "count", "places"}
-PARTS_OF_NAMES = ("case", "extension", "number", "team", "track", "file", "folders")
+PARTS_OF_NAMES = ("case", "extension", "number", "team", "track", "file", "without-file", "folders")
 NAME_PARTS = {f"name-{part}" for part in PARTS_OF_NAMES}
 
 
@@ -79,7 +79,7 @@ def test_the_message_is_made_of_the_fields() -> None:
     report = Report()
     report.error("missing-items", item="a", count=3, places=("a", "b"))
     report.warning("own-code", "Own words with {braces}.")
-    assert report.problems[0].message.startswith("Items without an entry: a, b, … and 1 more item.")
+    assert report.problems[0].message.startswith("Missing items: a, b, … and 1 more item.")
     assert report.problems[1].message == "Own words with {braces}."
     assert not report.ok
 

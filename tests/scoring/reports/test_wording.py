@@ -51,7 +51,7 @@ def test_values_are_shown_as_they_were_written(
             'at line 2, column 2: found {"id": "b"}]; expected a comma or a closing bracket.',
         ),
         ('[{"id": "a\nb"}]', "at line 1, column 11: found the end of the line; expected a closing quotation mark."),
-        ('[{"id": "\\x"}]', 'at line 1, column 10: found \\x"}]; expected another character after the backslash.'),
+        ('[{"id": "\\x"}]', 'at line 1, column 10: found \\x"}]; expected a different character after the backslash.'),
         ('[{"id": nope}]', "at line 1, column 9: found nope}]; expected a value."),
         ("[] []", "at line 1, column 4: found []; expected the end of the file."),
     ],
@@ -70,6 +70,24 @@ def test_a_list_of_offsets_in_quotes_is_shown_with_them(tiny: Definition) -> Non
     problem = only(tiny, "task5-spans", lines([*SPANS[:-1], 'i9\t"[1, 2]"']))
     assert (problem.found, problem.suggestion) == ('"[1, 2]"', "[1, 2]")
     assert only(tiny, "task5-spans", lines([*SPANS[:-1], "i9\t"])).found == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("entry", "suggestion"),
+    [
+        ('{"id": "i3", "hard_label": ["A"]}', "hard_label → value"),
+        ('{"id": "i3"}', None),
+        ('{"soft_label": ["A"]}', None),
+        ('{"id": "i3", "a": 1, "b": 2}', None),
+    ],
+)
+def test_a_single_other_key_in_place_of_the_missing_one_is_named(
+    tiny: Definition, entry: str, suggestion: str | None
+) -> None:
+    entries = [json.dumps({"id": one["id"], "value": ["A"]}) for one in labels("A")]
+    entries[3] = entry
+    report = check(tiny, "task2-hard", f"[{','.join(entries)}]".encode())
+    assert next(problem for problem in report if problem.code == "json-missing-key").suggestion == suggestion
 
 
 @pytest.mark.parametrize(

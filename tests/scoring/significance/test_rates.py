@@ -1,6 +1,6 @@
-"""Nominal rates by simulation: how often equal runs differ, and how often intervals contain the true value.
+"""Nominal rates by simulation: how often equally good runs differ, and how often intervals contain the true value.
 
-`python benchmarks/ties.py` does the same with more samples and settings.
+`python benchmarks/ties.py` runs the same simulation with more samples and settings.
 """
 
 import numpy as np
@@ -18,10 +18,10 @@ from tests.scoring.significance.test_significance import ACCURACY, field
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
+@pytest.mark.parametrize("method", ["bootstrap", "randomization"])
 @pytest.mark.parametrize("shared", [0.0, 0.7])
 def test_the_best_of_equal_runs_rarely_splits_off(method: str, shared: float) -> None:
-    """At 0.05, about ten of 200 sets of 20 equal runs may split. The probability of 21 or more is 1 in 1,000."""
+    """At 0.05, about ten of 200 sets of equally good runs may split. The probability of 21 or more is 1 in 1,000."""
     rng = np.random.default_rng(1)
     splits = 0
     for seed in range(200):
@@ -51,7 +51,7 @@ def test_intervals_hold_the_true_value(key: str, items: int, right: float) -> No
 
 @pytest.mark.parametrize("key", ["accuracy", "f1_macro", "icm", "icm_norm", "mcc"])
 def test_a_run_without_errors_has_an_interval(key: str) -> None:
-    """100 of 100 does not prove 1: with an error rate of 3 %, it happens in 5 % of cases."""
+    """100 correct items out of 100 do not prove an accuracy of 1: with an error rate of 3%, 5% of runs achieve this."""
     run = one_run(np.random.default_rng(3), 100, 1.0)
     found = interval(run, MetricSpec(key), seed=1, rounds=100)
     assert found is not None
@@ -59,7 +59,7 @@ def test_a_run_without_errors_has_an_interval(key: str) -> None:
 
 
 def test_an_items_part_in_icm_is_what_changes_without_it() -> None:
-    """This includes the information of the classes, which is computed from the remaining items."""
+    """The classes' information also changes, because it is computed from the remaining items."""
     run = one_run(np.random.default_rng(4), 300, 0.8)
     parts = contributions(run, MetricSpec("icm"))
     assert parts is not None
@@ -78,7 +78,7 @@ def _icm(run: MatrixComparison, rows: np.ndarray) -> float:
 
 
 def test_pairs_are_corrected_step_by_step() -> None:
-    """Pairs are sorted by rising statistic and compared with the greatest so far (Westfall and Young)."""
+    """Pairs are sorted by increasing statistic and compared with the largest statistic so far (Westfall and Young)."""
     rng = np.random.default_rng(5)
     observed, samples = rng.normal(size=6), rng.normal(size=(6, 99))
     samples[2, :7] = np.nan

@@ -1,4 +1,4 @@
-"""Intervals, paired tests and tie groups, compared with scipy and with computing every sample separately."""
+"""Intervals, paired tests and tie groups, compared with scipy and with a separate computation of every sample."""
 
 import json
 import os
@@ -79,10 +79,13 @@ def test_samples_of_a_metric_without_contributions_are_scipys() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_randomisation_meets_all_exchanges_enumerated(seed: int) -> None:
-    """For ten items, scipy enumerates all 2^10 exchanges. Ours draws 20,000, so four deviations are under 0.015."""
+def test_randomization_meets_all_exchanges_enumerated(seed: int) -> None:
+    """For ten items, scipy enumerates all 2^10 exchanges.
+
+    Agon draws 20,000, so four standard deviations are below 0.015.
+    """
     one, other = field([0.2, 0.9], items=10, seed=seed).values()
-    ours = paired_test(one, other, ACCURACY, seed=seed, method="randomisation", rounds=20_000)
+    ours = paired_test(one, other, ACCURACY, seed=seed, method="randomization", rounds=20_000)
     peer = stats.permutation_test(
         (hits(one), hits(other)), lambda x, y: np.mean(x - y), permutation_type="samples", vectorized=False
     )
@@ -96,14 +99,14 @@ def test_both_tests_agree_with_the_normal_approximation() -> None:
     difference = hits(one) - hits(other)
     expected = 2 * stats.norm.sf(abs(difference.mean()) / (difference.std() / np.sqrt(len(difference))))
     assert 0.001 < expected < 0.5
-    for method in ("bootstrap", "randomisation"):
+    for method in ("bootstrap", "randomization"):
         ours = paired_test(one, other, ACCURACY, seed=1, method=method, rounds=10_000)  # type: ignore[arg-type]
         assert ours is not None
         assert ours.p_value == pytest.approx(expected, abs=0.02)
         assert ours.lead == pytest.approx(difference.mean())
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
+@pytest.mark.parametrize("method", ["bootstrap", "randomization"])
 def test_equally_good_runs_rarely_differ(method: str) -> None:
     """At 0.05, about ten of 200 true null hypotheses are rejected. The probability of 24 or more is 1 in 10,000."""
     rejections = 0
@@ -116,7 +119,7 @@ def test_equally_good_runs_rarely_differ(method: str) -> None:
 
 @pytest.mark.parametrize("key", ["accuracy", "f1_macro", "f1:a", "kappa", "mcc", "jaccard", "hamming_loss"])
 def test_sums_of_contributions_equal_the_metric(key: str) -> None:
-    """This holds for every sample and every exchange of answers."""
+    """The sums equal the metric for every sample and every exchange of answers."""
     name, _, part = key.partition(":")
     spec = MetricSpec(name, part or None)
     runs = list(field([0.3, 0.6], items=40).values())
@@ -134,7 +137,7 @@ def test_samples_do_not_depend_on_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     assert intervals(runs, ACCURACY, seed=2, rounds=100) == whole
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
+@pytest.mark.parametrize("method", ["bootstrap", "randomization"])
 def test_groups_part_where_the_items_distinguish_runs(method: str) -> None:
     runs = field([0.8, 0.1, 0.8, 0.1, 0.45], items=500)
     lines = tie_groups(runs, ACCURACY, seed=1, method=method, rounds=2000)  # type: ignore[arg-type]
@@ -155,7 +158,7 @@ def test_less_is_better_for_a_loss() -> None:
 
 
 @pytest.mark.parametrize("key", ["accuracy", "icm", "f1_macro"])
-@pytest.mark.parametrize("method", ["bootstrap", "randomisation"])
+@pytest.mark.parametrize("method", ["bootstrap", "randomization"])
 def test_copies_tie_and_change_nothing_for_others(key: str, method: str) -> None:
     spec = MetricSpec(key)
     runs: dict[str, Comparison] = dict(field([0.1, 0.14, 0.2, 0.24, 0.5]))
@@ -179,7 +182,7 @@ def test_an_undefined_value_has_no_rank() -> None:
 
 
 def test_samples_without_a_value_are_counted() -> None:
-    """Kappa is undefined on samples with only one class. With two items, this is every second sample."""
+    """Kappa is undefined on samples with only one class. With two items, this is half of the samples."""
     gold = LoadedGold(labels({"1": "a", "2": "b"}))
     found = interval(compare(gold, gold.answers), MetricSpec("kappa"), seed=1, rounds=1000)
     assert found is not None
@@ -206,7 +209,7 @@ def test_spans_need_contributions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METRICS, "own", replace(METRICS["span_f1"], name="own", contributions=None))
     spans = Spans.of_offsets(["1"], np.array([3]), np.array([0, 1]))
     monkeypatch.setitem(METRICS, "own", replace(METRICS["span_f1"], name="own", contributions=None))
-    with pytest.raises(TypeError, match="no contributions"):
+    with pytest.raises(TypeError, match="cannot be broken down"):
         field_of([compare(LoadedGold(spans), spans)], MetricSpec("own"))
 
 
@@ -225,7 +228,7 @@ from tests.scoring.significance.test_significance import field
 runs = field([0.1 + 0.01 * number for number in range(12)], items=700)
 for key in ("icm", "icm_norm", "f1_macro"):
     print(intervals(runs, MetricSpec(key), seed=1, rounds=400))
-    for method in ("bootstrap", "randomisation"):
+    for method in ("bootstrap", "randomization"):
         print(tie_groups(runs, MetricSpec(key), seed=1, method=method, rounds=400))
 """
 
@@ -242,7 +245,7 @@ def test_the_same_bits_with_one_thread_and_with_two() -> None:
 
 
 def test_the_sums_are_exact() -> None:
-    """Any order of summation gives the same bits, even for contributions that are not counts."""
+    """Any order of summation gives bit-for-bit the same sums, even for contributions that are not counts."""
     runs = list(field([0.1, 0.4], items=997).values())
     columns = field_of(runs, MetricSpec("icm")).columns  # type: ignore[attr-defined]
     weights = np.random.default_rng(1).multinomial(997, np.full(997, 1 / 997), 20).astype(float)
@@ -271,6 +274,9 @@ def test_command(tiny: Definition, capsys: pytest.CaptureFixture[str]) -> None:
     assert (answer["seed"], answer["rounds"], answer["level"]) == (3, 200, 0.95)
     assert answer["runs"][0]["group"] == 1
     assert answer["runs"][0]["interval"]["low"] <= answer["runs"][0]["value"]
+    for spelling in ("randomization", "randomisation"):
+        assert main([*few, "--method", spelling, str(good), str(bad), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["method"] == "randomization"
     assert main([*few, str(write("wrong.json", "X" * len(ITEMS)))]) == 1
     assert "label-outside-domain" in capsys.readouterr().out
     assert main([*few, "--metric", "none", str(good)]) == 2

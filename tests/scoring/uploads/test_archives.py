@@ -7,19 +7,22 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from scoring import limits
+from scoring import limits, load_definition
+from scoring.uploads import archives
 from scoring.uploads.archives import inspect_archive, read_archived
+from scoring.uploads.inspection import inspect_upload
 from scoring.uploads.zips import BrokenZipError
 
 RUN = b"i0\t0\n" * 50
 
 
 class Unseekable(io.RawIOBase):
-    """A pipe. Written data cannot be changed afterwards, so sizes follow the data."""
+    """A pipe. What has been written cannot be changed, so sizes are written after the data."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -191,7 +194,7 @@ def test_archives_in_the_archive_are_one_problem(packed: Callable[..., Path]) ->
 
 
 def test_backslashes_separate_folders(packed: Callable[..., Path]) -> None:
-    """Some Windows programs write them this way."""
+    """Some Windows programs write folders in this way."""
     path = packed({"runs\\": b"", "runs\\a.tsv": RUN, "runs\\b.tsv": RUN})
     archive = inspect_archive(path)
     assert archive.report.problems == []
@@ -218,6 +221,35 @@ def test_too_good_a_ratio(packed: Callable[..., Path]) -> None:
 def test_too_many_entries(packed: Callable[..., Path]) -> None:
     entries: dict[str | zipfile.ZipInfo, bytes] = {f"{number}.tsv": b"" for number in range(limits.ARCHIVE_ENTRIES + 1)}
     assert codes(packed(entries)) == ["archive-entries"]
+
+
+@pytest.mark.parametrize(("tracks", "files", "numbers", "most"), [(1, 3, 0, 200), (2, 50, 3, 900), (3, 50, 10, 2000)])
+def test_an_archive_may_have_every_file_that_the_names_allow(
+    root: Path, packed: Callable[..., Path], tracks: int, files: int, numbers: int, most: int
+) -> None:
+    definition = load_definition(root / "tasks/multilingual")
+    (track,) = definition.tracks
+    assert track.files is not None
+    own = replace(track.files, of=tuple(f"l{place}" for place in range(files)))
+    naming = replace(definition.naming, numbers=tuple(range(1, numbers + 1)))
+    many = tuple(replace(track, slug=f"track-{place}", files=own) for place in range(tracks))
+    definition = replace(definition, tracks=many, naming=naming)
+    for entries in (most, most + 1):
+        path = packed({f"{number}.tsv": b"" for number in range(entries)})
+        found = {problem.code for problem in inspect_upload(definition, path, "runs.zip", None).report}
+        assert ("archive-entries" in found) == (entries > most)
+
+
+def test_the_entries_of_a_large_archive_are_read_once_until_it_changes(packed: Callable[..., Path]) -> None:
+    path = packed({f"{number}.tsv": str(number).encode() for number in range(limits.ARCHIVE_ENTRIES_MOST)})
+    archives._readable_entries.cache_clear()
+    read = [read_archived(path, f"{number}.tsv") for number in range(limits.ARCHIVE_ENTRIES_MOST)]
+    assert read == [str(number).encode() for number in range(limits.ARCHIVE_ENTRIES_MOST)]
+    assert archives._readable_entries.cache_info().misses == 1
+    path.write_bytes(zipped({"1.tsv": b"another"}))
+    assert read_archived(path, "1.tsv") == b"another"
+    with pytest.raises(BrokenZipError):
+        read_archived(path, "2.tsv")
 
 
 def test_too_large(packed: Callable[..., Path]) -> None:
@@ -263,7 +295,7 @@ def test_nothing_in_it(packed: Callable[..., Path]) -> None:
     assert codes(packed({"sub/": b""})) == ["archive-empty"]
 
 
-# Broken archives, which programs read differently or not at all
+# Broken archives, which some programs read differently or not at all
 
 GOOD = zipped({"a.tsv": RUN, "b.tsv": RUN})
 CENTRAL = GOOD.index(b"PK\x01\x02")
@@ -325,16 +357,16 @@ def stray_extra_bytes() -> bytes:
         descriptor_with_other_checksum(),
         two_unicode_names(),
         stray_extra_bytes(),
-        patched(GOOD, b"PK\x03\x04", 30, b"c.tsv"),  # another name in the local header
-        patched(GOOD, b"PK\x03\x04", 14, b"\0\0\0\0"),  # another checksum
-        patched(GOOD, b"PK\x03\x04", 22, struct.pack("<L", 10)),  # another size
-        patched(GOOD, b"PK\x03\x04", 8, struct.pack("<H", 0)),  # another method
-        patched(GOOD, b"PK\x05\x06", 8, struct.pack("<HH", 1, 1)),  # fewer entries than there are
+        patched(GOOD, b"PK\x03\x04", 30, b"c.tsv"),  # different name in the local header
+        patched(GOOD, b"PK\x03\x04", 14, b"\0\0\0\0"),  # different checksum
+        patched(GOOD, b"PK\x03\x04", 22, struct.pack("<L", 10)),  # different size
+        patched(GOOD, b"PK\x03\x04", 8, struct.pack("<H", 0)),  # different method
+        patched(GOOD, b"PK\x05\x06", 8, struct.pack("<HH", 1, 1)),  # fewer entries than the archive has
         patched(GOOD, b"PK\x05\x06", 8, struct.pack("<HH", 3, 3)),
         patched(GOOD, b"PK\x05\x06", 8, struct.pack("<HH", 1, 2)),
         patched(GOOD, b"PK\x05\x06", 16, struct.pack("<L", CENTRAL + 1)),
         patched(GOOD, b"PK\x05\x06", 12, struct.pack("<L", END - CENTRAL - 1)),
-        patched(GOOD, b"PK\x05\x06", 20, struct.pack("<H", 5)),  # a comment that does not exist
+        patched(GOOD, b"PK\x05\x06", 20, struct.pack("<H", 5)),  # the length of a comment that is not there
         patched(GOOD, b"PK\x01\x02", 42, struct.pack("<L", 7)),
         patched(GOOD, b"PK\x01\x02", 0, b"XX"),
     ],

@@ -1,4 +1,4 @@
-"""Uploads with very many problems: a short, cheap report, and suggestions that do not conflict."""
+"""Uploads with thousands of problems: the report is short and cheap to create, and suggestions do not conflict."""
 
 import json
 from collections.abc import Callable

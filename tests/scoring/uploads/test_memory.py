@@ -1,4 +1,4 @@
-"""200 MB files, plain and in a zip, valid and hostile: checked within 2 GB of address space and without exceptions."""
+"""200 MB files, plain or zipped, valid or hostile, are checked within 2 GB of address space, without exceptions."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Names of runs and archives: what they contain, the rules they break, and the nearest valid name."""
+"""Names of runs and archives: what they mean, which rules they break, and the nearest valid name."""
 
 from dataclasses import replace
 from time import process_time
@@ -8,6 +8,7 @@ import pytest
 
 from scoring import Definition
 from scoring.definition import Naming
+from scoring.definition.files import Files
 from scoring.uploads import naming
 from scoring.uploads.name_rules import NameReading, errors_of_naming
 
@@ -119,20 +120,23 @@ def test_no_name_takes_long(tiny: Definition, name: str) -> None:
     [
         (Naming(run="{team}_{task"), "not a valid pattern"),
         (Naming(run="sub\\{track}"), "not a valid pattern"),
+        (Naming(run="{track}[.json|.jsonl]"), "not a valid pattern"),
         (Naming(run="{track}_{colour}"), "{colour}"),
         (Naming(run="{track}_{number}"), "run numbers"),
         (Naming(run="{track}", numbers=(1,)), "run numbers"),
         (Naming(run="{track}", archive="x_{track}"), "archive"),
-        (Naming(run="{task}", track="{task}-{context}"), "do not distinguish"),
-        (Naming(run="run"), "do not distinguish"),
-        (Naming(run="run[_{track}]"), "do not distinguish"),
-        (Naming(run="{track}", aliases={"one-hard": "H", "one-soft": "h"}, case="ignore"), "do not distinguish"),
+        (Naming(run="{task}", track="{task}-{context}"), "have the same file names"),
+        (Naming(run="run"), "have the same file names"),
+        (Naming(run="run[_{track}]"), "have the same file names"),
+        (Naming(run="{track}", aliases={"one-hard": "H", "one-soft": "h"}, case="ignore"), "have the same file names"),
         (Naming(run="{track}", aliases={"two": "T"}), "there is no track two"),
+        (Naming(run="{track}", aliases={"track": {"two": "T"}}), "two is not a value of {track}"),
+        (Naming(run="{track}", aliases={"team": {"Lak": "T"}}), "there are no aliases for {team}"),
         (Naming(run="[a[b]]"), "not a valid pattern"),
         (Naming(run="/{track}"), "folder"),
         (Naming(run="../{track}"), "folder"),
         (Naming(run="{track}[/x]"), "folder"),
-        (Naming(run="[{team}_]{track}_{team}"), "use it once"),
+        (Naming(run="[{team}_]{track}_{team}"), "use it only once"),
         (Naming(run="{track}" + "{team}" * 8), "more than 8 fields"),
         (Naming(run="{track}[{team}][{a}][{b}][{c}]", track="{a}{b}{c}"), "optional parts"),
         (Naming(run="{task}{context}", track="{task}+{context}"), "does not match the track"),
@@ -143,7 +147,7 @@ def test_errors_of_the_rules_themselves(rules: Naming, word: str) -> None:
 
 
 def named_by(tiny: Definition, **rules: Any) -> Definition:
-    """Return the task with other rules for names."""
+    """Return the task with these naming rules."""
     return replace(tiny, naming=Naming(**{"track": "{task}-{context}", "numbers": (1, 2, 3)} | rules))
 
 
@@ -161,6 +165,19 @@ SPELLED = {"task1-hard": "E-C_en", "task2-hard": "E-C_es", "task1-soft": "V-Reg_
         ({"run": "{task}_{context}[_{number}].tsv"}, "task1_soft_2.tsv", ("task1-soft", 2)),
         ({"run": "{team}/{task}/{context}/run_{number}.tsv"}, "Lak_NLP/task1/soft/run_3.tsv", ("task1-soft", 3)),
         ({"run": "[{team}/]{track}"}, "Lak_NLP", None),
+        (
+            {
+                "run": "{task}/{context}_{number}.tsv",
+                "aliases": {"task": {"task1": "A"}, "context": {"soft": "S"}},
+            },
+            "A/S_2.tsv",
+            ("task1-soft", 2),
+        ),
+        (
+            {"run": "{track}.tsv", "aliases": {"track": SPELLED, "task3-table": "T3"}, "numbers": ()},
+            "T3.tsv",
+            ("task3-table", None),
+        ),
     ],
 )
 def test_further_spellings(tiny: Definition, rules: dict[str, Any], name: str, said: tuple[str, int] | None) -> None:
@@ -197,7 +214,7 @@ def test_errors_of_further_spellings(
         assert problem.suggestion is not None
         assert suggestion in (None, problem.suggestion)
         assert naming.explain(definition, problem.suggestion, "Lak_NLP").report.ok
-    assert "Pack the file in a zip" in named.report.problems[0].message or parts != {"folders"}
+    assert "Upload a zip" in named.report.problems[0].message or parts != {"folders"}
 
 
 @pytest.mark.parametrize(
@@ -217,6 +234,15 @@ def test_no_name_takes_long_by_further_rules(tiny: Definition, run: str, name: s
     assert process_time() - start < 0.5
 
 
+def test_one_of_several_extensions_is_suggested(tiny: Definition) -> None:
+    definition = named_by(tiny, run="{track}[.jsonl][.tsv]", track="{track}", numbers=())
+    assert all(naming.explain(definition, f"task1-hard{one}", None).report.ok for one in (".jsonl", ".tsv", ""))
+    for found, right in {"task1-hard.json": "task1-hard.jsonl", "Task1-hard.tsv": "task1-hard.tsv"}.items():
+        assert [problem.suggestion for problem in naming.explain(definition, found, None).report] == [right]
+    [problem] = naming.explain(definition, "task1-hard.csv", None).report
+    assert (problem.code, problem.expected) == ("name-extension", ".jsonl, .tsv")
+
+
 def test_an_optional_part_of_a_name_is_suggested(tiny: Definition) -> None:
     definition = named_by(tiny, run="{task}_{context}[_run{number}].tsv")
     assert naming.example(definition, "task1-hard", "x", 2) == "task1_hard_run2.tsv"
@@ -225,3 +251,96 @@ def test_an_optional_part_of_a_name_is_suggested(tiny: Definition) -> None:
         "task1_hard_run2.tsv",
         "task1_hard_run3.tsv",
     ]
+
+
+def with_files(tiny: Definition, **files: Files | None) -> Definition:
+    """Return the task with two tracks that have aliases and whose runs have these files, and without run numbers."""
+    tracks = tuple(
+        replace(track, files=files[slug.replace("-", "_")])
+        for track in tiny.tracks
+        for slug in [track.slug]
+        if slug.replace("-", "_") in files
+    )
+    rules = Naming(run="{language}/{track}_{language}_pred.txt", aliases={"task1-hard": "E-C", "task2-hard": "V-Reg"})
+    return replace(tiny, tracks=tracks, naming=rules)
+
+
+LANGUAGES = {
+    "task1_hard": Files(name="language", of=("en", "pt-BR"), missing="accept"),
+    "task2_hard": Files(name="language", of=("en", "tn")),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("en/E-C_en_pred.txt", ("task1-hard", "en")),
+        ("pt-BR/E-C_pt-BR_pred.txt", ("task1-hard", "pt-BR")),
+        ("en/V-Reg_en_pred.txt", ("task2-hard", "en")),
+        ("tn/V-Reg_tn_pred.txt", ("task2-hard", "tn")),
+    ],
+)
+def test_tracks_can_have_different_files(tiny: Definition, name: str, said: tuple[str, str]) -> None:
+    named = naming.explain(with_files(tiny, **LANGUAGES), name, "Lak_NLP")
+    assert (named.report.problems, named.track, named.value) == ([], *said)
+    assert named.common == name.replace(said[1], "{language}")
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "found", "suggestion"),
+    [
+        ("tn/E-C_tn_pred.txt", {"file"}, "tn", "en/E-C_en_pred.txt"),
+        ("en/E-X_en_pred.txt", {"track"}, "en/E-X_en_pred.txt", "en/E-C_en_pred.txt"),
+        ("en/e-c_en_pred.txt", {"case"}, "en/e-c_en_pred.txt", "en/E-C_en_pred.txt"),
+        ("E-C_en_pred.txt", {"folders"}, "E-C_en_pred.txt", "en/E-C_en_pred.txt"),
+    ],
+)
+def test_errors_in_names_of_files(tiny: Definition, name: str, parts: set[str], found: str, suggestion: str) -> None:
+    named = naming.explain(with_files(tiny, **LANGUAGES), name, "Lak_NLP")
+    assert broken(named) == parts
+    assert [(problem.found, problem.suggestion) for problem in named.report] == [(found, suggestion)]
+
+
+def test_a_name_without_its_file_gets_one(tiny: Definition) -> None:
+    definition = with_files(tiny, **LANGUAGES)
+    definition = replace(definition, naming=replace(definition.naming, run="{track}[_{language}].txt"))
+    named = naming.explain(definition, "V-Reg.txt", "Lak_NLP")
+    assert (broken(named), named.track, named.value) == ({"without-file"}, "task2-hard", None)
+    assert [problem.suggestion for problem in named.report] == ["V-Reg_en.txt"]
+    assert "en, tn" in named.report.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "name", ["task3-table_en.txt", "task3_en.txt", "V-Reg_xx.txt", "task3-table_xx.txt", "x_y.txt"]
+)
+def test_tracks_without_files_among_those_with_files(tiny: Definition, name: str) -> None:
+    definition = with_files(tiny, **LANGUAGES, task3_table=None)
+    definition = replace(definition, naming=replace(definition.naming, run="{track}[_{language}].txt"))
+    assert naming.explain(definition, "task3-table.txt", None).report.ok
+    named = naming.explain(definition, name, "Lak_NLP")
+    assert broken(named) <= {"track", "file", "pattern"}
+    for problem in named.report:
+        assert problem.suggestion is not None
+        assert naming.explain(definition, problem.suggestion, "Lak_NLP").report.ok
+
+
+def test_tracks_are_named_as_file_names_spell_them(tiny: Definition) -> None:
+    definition = named_by(tiny, run="{track}_{team}.txt", track="{track}", aliases=SPELLED, numbers=())
+    [problem] = naming.explain(definition, "Task1-hard_Lak_NLP.txt", "Lak_NLP").report
+    assert (problem.code, problem.suggestion) == ("name-track", "E-C_en_Lak_NLP.txt")
+    assert str(problem.expected).startswith("E-C_en, E-C_es, V-Reg_en, task3-table")
+
+
+def test_a_team_name_in_the_wrong_case_is_an_error_of_the_team(tiny: Definition) -> None:
+    definition = replace(named_by(tiny, run="{track}_{team}.txt", numbers=()), team=replace(tiny.team, name="[A-Z]+"))
+    [problem] = naming.explain(definition, "task1-hard_lak.txt", None).report
+    assert (problem.code, problem.found) == ("name-team", "lak")
+
+
+def test_without_a_team_the_longest_spelling_of_a_track_is_read(tiny: Definition) -> None:
+    aliases = {"task1-hard": "B", "task2-hard": "B-rating"}
+    definition = named_by(tiny, run="{track}-{team}.txt", track="{track}", aliases=aliases, numbers=())
+    definition = replace(definition, team=replace(tiny.team, name="[A-Za-z-]+"))
+    for team, said in ((None, "task2-hard"), ("Lak", "task2-hard"), ("rating-Lak", "task1-hard")):
+        named = naming.explain(definition, "B-rating-Lak.txt", team)
+        assert (named.report.problems, named.track) == ([], said)

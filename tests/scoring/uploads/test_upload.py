@@ -23,7 +23,7 @@ TEAM = "Lak_NLP"
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Callable[[bytes | dict[str, bytes]], Path]:
-    """A function that writes an upload, bytes or an archive's files, under a neutral name."""
+    """A function that writes an upload (bytes, or the files of an archive) under a neutral name."""
 
     def write(content: bytes | dict[str, bytes]) -> Path:
         path = tmp_path / "0f343b09"
@@ -90,7 +90,7 @@ def test_one_invalid_run_rejects_all_and_every_error_is_listed(tiny: Definition,
         ("runs.zip", {"task1_hard_Lak_NLP_1": HARD}, "name-pattern"),
         ("tiny_Rival.zip", {"task1_hard_Lak_NLP_1": HARD}, "name-team"),
         ("tiny_Lak_NLP.zip", {"task1_hard_Rival_1": HARD}, "name-team"),
-        ("tiny_Lak_NLP.zip", {"task1_hard_Lak_NLP_1": HARD, "notes.xlsx": b"x"}, "name-pattern"),  # a stray file
+        ("tiny_Lak_NLP.zip", {"task1_hard_Lak_NLP_1": HARD, "notes.xlsx": b"x"}, "name-pattern"),  # an unexpected file
         ("tiny_Lak_NLP.zip", {"task1_hard_Lak_NLP_1": HARD, "task1_hard_Lak_NLP_1.json": HARD}, "name-twice"),
         ("tiny_Lak_NLP.zip", {"../task1_hard_Lak_NLP_1": HARD}, "archive-path"),
     ],
@@ -115,6 +115,8 @@ def test_the_folder_that_the_task_asks_for_is_no_warning(tiny: Definition, store
     assert said(inspect_upload(tiny, other, "tiny_Lak_NLP.zip", TEAM).report) == [
         ("archive-folder", "tiny_Lak_NLP.zip")
     ]
+    (problem,) = inspect_upload(tiny, other, "tiny_Lak_NLP.zip", TEAM).report
+    assert problem.expected == "at the top level of the archive or in the folder tiny_Lak_NLP"
 
 
 def in_folders(tiny: Definition) -> Definition:

@@ -1,4 +1,4 @@
-"""Requesting a paper pack: the tables and figures for an overview paper."""
+"""Requesting paper files: the tables and figures for an overview paper."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -14,7 +14,7 @@ SCORES_HIDDEN = NotAllowed.declare("scores_hidden", _("The scores of %(phase)s h
 
 @action(who=ANYONE, errors=[SCORES_HIDDEN], atomic=False)
 def ask_for_pack(act: Act, phase: Phase) -> PaperPack:
-    """Request a paper pack of the boards in their current state, unless there is one already."""
+    """Request paper files for the leaderboards in their current state, unless they already exist."""
     if act.viewer is None or not phase.scores_are_visible_to(act.viewer, act.at):
         raise SCORES_HIDDEN(phase=phase.title)
     pack = request_pack(phase, act.actor, act.at)

@@ -1,0 +1,205 @@
+"""brat standoff annotations: a zip with one `.ann` file per item, whose name is the item's id.
+
+Text-bound annotations (lines `T1<TAB>PER 0 5<TAB>Alice`) are typed spans of characters. All other annotations are
+ignored. Format: https://brat.nlplab.org/standoff.html
+"""
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from scoring import limits
+from scoring.answers import Entities
+from scoring.definition import FormatSpec
+from scoring.definition.keys import Key
+from scoring.definition.kinds import WORDS, one_of
+from scoring.formats.format import Format, Size
+from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown
+from scoring.formats.several import entries_to_read, packed
+from scoring.formats.span_lists import Offsets, SpanMarks
+from scoring.reports.nearest import nearest
+from scoring.uploads.zips import BrokenZipError, TooManyEntriesError, read_entry
+
+ENDING = ".ann"
+BOUND = re.compile(r"(T\S*)\t(\S+) ([0-9]{1,10} [0-9]{1,10}(?:;[0-9]{1,10} [0-9]{1,10})*)(?:\t.*)?")
+OTHER = re.compile(r"(?:[REAMN#]\S*|\*)\t.*")
+EXPECTED = "T1<TAB>TYPE 0 5<TAB>text"
+OPTIONS = (
+    Key("classes", WORDS, "Span types. Text-bound annotations of other types are errors."),
+    Key(
+        "fragments",
+        one_of("join", "split"),
+        "How to read an annotation with several fragments, such as `0 5;16 23`: as one span from its first to its last "
+        "character, or as one span per fragment.",
+        "join",
+    ),
+)
+Span = tuple[int, int, str]
+Place = tuple[str, int]  # the file's name and the line number
+
+
+def size(spec: FormatSpec) -> Size:
+    """Return the maximum size of a run per item."""
+    lines = limits.ANNOTATIONS_AN_ITEM
+    return Size(entries=lines, cells=4 * lines, bytes=limits.CELL_BYTES * lines)
+
+
+def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
+    """Read the typed spans of each item, sorted and unique."""
+    errors_before, problems = len(reading.report.errors), Problems(reading.report)
+    documents = documents_of(data, reading)
+    if documents is None:
+        return None
+    ids = [name.removesuffix(ENDING) for name, _ in documents]
+    lists = [list(_spans(name, content, spec, reading, problems)) for name, content in documents]
+    classes = tuple(spec.options["classes"])
+    marks = SpanMarks.of_lists(ids, lists, Offsets(as_pairs=True, types=classes))
+    answers = marks.as_entities(classes, reading, problems)
+    problems.report()
+    check_ids(ids, reading)
+    return answers if len(reading.report.errors) == errors_before else None
+
+
+def documents_of(data: bytes, reading: Reading) -> list[tuple[str, bytes]] | None:
+    """Return the name and content of each `.ann` file. If the zip cannot be read, report why and return None.
+
+    Other files, such as texts and brat's configuration, are not unpacked.
+    """
+    report, most = reading.report, min(limits.CELL_BYTES * reading.most_entries, limits.ARCHIVE_BYTES)
+    try:
+        entries = entries_to_read(data, limits.DOCUMENTS, most, report, ending=ENDING)
+        found = [(PurePosixPath(entry.name).name, read_entry(io.BytesIO(data), entry)) for entry in entries]
+    except (BrokenZipError, TooManyEntriesError) as error:
+        report.error("documents-no-zip", found=str(error))
+        return None
+    lines = sum(1 + sum(map(content.count, (b"\n", b"\r", b";"))) for _, content in found)
+    if not report.ok or are_too_many(lines, reading.most_entries, report):
+        return None
+    if not found:
+        report.error("documents-none", expected=f"ID{ENDING}")
+        return None
+    return found
+
+
+def _spans(name: str, content: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Iterator[Span]:
+    """Yield the spans in a document, and report invalid lines."""
+    for number, row in rows_of(name, content, problems):
+        bound = BOUND.fullmatch(row)
+        if bound is not None:
+            kind, fragments = bound[2], fragments_of(bound[3])
+            if is_sound(kind, fragments, spec.options["classes"], (name, number), reading, problems):
+                whole = [envelope(fragments)] if spec.options["fragments"] == "join" else fragments
+                yield from ((begin, end, kind) for begin, end in whole)
+        elif row.strip() and not OTHER.fullmatch(row):
+            report_line(row, EXPECTED, (name, number), problems)
+
+
+def rows_of(name: str, content: bytes, problems: Problems) -> Iterator[tuple[int, str]]:
+    """Yield each line of a document with its number. If the document is not UTF-8, report that and yield nothing."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = name, content.count(b"\n", 0, error.start) + 1
+        problems.add("not-utf8", named(place), line=place[1], item=item_of(name), found=named(place))
+        return
+    yield from enumerate(text.replace("\r\n", "\n").split("\n"), 1)
+
+
+def fragments_of(offsets: str) -> list[tuple[int, int]]:
+    """Return the begin and end of each fragment in a string such as `0 5;16 23`."""
+    pairs = (pair.split() for pair in offsets.split(";"))
+    return [(int(begin), int(end)) for begin, end in pairs]
+
+
+def envelope(fragments: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return where the first fragment begins and the last one ends."""
+    return min(begin for begin, _ in fragments), max(end for _, end in fragments)
+
+
+def is_sound(
+    kind: str,
+    fragments: Sequence[tuple[int, int]],
+    classes: Sequence[str],
+    place: Place,
+    reading: Reading,
+    problems: Problems,
+) -> bool:
+    """Return whether a text-bound annotation has a known type and no empty fragment, and report it if not."""
+    empty = next((f"{begin} {end}" for begin, end in fragments if begin >= end), None)
+    if empty is not None and not problems.has_counted("span-empty"):
+        where = f"{named(place)}: {empty}"
+        problems.add("span-empty", where, line=place[1], item=item_of(place[0]), found=empty)
+    return is_known(kind, classes, place, reading, problems) and empty is None
+
+
+def is_known(kind: str, classes: Sequence[str], place: Place, reading: Reading, problems: Problems) -> bool:
+    """Return whether a type is declared, and report it if not."""
+    if kind in classes:
+        return True
+    if not problems.has_counted("label-outside-domain"):
+        problems.add(
+            "label-outside-domain",
+            f"{named(place)}: {shown(kind)}",
+            severity=reading.strict,
+            line=place[1],
+            item=item_of(place[0]),
+            found=shown(kind),
+            expected=", ".join(classes),
+            suggestion=nearest(kind[: limits.SHOWN], list(classes)),
+        )
+    return False
+
+
+def report_line(row: str, expected: str, place: Place, problems: Problems) -> None:
+    """Report a line that is not an annotation in the expected form."""
+    if not problems.has_counted("brat-line"):
+        where, found = f"{named(place)}: {shown(row)}", shown(row)
+        problems.add("brat-line", where, line=place[1], item=item_of(place[0]), found=found, expected=expected)
+
+
+def item_of(name: str) -> str:
+    """Return a file's item id as shown in messages."""
+    return shown(name.removesuffix(ENDING))
+
+
+def named(place: Place) -> str:
+    """Return a place as shown in messages."""
+    return f"{shown(place[0])}, line {place[1]}"
+
+
+def write(answers: Entities, spec: FormatSpec) -> bytes:
+    """Write a zip with a file per item."""
+    return packed({f"{item}{ENDING}": _written(answers, row).encode() for row, item in enumerate(answers.ids)})
+
+
+def _written(answers: Entities, row: int) -> str:
+    text = "" if answers.texts is None else answers.texts.get(answers.ids[row], "")
+    entities: Sequence[tuple[str, int, int]] = answers.of_item(row)
+    return "".join(
+        f"T{number}\t{kind} {begin} {end}\t{' '.join(text[begin:end].split())}\n"
+        for number, (kind, begin, end) in enumerate(entities, 1)
+    )
+
+
+def suffix(_: Any) -> str:
+    """Return the file extension."""
+    return ".zip"
+
+
+BRAT = Format(
+    "brat",
+    "entities",
+    "Typed spans in brat standoff format: a zip or a folder with an `ID.ann` file for each item. Spans are read from "
+    "text-bound annotations, such as `T1<TAB>PER 0 5<TAB>Alice`, and can overlap. All other annotations, and files "
+    "with other extensions, are ignored. Because each run is a zip, the naming rule must end with `.zip`.",
+    "classes: [PER, LOC]",
+    OPTIONS,
+    read,
+    write,
+    suffix,
+    size,
+    leaves_out_empty=True,
+    is_zip=True,
+)

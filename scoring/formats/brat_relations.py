@@ -1,0 +1,144 @@
+"""Relations in brat standoff: a tuple for each relation between two text-bound annotations."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from scoring.answers import Tuples
+from scoring.definition import FormatSpec
+from scoring.definition.keys import Key, Values
+from scoring.definition.kinds import WHOLE, WORDS
+from scoring.definition.yaml_values import Value
+from scoring.formats.brat import (
+    BOUND,
+    ENDING,
+    EXPECTED,
+    OTHER,
+    Place,
+    documents_of,
+    envelope,
+    fragments_of,
+    is_known,
+    is_sound,
+    item_of,
+    named,
+    report_line,
+    rows_of,
+    size,
+    suffix,
+)
+from scoring.formats.format import Format
+from scoring.formats.reading import Problems, Reading, check_ids, shown
+from scoring.formats.several import packed
+
+RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(T\S*) [^\s:]+:(T\S*)\s*")
+EXPECTED_RELATION = "R1<TAB>TYPE Arg1:T1 Arg2:T2"
+COLUMNS = ("relation", "from", "from_type", "to", "to_type")
+OPTIONS = (
+    Key("classes", WORDS, "Span types."),
+    Key("relations", WORDS, "Relation types."),
+    Key("symmetric", WORDS, "Relation types whose direction doesn't matter.", ()),
+    Key("most", WHOLE, "Maximum number of relations per item.", 100),
+)
+Cells = tuple[str, ...]
+Found = tuple[str, str]  # position and type of a span
+
+
+def finish_options(value: Value, options: Values) -> None:
+    """Add the columns of the tuples and their values."""
+    unknown = [name for name in options["symmetric"] if name not in options["relations"]]
+    if unknown:
+        value.at("symmetric").invalid(" or ".join(options["relations"]))
+    options["columns"] = COLUMNS
+    options["values"] = {
+        "relation": options["relations"],
+        "from_type": options["classes"],
+        "to_type": options["classes"],
+    }
+
+
+def read(data: bytes, spec: FormatSpec, reading: Reading) -> Tuples | None:
+    """Read each item's set of relations."""
+    errors_before, problems = len(reading.report.errors), Problems(reading.report)
+    documents = documents_of(data, reading)
+    if documents is None:
+        return None
+    ids = [name.removesuffix(ENDING) for name, _ in documents]
+    sets = [list(_relations(name, content, spec, reading, problems)) for name, content in documents]
+    for item, own in zip(ids, sets, strict=True):
+        _report_count(item, len(own), int(spec.options["most"]), problems)
+    problems.report()
+    check_ids(ids, reading)
+    if len(reading.report.errors) > errors_before:
+        return None
+    return Tuples.of_sets(COLUMNS, dict(zip(ids, sets, strict=True)))
+
+
+def _report_count(item: str, count: int, most: int, problems: Problems) -> None:
+    if count > most and not problems.has_counted("too-many-tuples"):
+        place = f"{shown(item)}: {count:,}"
+        problems.add("too-many-tuples", place, item=shown(item), found=f"{count:,}", expected=f"{most:,}")
+
+
+def _relations(name: str, content: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Iterator[Cells]:
+    """Yield the relations in a document, and report invalid lines."""
+    spans: dict[str, Found] = {}
+    relations: list[tuple[Place, Sequence[str]]] = []
+    for number, row in rows_of(name, content, problems):
+        place = name, number
+        if bound := BOUND.fullmatch(row):
+            fragments = fragments_of(bound[3])
+            is_sound(bound[2], fragments, spec.options["classes"], place, reading, problems)
+            if bound[1] in spans and not problems.has_counted("brat-id-twice"):
+                where, found = f"{named(place)}: {shown(bound[1])}", shown(bound[1])
+                problems.add("brat-id-twice", where, line=number, item=item_of(name), found=found)
+            begin, end = envelope(fragments)
+            spans[bound[1]] = f"{begin} {end}", bound[2]
+        elif relation := RELATION.fullmatch(row):
+            relations.append((place, relation.groups()))
+        elif row.strip() and (row.startswith("R") or not OTHER.fullmatch(row)):
+            report_line(row, EXPECTED_RELATION if row.startswith("R") else EXPECTED, place, problems)
+    for place, (kind, *ends) in relations:
+        known = is_known(kind, spec.options["relations"], place, reading, problems)
+        missing = next((end for end in ends if end not in spans), None)
+        if missing is not None and not problems.has_counted("brat-reference"):
+            where, found = f"{named(place)}: {shown(missing)}", shown(missing)
+            problems.add("brat-reference", where, line=place[1], item=item_of(name), found=found)
+        if known and missing is None:
+            sides = [spans[end] for end in ends]
+            yield (
+                kind,
+                *(cell for side in (sorted(sides) if kind in spec.options["symmetric"] else sides) for cell in side),
+            )
+
+
+def write(answers: Tuples, spec: FormatSpec) -> bytes:
+    """Write a zip with a file per item, which contains the item's relations and their spans."""
+    return packed({f"{item}{ENDING}": _written(answers.of_item(row)).encode() for row, item in enumerate(answers.ids)})
+
+
+def _written(relations: Sequence[Cells]) -> str:
+    spans = dict.fromkeys(side for _, *ends in relations for side in ((ends[0], ends[1]), (ends[2], ends[3])))
+    numbers = {span: number for number, span in enumerate(spans, 1)}
+    lines = [f"T{number}\t{kind} {position}\t\n" for (position, kind), number in numbers.items()]
+    for number, (kind, start, start_kind, end, end_kind) in enumerate(relations, 1):
+        first, second = numbers[start, start_kind], numbers[end, end_kind]
+        lines.append(f"R{number}\t{kind} Arg1:T{first} Arg2:T{second}\n")
+    return "".join(lines)
+
+
+BRAT_RELATIONS = Format(
+    "brat-relations",
+    "tuples",
+    "Relations in brat standoff format, in the same kind of files as for `brat`. Each line such as `R1<TAB>lives_in "
+    "Arg1:T1 Arg2:T2` is a tuple with the columns `relation`, `from`, `from_type`, `to` and `to_type`. `from` and "
+    "`to` contain the start and end positions of the text-bound annotations in `Arg1` and `Arg2`, such as `0 5`.",
+    "classes: [PER, LOC], relations: [lives_in, spouse], symmetric: [spouse]",
+    OPTIONS,
+    read,
+    write,
+    suffix,
+    size,
+    finish_options,
+    leaves_out_empty=True,
+    is_zip=True,
+)
