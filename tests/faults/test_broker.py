@@ -95,7 +95,7 @@ def test_a_new_process_of_the_pool_holds_no_connection_of_its_parent(
     worker.start()
     send(1)
     wait_until(lambda: bool(worker.busy), "a run is being scored")
-    killed = worker.busy
+    size, killed = len(children(worker.pid)), worker.busy
     for process in killed:
         os.kill(process, signal.SIGKILL)
     Submission.objects.update(lease_ends=database_now())
@@ -103,4 +103,13 @@ def test_a_new_process_of_the_pool_holds_no_connection_of_its_parent(
     wait_until(all_are_scored, "the first run and the baselines are scored")
     own = tcp_connections(worker.pid)
     assert own, "the worker talks to its broker"
-    assert not [child for child in children(worker.pid) if tcp_connections(child) & own]
+
+    def replaced() -> bool:
+        pool = children(worker.pid)
+        return len(pool) == size and not set(pool) & set(killed)
+
+    def shared() -> bool:
+        return any(tcp_connections(child) & own for child in children(worker.pid))
+
+    wait_until(replaced, "new processes replace the killed ones")
+    wait_until(lambda: not shared(), "the new processes have closed their parent's connections")
