@@ -106,6 +106,8 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
                 "title": one.rule.title,
                 "tracks": one.rule.tracks,
                 "by": one.rule.by,
+                "weights": one.rule.weights,
+                "missing": one.rule.missing,
                 "rows": [{"rank": row.rank, "team": row.team, "value": row.value} for row in one.rows],
             }
             for one in board.combined

@@ -663,6 +663,8 @@ class CombinedAnswer(BaseModel):
     title: str
     tracks: list[str]
     by: str
+    weights: list[float]  # in the order of the tracks; empty if all are equal
+    missing: str  # how a track counts in which a team has no ranked run
     rows: list[CombinedRowAnswer]
 
 

@@ -238,6 +238,8 @@ def agreement_table(found: Insights) -> LatexTable:
 def overall_table(one: Combined) -> LatexTable:
     """Show one overall ranking, with the best team first."""
     over = _("over %(tracks)s.") % {"tracks": ", ".join(one.rule.tracks)}
+    if one.rule.by == "mean-score":
+        over += f" {one.included}"
     return LatexTable(
         label=f"tab:overall-{one.rule.slug}",
         caption=f"{one.rule.title}: {over} {one.rule.note}".strip(),

@@ -16,6 +16,7 @@ from portal.queries.statistics import StatisticsTable, statistics_of
 from portal.times_and_numbers import language_name
 from scoring.definition import Overall
 from scoring.formats import answer_kind
+from scoring.metrics.combination import Combination
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,15 @@ class Combined:
     def weights(self) -> str:
         """The weights of the tracks as text, such as `2 : 1`. Empty if the rule does not define weights."""
         return " : ".join(f"{weight:g}" for weight in self.rule.weights)
+
+    @property
+    def included(self) -> str:
+        """Which teams a mean score ranks, and how it counts a track in which a team has no ranked run."""
+        return {
+            "unranked": _("Only teams with a ranked run in every track are included."),
+            "zero": _("A track in which a team has no ranked run counts as 0."),
+            "skip": _("A track in which a team has no ranked run is skipped: the mean covers the team’s other tracks."),
+        }[self.rule.missing]
 
     @property
     def decimals(self) -> int:
@@ -175,8 +185,9 @@ def combined(
 ) -> Combined:
     """Rank the teams by this rule. `places` are keyed by team and track. `own` is the name of the viewer's team.
 
-    `borda` adds up the (weighted) number of lower-ranked teams over all tracks. `mean-rank` and `mean-score` include
-    only teams that are ranked in every track. Equal values share a rank, and the ranks after it are skipped.
+    `borda` adds up the (weighted) number of lower-ranked teams over all tracks. `mean-rank` and, by default,
+    `mean-score` include only teams that are ranked in every track. Teams that are ranked in none are left out. Equal
+    values share a rank, and the ranks after it are skipped.
     """
     values = {team: value for team, own in places.items() if (value := _value(rule, own)) is not None}
     sign = -1 if rule.by == "borda" or (rule.by == "mean-score" and high_is_good) else 1
@@ -190,10 +201,12 @@ def _value(rule: Overall, own: Mapping[str, Placement]) -> float | None:
     found = [(weight, own[track]) for track, weight in weights.items() if track in own]
     if rule.by == "borda":
         return float(sum(weight * (place.ranked - place.rank) for weight, place in found)) if found else None
-    if len(found) < len(rule.tracks):
+    if not found or (rule.missing == "unranked" and len(found) < len(rule.tracks)):
         return None
-    total = sum(weight * (place.rank if rule.by == "mean-rank" else place.value) for weight, place in found)
-    return total / sum(weights.values())
+    if rule.by == "mean-rank":
+        return sum(weight * place.rank for weight, place in found) / sum(weights.values())
+    mean = Combination.mean(list(weights.values()), skips=rule.missing == "skip")
+    return mean.score([own[track].value if track in own else None for track in weights])
 
 
 def _groups(tracks: list[Track]) -> tuple[Group, ...]:

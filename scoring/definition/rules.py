@@ -67,7 +67,7 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     yield from _errors_of_team(definition, sound)
     yield from _errors_of_phases(definition, sound)
     if _are_sound("slug", definition, sound):
-        yield from _errors_of_overall(definition)
+        yield from _errors_of_overall(definition, sound)
         yield from _errors_of_gold(definition, sound)
         if sound("votes") and _are_sound("items", definition, sound) and _are_sound("format", definition, sound):
             yield from _errors_of_votes(definition)
@@ -338,7 +338,7 @@ def _errors_of_one_submission(phase: Phase) -> Iterator[tuple[str, str, str | No
         yield "runs_per_day", sentence, None
 
 
-def _errors_of_overall(definition: Definition) -> Iterator[Error]:
+def _errors_of_overall(definition: Definition, sound: Sound) -> Iterator[Error]:
     slugs = [track.slug for track in definition.tracks]
     for place, overall in enumerate(definition.overall):
         for at, slug in enumerate(overall.tracks):
@@ -349,6 +349,23 @@ def _errors_of_overall(definition: Definition) -> Iterator[Error]:
                 f"there are {len(overall.weights)} weights for {len(overall.tracks)} tracks: set one for each track"
             )
             yield ("overall", place, "weights"), sentence, None
+        if overall.missing != "unranked" and overall.by != "mean-score":
+            sentence = f"missing: {overall.missing} is only allowed with by: mean-score"
+            yield ("overall", place, "missing"), sentence, None
+        if overall.missing == "zero" and sound("tracks"):
+            costs = [track.slug for track in definition.tracks if track.slug in overall.tracks and _is_cost(track)]
+            if costs:
+                sentence = (
+                    f"in the track {costs[0]}, lower values of the ranking metric are better, so missing: zero would "
+                    "reward teams for leaving the track out; use skip or unranked"
+                )
+                yield ("overall", place, "missing"), sentence, "skip"
+
+
+def _is_cost(track: Track) -> bool:
+    """Return whether lower values of the ranking metric are better."""
+    chosen = (spec for spec in track.metrics if spec.key == track.rank_by and not registry.validate(spec, track))
+    return any(not registry.describe(spec).higher_is_better for spec in chosen)
 
 
 def _errors_of_gold(definition: Definition, sound: Sound) -> Iterator[Error]:

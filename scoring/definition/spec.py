@@ -98,12 +98,17 @@ class Overall:
 
     slug: str = declare(SLUG, "Short name of the ranking in URLs.")
     title: str = declare(TEXT, "Name of the ranking in lists and headings.", default=slug_of)
-    tracks: tuple[str, ...] = declare(
-        WORDS, "Slugs of the tracks. Only teams with a ranked run in each track are ranked."
-    )
+    tracks: tuple[str, ...] = declare(WORDS, "Slugs of the tracks.")
     by: Literal["mean-rank", "borda", "mean-score"] = declare(
         one_of("mean-rank", "borda", "mean-score"),
         "How tracks are combined: mean rank, Borda count or mean score.",
+    )
+    missing: Literal["unranked", "zero", "skip"] = declare(
+        one_of("unranked", "zero", "skip"),
+        "What happens to a team without a ranked run in one of the tracks. With `unranked`, a mean rank or mean score "
+        "leaves the team out. Only for `mean-score`: with `zero`, the track counts as 0, and with `skip`, the mean "
+        "covers only the team's other tracks. A Borda count always ranks the team, without points for this track.",
+        default="unranked",
     )
     weights: tuple[float, ...] = declare(
         many(number("1")), "Weights of the tracks, in their order. By default, all are equal.", default=()

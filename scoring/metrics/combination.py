@@ -37,6 +37,16 @@ class Combination:
         weights = spec.options["weights"] or [1.0] * parts
         return cls(spec.options["by"], np.array(weights, np.float64), spec.options["missing"] == "skip")
 
+    @classmethod
+    def mean(cls, weights: Sequence[float], *, skips: bool) -> "Combination":
+        """Return a weighted mean."""
+        return cls("mean", np.array(weights, np.float64), skips)
+
+    def score(self, values: Sequence[float | None]) -> float | None:
+        """Return the score for the parts' values. None means undefined."""
+        value = float(self(np.array([np.nan if value is None else value for value in values])))
+        return value if np.isfinite(value) else None
+
     def __call__(self, values: Numbers) -> Numbers:
         """Return the scores (…) for the parts' values (…, parts), NaN where undefined."""
         missing = np.isnan(values)

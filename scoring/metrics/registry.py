@@ -154,11 +154,7 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
     """
     if spec.of:
         values = [compute(comparison, part) for part in parts_of(spec, comparison.gold)]
-        if not values:
-            return None
-        combine = Combination.of(spec, len(values))
-        combined = float(combine(np.array([np.nan if one is None else one for one in values])))
-        return combined if math.isfinite(combined) else None
+        return Combination.of(spec, len(values)).score(values) if values else None
     metric = _suited(spec, comparison)
     judged = comparison if spec.where is None or metric.sees_background else restricted(comparison, spec.where)
     value = None if judged is None else metric.compute(judged, spec)

@@ -272,6 +272,7 @@ def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
         file.write(
             "overall:\n  - {slug: all, title: Together, tracks: [one, two], by: borda, weights: [2, 0.5], "
             'note: "The portal\'s own."}\n'
+            "  - {slug: mean, tracks: [one, two], by: mean-score, missing: zero}\n"
         )
     send_run(new_team(import_shared_task(None, tiny_folder, EVALUATION).shared_task, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -283,16 +284,21 @@ def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
     assert "Track weights: 2 : 0.5." in text
     assert text.count("your team") == 0
     table = client.get(f"{address}&format=csv").content.decode().splitlines()
-    assert table[0].endswith("two accuracy,overall all rank,overall all borda")
-    assert table[1] == "Ostro,1,0.75,,,1,0.0"
+    assert table[0].endswith(
+        "two accuracy,overall all rank,overall all borda,overall mean rank,overall mean mean-score"
+    )
+    assert table[1] == "Ostro,1,0.75,,,1,0.0,1,0.375"
+    assert "A track in which a team has no ranked run counts as 0." in text
     answer = client.get(f"{address}&format=json").json()
     assert answer["rows"] == [{"team": "Ostro", "tracks": {"one": {"rank": 1, "value": 0.75}}}]
     assert answer["overall"][0]["rows"] == [{"rank": 1, "team": "Ostro", "value": 0.0}]
+    assert [(one["weights"], one["missing"]) for one in answer["overall"]] == [([2, 0.5], "unranked"), ([], "zero")]
     assert answer["tracks"][0]["gold_version"] == 1
     client.force_login(captain(team))
-    assert client.get(address).content.decode().count("your team") == 2
+    assert client.get(address).content.decode().count("your team") == 3
     entries = pack_of(team.shared_task)
     assert "1 & Ostro & 0" in entries.read("tables/overall-all.tex").decode()
+    assert "no ranked run counts as 0." in entries.read("tables/overall-mean.tex").decode()
     assert entries.read("data/overall.csv").decode().splitlines() == table
     assert rb"\input{tables/overall-all}" in entries.read("paper.tex")
     team.shared_task.phases.update(released=None)
@@ -321,6 +327,24 @@ PLACES = {
 def test_several_tracks_as_one(by, weights, expected):
     rule = Overall(slug="all", title="All", tracks=("x", "y"), by=by, weights=weights)
     rows = combined(rule, PLACES, high_is_good=True).rows
+    assert [(row.rank, row.team, row.value) for row in rows] == [
+        (rank, team, pytest.approx(value)) for rank, team, value in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    ("missing", "weights", "expected"),
+    [
+        ("unranked", (), [(1, "B", 0.65), (2, "A", 0.5)]),
+        ("zero", (), [(1, "B", 0.65), (2, "A", 0.5), (3, "D", 0.2), (4, "C", 0.1)]),
+        ("skip", (), [(1, "B", 0.65), (2, "A", 0.5), (3, "D", 0.4), (4, "C", 0.2)]),
+        ("zero", (3.0, 1.0), [(1, "A", 0.7), (2, "B", 0.575), (3, "C", 0.15), (4, "D", 0.1)]),
+        ("skip", (3.0, 1.0), [(1, "A", 0.7), (2, "B", 0.575), (3, "D", 0.4), (4, "C", 0.2)]),
+    ],
+)
+def test_a_track_without_a_ranked_run_counts_as_declared(missing, weights, expected):
+    rule = Overall(slug="all", title="All", tracks=("x", "y"), by="mean-score", weights=weights, missing=missing)
+    rows = combined(rule, PLACES | {"E": {"z": Placement(1, 0.9, 1)}}, high_is_good=True).rows
     assert [(row.rank, row.team, row.value) for row in rows] == [
         (rank, team, pytest.approx(value)) for rank, team, value in expected
     ]

@@ -65,6 +65,31 @@ def test_tracks_of_an_overall_ranking_have_a_weight_each(write_task: Callable[[s
         assert [code for code, _ in found] == ["definition-rule"]
 
 
+OVERALL = """overall:
+  - {{slug: all, tracks: [{tracks}], by: {by}, missing: {missing}}}
+"""
+
+
+def test_a_mean_score_says_how_a_missing_track_counts(write_task: Callable[[str], Path]) -> None:
+    def read(missing: str, by: str = "mean-score", tracks: str = "task1-hard", text: str = DEFINITION) -> Path:
+        return write_task(text + OVERALL.format(by=by, missing=missing, tracks=tracks))
+
+    costs = DEFINITION.replace("metrics: [icm_soft]\n    rank_by: icm_soft", "metrics: [mae]\n    rank_by: mae")
+    unknown = DEFINITION.replace("rank_by: icm_soft", "rank_by: icm")
+
+    for missing in ("unranked", "zero", "skip"):
+        assert load_definition(read(missing)).overall[0].missing == missing
+    assert load_definition(read("unranked", by="borda")).overall[0].missing == "unranked"
+    place = "overall[0].missing"
+    assert errors(read("reject"))[0][1] == place
+    assert errors(read("zero", by="mean-rank")) == errors(read("skip", by="borda")) == [("definition-rule", place)]
+    # Lower values of `mae` are better, so a missing track would get the best score.
+    assert errors(read("zero", tracks="task1-hard, task1-soft", text=costs)) == [("definition-rule", place)]
+    assert load_definition(read("skip", tracks="task1-soft", text=costs)).overall[0].missing == "skip"
+    assert load_definition(read("zero", text=costs)).overall[0].missing == "zero"
+    assert errors(read("zero", tracks="task1-soft", text=unknown)) == [("definition-rule", "tracks[2].rank_by")]
+
+
 ROUNDS = {
     "opens": '"2027-01-01 00:00 UTC"',
     "closes": '"2027-01-08 00:00 UTC"',
