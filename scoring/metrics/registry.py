@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
-
 from scoring.definition import MetricSpec, Track
 from scoring.definition.slices import RIGHT
 from scoring.formats import FORMATS, answer_kind
