@@ -175,7 +175,7 @@ class Phase(Answer, frozen=True, kw_only=True):
     opens: datetime
     closes_for_you: datetime | None
     is_open: bool
-    round_days: int | None = None  # None also if the portal is older and has no rounds
+    round_days: int | None = None  # also None if the portal is too old to have rounds
     limits: list[Limit]
     submissions: int | None = None
     replaces: Upload | None = None

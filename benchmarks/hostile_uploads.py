@@ -557,7 +557,7 @@ def _archive(content: Callable[[int], bytes], pattern: Callable[[int], str], cou
 
 
 def _right_name(number: int) -> str:
-    """Return the valid run name with this number. The tracks take turns."""
+    """Return the valid run name with this number. Consecutive numbers are for different tracks."""
     track = list(TRACKS)[number % len(TRACKS)].replace("-", "_")
     return f"{track}_{TEAM}_{number // len(TRACKS) + 1}.txt"
 

@@ -33,7 +33,9 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
         task_argument(parser)
         parser.add_argument("--name", metavar="NAME", help="sign the agreement with your full name")
         parser.add_argument(
-            "--yes", action="store_true", help="sign without confirmation; this means that you have read the agreement"
+            "--yes",
+            action="store_true",
+            help="sign without being asked; by using this option, you confirm that you have read the agreement",
         )
         declare(parser, sign)
         return

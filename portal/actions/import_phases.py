@@ -23,10 +23,12 @@ HAS_OPENED = Invalid.declare(
 SEVERAL_UPLOADS = Conflict.declare(
     "several_uploads",
     ngettext_lazy(
-        "%(n)d team has more than one upload in this phase. With submissions: 1, a later upload would replace all of "
-        "them. Remove submissions from the phase, or add another phase with submissions: 1.",
-        "%(n)d teams have more than one upload in this phase. With submissions: 1, a later upload would replace all of "
-        "them. Remove submissions from the phase, or add another phase with submissions: 1.",
+        "%(n)d team has more than one upload in this phase. With “submissions: 1”, a later upload would replace all "
+        "of them. Remove the key “submissions” from this phase in task.yaml, or add another phase with "
+        "“submissions: 1”.",
+        "%(n)d teams have more than one upload in this phase. With “submissions: 1”, a later upload would replace all "
+        "of them. Remove the key “submissions” from this phase in task.yaml, or add another phase with "
+        "“submissions: 1”.",
         "n",
     ),
 )

@@ -45,7 +45,7 @@ PUSH_RUNNING = Conflict.declare(
 )
 NOT_READY = Conflict.declare("push_not_ready", _("This push can’t be applied in its current state (%(state)s)."))
 STALE = Conflict.declare("push_stale", _("The task has changed since this push was checked. Push the folder again."))
-UNSURE = Invalid.declare("push_unsure", _("Confirm these effects:\n%(effects)s"))
+UNSURE = Invalid.declare("push_unsure", _("Confirm that you want these effects:\n%(effects)s"))
 _LIMITS = [TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
 
 

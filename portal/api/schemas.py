@@ -680,7 +680,7 @@ class OverallAnswer(BaseModel):
 
 
 class ReleaseAnswer(BaseModel):
-    """A released leaderboard, saved in its released state."""
+    """A leaderboard as it was released."""
 
     track: str
     phase: str

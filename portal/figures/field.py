@@ -135,7 +135,7 @@ def correlations(found: Sequence[tuple[Column, Sequence[float | None]]]) -> Figu
     return _square(
         "metric-correlations",
         _("Rank correlation between metrics"),
-        _("Spearman correlation over the official runs. A dash means that one metric is the same for all runs."),
+        _("Spearman correlation over the official runs. A dash means that a metric has the same value for all runs."),
         {name: dict(zip(heads, row, strict=True)) for name, row in values.items()},
     )
 

@@ -16,7 +16,7 @@ from portal.models.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A rule that chooses the first run in this order.
+    """A rule that sorts runs by these fields and chooses the first.
 
     A leading minus means descending order. Nulls come last.
     """

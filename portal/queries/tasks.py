@@ -42,7 +42,7 @@ class TaskPage:
 
     @property
     def lacks_second_factor(self) -> bool:
-        """Whether a second factor is all that the user still needs in order to act as an organizer."""
+        """Whether the user organizes the task but cannot act as an organizer yet, for lack of a second factor."""
         return self.organizes and not self.is_organizer
 
 

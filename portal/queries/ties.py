@@ -9,7 +9,7 @@ from portal.queries.board_table import Bracket, Row
 
 
 def groups_of(selection: Selection) -> dict[int, str]:
-    """Map evaluations to letters. Empty if the groups were computed for other runs than those that are ranked now."""
+    """Map evaluations to letters. Empty if the groups were computed for different runs than the ranked ones."""
     groups: Mapping[str, int] = selection.board.comparison.get("groups", {})
     ranked = {str(pk) for pk, rank in selection.ranks.items() if rank is not None}
     return {int(pk): letter(group) for pk, group in groups.items()} if ranked == groups.keys() else {}

@@ -13,7 +13,7 @@ VALID, INVALID, USAGE = 0, 1, 2
 
 
 class UsageError(Exception):
-    """The arguments cannot be used. The message says why, and the report, if there is one, lists the errors."""
+    """The arguments are invalid. The message says why, and the report, if there is one, lists the errors."""
 
     def __init__(self, message: str, report: Report | None = None) -> None:
         super().__init__(message)

@@ -20,7 +20,7 @@ def read_moment(value: Value) -> datetime:
     try:
         zone = _zone(zone_name)
     except (ValueError, KeyError, OSError):
-        value.invalid("a time in AoE, UTC or an existing time zone, such as Europe/Madrid")
+        value.invalid("a time in AoE, UTC or a valid time zone, such as Europe/Madrid")
         return datetime.max.replace(tzinfo=UTC)
     try:
         local = datetime.fromisoformat(day_and_time).replace(tzinfo=zone)

@@ -48,9 +48,9 @@ def why_slow(expression: str) -> str | None:
 
 
 def _repeats(steps: Any, outer: int = 1) -> Iterable[tuple[int, bool]]:
-    """Yield, for each repeat, how many times its part can be repeated, and whether the part can be empty.
+    """For each repeat, yield how many times its part can be repeated, and whether the part can be empty.
 
-    The number of times is multiplied by those of enclosing repeats.
+    For nested repeats, the numbers are multiplied.
     """
     for op, value in steps:
         times = outer

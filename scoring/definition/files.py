@@ -16,7 +16,9 @@ from scoring.definition.yaml_values import Value
 
 FEWEST, MOST = 2, 50
 RESERVED = ("team", "number", "track", "split", "right")
-NAME = matching("[a-z][a-z_]{0,29}", "lowercase letters and underscores, such as language", "field name")
+NAME = matching(
+    "[a-z][a-z_]{0,29}", "a name of lowercase letters and underscores, such as source_language", "field name"
+)
 VALUE = limited(
     matching(
         SPLIT_PATTERN,

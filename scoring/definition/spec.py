@@ -111,7 +111,7 @@ class Overall:
         default="unranked",
     )
     weights: tuple[float, ...] = declare(
-        many(number("1")), "Weights of the tracks, in their order. By default, all are equal.", default=()
+        many(number("1")), "Weights of the tracks, in their order. By default, all tracks count equally.", default=()
     )
     note: str = declare(TEXT, "Note shown below the ranking.", default="")
 

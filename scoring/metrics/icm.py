@@ -2,8 +2,8 @@
 
 ICM(A, G) = α1 I(A) + α2 I(G) − β I(A ∪ G), averaged over the items. The coefficients are 2, 2 and 3 by default. The
 information content of a single class is I(c) = −log2 P(c), where P(c) is the share of gold items with c or a descendant
-of c, and 1 / N for a class that the gold never has. For a set, I is the sum of w(c) = I(c) − I(parent of c) over the
-set and all ancestors. In a tree, this equals the recursive definition by deepest common ancestors, in any order. For
+of c, and 1 / N for a class without gold items. For a set, I is the sum of w(c) = I(c) − I(parent of c) over the set
+and all ancestors. In a tree, this equals the recursive definition by deepest common ancestors, in any order. For
 sets that contain all ancestors, I(A ∪ G) = I(A) + I(G) − I(A ∩ G), so the mean follows from three counts per class.
 
 The information content of a class is always computed from the whole gold, even if only some items or samples of items

@@ -421,7 +421,7 @@ def _validate_part(metric: Metric, spec: MetricSpec, track: Track) -> str | None
             else None
         )
     if not allowed:
-        return f"{spec.name} does not accept a class or column, but found {spec.part}"
+        return f"{spec.name} does not accept a class or column: remove {spec.part}"
     return None if spec.part in allowed else f"{spec.part} is not one of {', '.join(dict.fromkeys(allowed))}"
 
 

@@ -16,7 +16,7 @@ from scoring.metrics.slices import in_slice
 
 
 def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], float | None]:
-    """Return a function for the area over positive group items and negative background items, or vice versa."""
+    """Return a function for the AUC on positive group items and negative background items, or vice versa."""
 
     def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
         gold = comparison.gold
@@ -32,7 +32,7 @@ def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], f
 
 
 def _of_class(comparison: MatrixComparison, name: str, has_positives: NDArray[np.bool_]) -> float | None:
-    """Return the area over positive items where `has_positives` (items,) is True and negative items elsewhere."""
+    """Return the AUC on positive items where `has_positives` (items,) is True, and negative items elsewhere."""
     gold, at = comparison.gold, comparison.position(name)
     if at >= len(gold.tree.classes):
         return None

@@ -237,7 +237,7 @@ def errors_of_naming(
     if archive.fields - {"team"}:
         yield "archive", "the only allowed field is {team}"
     if ("number" in run.fields) != bool(naming.numbers):
-        yield "number", "use {number} in names and list the run numbers, or do neither"
+        yield "number", "either use {number} in names and list the run numbers, or leave out both"
     yield from _errors_of_aliases(naming, slugs, files.values())
     yield from _errors_of_spelling(naming, slugs)
 

@@ -101,7 +101,7 @@ def example(
 def common_name(definition: Definition, name: str) -> str:
     """Return the run's name. If the run has several files, replace the file's field value with the field's placeholder.
 
-    The result stands for all files of the run.
+    So all files of a run have the same run name.
     """
     named = read(definition, name, None)
     return (named and named.common) or name
@@ -115,7 +115,7 @@ def example_archive(definition: Definition, team: str | None) -> str | None:
 
 
 def _explain(rule: Rule, name: str) -> NameReading:
-    """Read a name. If it is invalid, report as errors the fewest parts of the rule that make it match when waived."""
+    """Read a name. If it is invalid, report the smallest set of the rule's parts that it breaks."""
     clean = _without_oddities(name, rule.pattern.depth)
     report = Report()
     is_odd = clean != composed(name)
@@ -134,7 +134,7 @@ def _explain(rule: Rule, name: str) -> NameReading:
 
 
 def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], NameReading | None]:
-    """Return the fewest parts of the rule that make the name match when waived, and the resulting reading (or None)."""
+    """Return the smallest set of the rule's parts that the name breaks, and how to read it without them (or None)."""
     if rule.match(name, frozenset(rule.parts)):
         for waived in chain.from_iterable(combinations(rule.parts, size) for size in range(len(rule.parts) + 1)):
             if named := rule.match(name, frozenset(waived)):

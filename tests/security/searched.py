@@ -1,4 +1,4 @@
-"""Runs that also search their child's memory. The child imports this module, so it must not import Django."""
+"""A stand-in for `Runs` that also searches the child's memory. The child imports this module, so no Django here."""
 
 import re
 from pathlib import Path

@@ -78,7 +78,7 @@ def test_the_table_has_rows_for_what_others_wrote_and_none_for_what_actions_deci
     assert {(name, method) for name in others for method in METHODS} <= rows
     assert {name for name, _method in rows} <= set(NAMES)
     assert not rows & {(name, "POST") for name, _action in CALLS}
-    assert set(OWN_NAMES) <= {name for name, _ in (*rows, *CALLS)}  # a new URL needs a row or an action
+    assert set(OWN_NAMES) <= {name for name, _ in (*rows, *CALLS)}  # each new URL needs an entry in `rows` or `CALLS`
 
 
 def test_every_action_that_an_address_calls_is_called_here() -> None:

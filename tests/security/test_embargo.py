@@ -365,7 +365,7 @@ CLOSED = {  # what a captain sees of hidden phases, and where, if one queryset l
 def test_nothing_but_the_gate_hides_them(
     world: World, people: dict[str, User | None], phases: dict[str, Phase], monkeypatch, gate: type, method: str
 ) -> None:
-    """If any one of the querysets lets everything through, the search above finds what becomes visible."""
+    """If one of the querysets returned everything, the search above would find what becomes visible."""
     monkeypatch.setattr(gate, method, lambda self, *_viewer_and_time: self.all())
     phase, places = CLOSED[gate, method]
     found = look(world, {"captain": people["captain"]}, RELEASE, only=places, enough={phase})

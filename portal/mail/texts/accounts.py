@@ -75,10 +75,15 @@ def mail_code(context: Context) -> MailContent:
     """
     return _content(
         _("Agon: your confirmation code"),
-        text(_("You are changing how you sign in to Agon. Enter this code on the page that asks for it:")),
+        text(_("You’re changing how you sign in to Agon. To continue, enter this code:")),
         secret(context["code"]),
-        text(_("The code works for 15 minutes in the browser where you requested it. Do not share the code.")),
-        text(_("If you did not request this code, someone else knows your password. Choose a new password now:")),
+        text(_("The code is valid for 15 minutes, in the browser where you requested it. Don’t share it with anyone.")),
+        text(
+            _(
+                "If you didn’t request this code, someone else has signed in to your account and probably knows your "
+                "password. Choose a new password now:"
+            )
+        ),
         button(_("Choose new password"), page("account_reset_password")),
     )
 

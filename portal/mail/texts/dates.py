@@ -25,8 +25,8 @@ def deadline(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent
             text(
                 _(
                     "Don’t wait until the last hour. An upload is on time only if the whole file arrives before the "
-                    "deadline. To check a file first, select “Validate only” on the same page. Validation uses no "
-                    "quota."
+                    "deadline. To check a file first, select “Validate only” on the “Submit” page. Validation uses "
+                    "no quota."
                 )
             ),
             button(_("Upload runs"), page("submit", mail.shared_task.slug)),

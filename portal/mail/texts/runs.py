@@ -189,7 +189,9 @@ def _in_steps(step: float) -> str:
 
 def _when_scores(phase: Phase) -> str:
     if phase.scores == Phase.Scores.AT_ONCE:
-        return _("You’ll get the scores in another email. The scores also appear on the leaderboard immediately.")
+        return _(
+            "You’ll get the scores in another email. They also appear on the leaderboard as soon as they are ready."
+        )
     if phase.scores == Phase.Scores.NEVER:
         return _("The organizers do not publish the scores of this phase.")
     return _("The scores are hidden until the organizers release them. You’ll get another email then.")

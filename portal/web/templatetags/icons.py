@@ -61,7 +61,7 @@ STATES: dict[str, tuple[str, str, str | Promise]] = {
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """Draw the icon with this name at 16 px. The word next to it must say the same."""
+    """Draw the icon with this name at 16 px. Screen readers skip it, so the word next to it must say the same."""
     drawing = mark_safe(DRAWINGS[name])  # noqa: S308 - our own constants
     return format_html('<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>', drawing)
 

@@ -72,7 +72,7 @@ def _effects() -> dict[str, list[str]]:
         ],
         "show": [_("Everyone can see the task again in its current state.")],
         "delete": [
-            _("The task and everything in it are deleted, including gold, teams and runs. You can’t undo this.")
+            _("The task and everything in it will be deleted, including gold, teams and runs. You can’t undo this.")
         ],
     }
 

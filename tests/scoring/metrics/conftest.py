@@ -54,7 +54,7 @@ def _evaluate(python: Path, driver: Path) -> Evaluate:
 
 
 def _make(root: Path, config: pytest.Config, name: str) -> Path:
-    """Return a peer's environment, which is kept for later runs. If it cannot be created, skip the test."""
+    """Return the Python of a peer's environment, which later runs reuse. If it cannot be created, skip the test."""
     folder, requirements = Path(config.cache.mkdir(name)), root / f"tests/{name}-requirements.txt"
     python = folder / "venv" / "bin" / "python"
     done = folder / "done"
