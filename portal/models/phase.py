@@ -18,9 +18,9 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
 
         This depends on the window [opens, closes), on extra time, and on whether the phase has rounds.
         """
-        grace = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), phase=OuterRef("pk"), until__gt=at)
+        extended = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), until__gt=at).values("phase")
         endless = Q(closes__isnull=True) | Q(round_days__isnull=False)
-        return self.filter(endless | Q(closes__gt=at) | Exists(grace), opens__lte=at)
+        return self.filter(endless | Q(closes__gt=at) | Q(pk__in=extended), opens__lte=at)
 
     def of_public_tasks(self) -> Self:
         """Select phases of tasks that everyone can see, that is, not of drafts or hidden tasks."""

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, When
+from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, TextField, When
 from django.db.models.functions import Cast, Coalesce, Greatest
 
 from portal.models import Grace, Phase, Run, SharedTask, Team, Track, Viewer
@@ -47,7 +47,7 @@ class HomeLists:
     ended: list[TaskLine]
     languages: list[str]
     years: list[int]
-    page: Page[SharedTask]
+    page: Page[int]  # of the tasks' ids
 
     @property
     def count(self) -> int:
@@ -78,8 +78,9 @@ def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, p
     """Return a page of the shared tasks that the person may see. The number of queries is constant."""
     visible = SharedTask.objects.visible_to(viewer)
     found = _by_state((wanted or TaskFilter()).apply(visible), at)
-    shown = Paginator(found.prefetch_related("tracks", "phases__graces"), PAGE_SIZE).get_page(page)
-    tasks = list(shown.object_list)
+    shown = Paginator(list(found.values_list("pk", flat=True)), PAGE_SIZE).get_page(page)
+    known = SharedTask.objects.prefetch_related("tracks", "phases__graces").in_bulk(shown.object_list)
+    tasks = [known[pk] for pk in shown.object_list if pk in known]  # a draft may have been deleted since
     teams = _counts(Team.objects.filter(state=Team.State.APPROVED, shared_task__in=tasks), "shared_task")
     valid = Run.objects.filter(kind=Run.Kind.TEAM).exclude(state=Run.State.REJECTED)
     runs = _counts(valid.filter(track__shared_task__in=tasks), "track__shared_task")
@@ -100,9 +101,10 @@ def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, p
                 boards=tracks if has_public_scores else [],
             )
         )
-    codes = {code for one in visible.order_by().values_list("languages", flat=True).distinct() for code in one}
-    years = list(visible.values_list("year", flat=True).distinct().order_by("-year"))
-    return HomeLists(groups[OPEN], groups[UPCOMING], groups[ENDED], sorted(codes), years, shown)
+    choices = list(visible.order_by().values_list("languages", "year").distinct())
+    languages = sorted({code for codes, _year in choices for code in codes})
+    years = sorted({year for _codes, year in choices}, reverse=True)
+    return HomeLists(groups[OPEN], groups[UPCOMING], groups[ENDED], languages, years, shown)
 
 
 def _counts(rows: QuerySet[Any], by: str) -> dict[int, int]:
@@ -110,16 +112,20 @@ def _counts(rows: QuerySet[Any], by: str) -> dict[int, int]:
 
 
 def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
-    """Sort tasks for the home page, by the same rules as `deciding_phase`."""
+    """Sort tasks for the home page, by the same rules as `deciding_phase`.
+
+    Which tasks are open or upcoming is found once for all tasks. Dates are read only for these tasks.
+    """
+    is_open = Q(pk__in=Phase.objects.open(at).values("shared_task"))
+    is_upcoming = Q(pk__in=Phase.objects.filter(opens__gt=at).values("shared_task"))
     phases = Phase.objects.filter(shared_task=OuterRef("pk"))
     extended = Subquery(Grace.objects.filter(phase=OuterRef("pk"), team__isnull=True).values("until"))
     closings = phases.open(at).annotate(until=Greatest("closes", Coalesce(extended, "closes"))).order_by("until")
+    closing = Subquery(closings.exclude(closes__isnull=True).values("until")[:1])
+    opening = Subquery(phases.filter(opens__gt=at).order_by("opens").values("opens")[:1])
     tasks = tasks.annotate(
-        is_open=Exists(phases.open(at)),
-        closing=Subquery(closings.exclude(closes__isnull=True).values("until")[:1]),
-        opening=Subquery(phases.filter(opens__gt=at).order_by("opens").values("opens")[:1]),
-        group=Case(When(is_open=True, then=OPEN), When(opening__isnull=False, then=UPCOMING), default=ENDED),
-        moment=Case(When(is_open=True, then=F("closing")), default=F("opening")),
+        group=Case(When(is_open, then=OPEN), When(is_upcoming, then=UPCOMING), default=ENDED),
+        moment=Case(When(is_open, then=closing), When(is_upcoming, then=opening)),
     )
     return tasks.order_by("group", F("moment").asc(nulls_last=True), "-year", "title")
 
