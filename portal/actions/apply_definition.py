@@ -29,13 +29,13 @@ from scoring.metrics import describe
 PART_MISSING = Conflict.declare(
     "part_missing",
     _(
-        "The folder lacks parts of the task: %(parts)s. Add them to task.yaml again. You can remove tracks and "
-        "phases only from a draft, because people have already seen those of a public task."
+        "These parts of the task are missing from the folder: %(parts)s. Add them to task.yaml again. You can remove "
+        "tracks and phases only from a draft, because people have already seen those of a public task."
     ),
 )
 PART_HAS_RUNS = Conflict.declare(
     "part_missing",
-    _("The folder lacks parts of the task that have runs: %(parts)s. Add them to task.yaml again."),
+    _("These parts of the task have runs but are missing from the folder: %(parts)s. Add them to task.yaml again."),
 )
 
 SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task already uses this slug. Choose a different slug."))

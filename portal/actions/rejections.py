@@ -82,7 +82,7 @@ def require_few_rejections(user: User, team: Team, at: datetime) -> None:
     """Raise one of REJECTION_ERRORS if the person or the team has too many rejected uploads.
 
     Uploads that crashed their check count as rejected. Unchecked uploads count for at most an hour, so that an outage
-    does not block people for longer. They never count as rejected in a row.
+    does not block people for longer. They never count toward the ten-minute limit.
     """
     rejected, waiting, unchecked = count_uploads(user, team, at)
     if rejected.most >= REJECTED_AN_HOUR:

@@ -133,7 +133,7 @@ def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
     openapi_extra=AS_CSV_TOO,
 )
 def released_leaderboard(request: ApiRequest, task: str, track: str, phase: str, number: int) -> HttpResponse:
-    """A leaderboard in its released state."""
+    """A leaderboard as it was when released."""
     rows = ReleasedBoard.objects.public(request.at).select_related("track__shared_task", "phase__shared_task", "gold")
     wanted = {"track__slug": track, "phase__slug": phase, "number": min(number, 2**31 - 1)}
     board = released_table(get_object_or_404(rows, track__shared_task=find_task(request, task), **wanted))

@@ -595,7 +595,7 @@ class IntervalsAnswer(BaseModel):
 
 
 class ReleasedBoardAnswer(BaseModel):
-    """A leaderboard in its released state."""
+    """A leaderboard as it was when released."""
 
     shared_task: str
     track: str
@@ -680,7 +680,7 @@ class OverallAnswer(BaseModel):
 
 
 class ReleaseAnswer(BaseModel):
-    """A leaderboard as it was released."""
+    """A released leaderboard in a list of releases."""
 
     track: str
     phase: str

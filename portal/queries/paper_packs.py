@@ -19,7 +19,7 @@ class BoardsState:
 
 
 def boards_state(phase: Phase, at: datetime) -> BoardsState:
-    """Return the current state. It stays the same for as long as the pack would."""
+    """Return the current state, which changes whenever a new pack would differ."""
     is_public = phase.scores_are_public(at)
     boards = list(
         Board.objects.filter(phase=phase).order_by("track__position").values_list("pk", "revision", "gold", "scorer")

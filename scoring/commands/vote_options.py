@@ -38,9 +38,8 @@ def add_vote_options(parser: argparse.ArgumentParser) -> None:
         "votes",
         type=Path,
         metavar="VOTES",
-        help="JSON file with the votes for each item (for spans, each annotator's offsets), or a table with the "
-        "columns item, annotator and label. For tables, the track's columns can replace label. For spans, label is a "
-        "list of offsets",
+        help="JSON file with the votes for each item, or a table with the columns item, annotator and label; for "
+        "spans, each vote is a list of offsets; for tables, the track's columns can replace label",
     )
 
 

@@ -132,7 +132,7 @@ class VotesFile:
         "list of offsets.",
     )
     field: str | None = declare(WORD, "In a JSON file, the key that contains an item's votes.", default=None)
-    none: str | None = declare(WORD, "Label that means that none of the classes applies.", default=None)
+    none: str | None = declare(WORD, "Label for an item to which none of the classes applies.", default=None)
     also: tuple[str, ...] = declare(
         WORDS,
         "Additional labels from annotators that are not classes. Annotator agreement is also computed for them.",

@@ -33,7 +33,10 @@ _COLUMNS: Options = {
 
 
 def _distances(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    """Return each item's distance in kilometers (0 if the gold has no place), and 1 for items with a gold place."""
+    """Return each item's distance in kilometers and its weight: 1, or 0 if the gold has no place for the item.
+
+    Without a place in the gold, the distance is 0.
+    """
     at = [comparison.position(spec.options[name]) for name in ("latitude", "longitude")]
     radius = number(spec, "radius", RADIUS)
     if max(at) >= len(comparison.gold.tree.classes):

@@ -317,7 +317,7 @@ def test_one_of_two_simultaneous_applications_wins(field, organizer, monkeypatch
     read_basis, second_has_read = GoldUpload.basis_at, Event()
 
     def read_in_turn(upload, at):
-        """Let the second upload read its basis first and go on last, if no lock prevents it."""
+        """If no lock prevents it, let the second upload read its basis before the first one but continue after it."""
         if upload.pk == first.pk:
             second_has_read.wait(1)
             return read_basis(upload, at)

@@ -87,8 +87,9 @@ def test_a_public_task_keeps_its_parts_and_the_report_says_why(
     (problem,) = push.problems
     assert problem["file"] == "task.yaml"
     assert problem["message"] == (
-        "The folder lacks parts of the task: track two (1 run), phase without-gold. Add them to task.yaml again. You "
-        "can remove tracks and phases only from a draft, because people have already seen those of a public task."
+        "These parts of the task are missing from the folder: track two (1 run), phase without-gold. Add them to "
+        "task.yaml again. You can remove tracks and phases only from a draft, because people have already seen those "
+        "of a public task."
     )
     with pytest.raises(CommandError, match=r"track two \(1 run\), phase without-gold"):
         call_command("import_task", tiny_folder)

@@ -23,7 +23,7 @@ from portal.web.organize_forms import GoldForm, NoteForm
 from portal.web.sealing_handler import SealingHandler
 
 
-@csrf_exempt  # checking CSRF reads the body, so `_answer` does it after the sender is checked and sealing set up
+@csrf_exempt  # `_answer` checks CSRF later, because that reads the body
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def gold(request: SignedInRequest, slug: str) -> HttpResponse:
