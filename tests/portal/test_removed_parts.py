@@ -103,7 +103,7 @@ def test_runs_keep_their_track_in_a_draft_too(tiny: SharedTask, organizer: User,
     without_track_two(tiny_folder)
     push = pushed(organizer, packed(tiny_folder), tiny)
     assert codes(push) == {"part_missing"}
-    assert "that have runs: track two (1 run). Add" in push.problems[0]["message"]
+    assert "have runs but are missing from the folder: track two (1 run). Add" in push.problems[0]["message"]
     assert submission.runs.exists()
 
 
