@@ -392,6 +392,9 @@ PHRASES = (
     "{} requires the {} option: {}",
     "{} must be a column with a list of values; add values to the format",
     "there are {} weights for {} tracks: set one for each track",
+    "missing: {} is only allowed with by: mean-score",
+    "in the track {}, lower values of the ranking metric are better, so missing: zero would reward teams for leaving "
+    "the track out; use skip or unranked",
     "the phase {} never closes, so runs on the split {} could be copied from the published gold; remove round_days: "
     "from {}, or set published: false",
     "agreement on spans requires the texts of the split {}: add texts to the track",
