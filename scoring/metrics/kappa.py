@@ -58,7 +58,7 @@ def _contributions(agreement: Agreement) -> Callable[[MatrixComparison, MetricSp
 
 
 def _matthews_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
-    """Return the contributions, or None if the run has classes unknown to the gold, whose squares the sums lack."""
+    """Return the contributions. None if the run has classes unknown to the gold, because the sums leave these out."""
     if marks(comparison, spec.part).others.any():
         return None
     return _contributions(_matthews)(comparison, spec)

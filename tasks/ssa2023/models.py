@@ -30,7 +30,7 @@ def with_offenses(rng: np.random.Generator, texts: Sequence[str], hateful: Label
 
 
 def margins(texts: Sequence[str], hateful: Labels, asked: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-    """Return how far the `asked` texts are inside each model's class of hateful texts, by the model's file name."""
+    """Return each model's margins for the `asked` texts (positive: hateful), by the model's file name."""
     return {name: margins_of(*_features(make, texts, asked, hateful)) for name, make in _MODELS.items()}
 
 

@@ -91,7 +91,7 @@ def test_without_figures_the_image_lacks_that_extra() -> None:
 
 
 def size(path: Path) -> int:
-    """Return the total size of a file, or of all files below a folder. Links count nothing."""
+    """Return the total size of a file, or of all files below a folder. Links are not counted."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file() and not file.is_symlink())
 

@@ -244,7 +244,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     uploads, _, _ = states(services)
     captain, reader = services.captain("127.0.0.6"), services.visitor("127.0.0.8")
     names = "one_Meltemi_{}.json"
-    may_send = threading.Semaphore(0)  # limits the uploads that wait while no worker runs, because only 30 may wait
+    may_send = threading.Semaphore(0)  # only 30 uploads may wait while no worker runs
 
     def upload(number: int) -> str:
         may_send.acquire()

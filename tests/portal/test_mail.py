@@ -136,7 +136,7 @@ def test_a_team_that_was_shut_out_meanwhile_gets_no_password(approved, organizer
     decline_team(organizer, approved, EVALUATION, reason="<b>Who</b> are you?")
     deliver()
     assert not any(PASSWORD.search(body(message)) for message in smtp.mails)
-    (declined,) = smtp.mails  # the email about the approval is no longer true, so it is not sent
+    (declined,) = smtp.mails  # the email about the approval is outdated, so it is not sent
     assert "<b>Who</b> are you?" in body(declined)
     assert "&lt;b&gt;Who" in body(declined, "html")
     approved.refresh_from_db()

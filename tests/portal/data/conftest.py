@@ -24,7 +24,7 @@ def cleo(gated):
 
 @pytest.fixture
 def password(gated, cleo, organizer, smtp):
-    """Bora's data password. To get it, the team is approved and its captain signs the agreement."""
+    """Bora's data password, after the team was approved and its captain signed the agreement."""
     approve_team(organizer, Team.objects.get(name="Bora"), EVALUATION)
     sign(cleo, gated)
     return latest_password(smtp)
