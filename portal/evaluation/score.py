@@ -60,7 +60,7 @@ def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
     token = claim_run(run.pk, at)
     if token is None:
         return False
-    # Read rules, gold and scorer only after the claim; see `ask_again`.
+    # The rules, gold and scorer must be read after the claim; see `ask_again`.
     shared_task.refresh_from_db(fields=["scorer", "definition_sha256"])
     gold = GoldStandard.objects.newest(run.track, run.phase.split)
     if gold is None or not goes_by_this_scorer(shared_task):

@@ -33,7 +33,7 @@ VALUES_BY_SPLIT: Kind[Any] = either(VALUES, by_name(VALUES), lambda value: not v
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """The files of one run, which differ in one field of their names. They are also slices of the items."""
+    """The files of one run. Their names differ in one field, and its values are also slices of the items."""
 
     name: str = declare(
         NAME,

@@ -49,7 +49,7 @@ class Compared(Remembering, ABC):
     def by_chance(self, order: NDArray[np.intp]) -> Self:
         """Give each item the run's answers to a different item, chosen by `order`.
 
-        Answers that make no sense for a different item, such as spans, become empty.
+        Answers that depend on an item's text, such as spans, become empty.
         """
 
     @abstractmethod

@@ -22,7 +22,7 @@ UNDEFINED: Mapping[str, str] = {
     "precision_positive": "if the run answers no gold items or, with `unpredicted: skip`, never predicts 1",
     "recall": "if the gold lacks the class",
     "f1": "if the gold lacks the class",
-    "*_positive": "if the gold has no 1, or the run answers no gold items",
+    "*_positive": "if no gold value is 1, or the run answers no gold items",
     "*_macro_all": "if the run answers no gold items",
     "f1_macro_mean": ALWAYS_DEFINED,
     "f1_positive_mean": "only with `empty: skip`, if neither side has a 1 in any column",

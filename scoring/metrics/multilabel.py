@@ -1,7 +1,7 @@
 """Distances between label sets: Hamming loss and Jaccard similarity.
 
 In a table, the columns are the labels: an item has the labels of the columns with the value 1. Items that lack a gold
-value in any column are not judged. If an item has no answer, every label counts as incorrect, and none as shared.
+value in any column are left out. If an item has no answer, every label counts as incorrect, and none as shared.
 """
 
 import numpy as np
