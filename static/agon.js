@@ -9,6 +9,7 @@ function enhance() {
   document.querySelectorAll("form[data-upload]:not([data-enhanced])").forEach(enhanceUpload);
   document.querySelectorAll("[data-copy]").forEach((button) => { button.hidden = false; });
   document.querySelectorAll("[data-zone-offer]").forEach(offerZone);
+  document.querySelectorAll("code:not(a code, [data-kept])").forEach(keepWords);
   const tab = document.querySelector(".tabs [aria-current]");
   if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
 }
@@ -25,6 +26,20 @@ function useBrowserZone(time) {
   const year = part.year ? ` ${part.year}` : "";
   const second = part.second ? `:${part.second}` : "";
   time.textContent = `${part.weekday} ${part.day} ${part.month}${year}, ${part.hour}:${part.minute}${second} in ${place}`;
+}
+
+// Wraps code only between words. Browsers also wrap after hyphens, which would split options such as --task.
+function keepWords(code) {
+  code.dataset.kept = "";
+  for (const text of [...code.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.data.includes("-"))) {
+    text.replaceWith(...text.data.split(/(\s+)/).map((word) => {
+      if (!word.includes("-")) return word;
+      const span = document.createElement("span");
+      span.className = "word";
+      span.textContent = word;
+      return span;
+    }));
+  }
 }
 
 function offerZone(offer) {

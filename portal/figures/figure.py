@@ -68,7 +68,7 @@ class Figure:
             "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
             "description": f"{self.title}. {self.alt}",
             "data": {"values": self.data},
-            "config": config(theme),
+            "config": config(theme, is_small=is_small),
             "params": [{"name": "place", "value": "small" if is_small else "large"}],  # the labels' positions to use
             **(narrowed(self.drawing) if is_small else self.drawing),
         }

@@ -9,8 +9,11 @@ from portal.queries.whiskers import ends
 WIDTH, HEIGHT = 520, 340  # pixels
 SMALL = 328  # width in pixels of a whole figure on a screen that is 360 pixels wide
 PLANE = SMALL - 60  # width in pixels that remains next to the axis
+NAME_LIMIT = 110  # maximum width in pixels of a point's label in a small figure
 NUMBER = 34  # minimum width in pixels of a cell with a number
 _LETTER, _LINE, _MARK = 7, 16, 10  # in pixels: width of a letter, height of a line, size of a mark
+_GAP = 4  # pixels between two labels on a line
+_ROUNDS = 5  # in which each label's position is chosen again
 
 
 class LabelPosition(NamedTuple):
@@ -72,15 +75,28 @@ def label_positions(points: Sequence[tuple[float, float]], texts: Sequence[str],
 
     Points are in pixels, with y downwards.
     """
-    covered_boxes = [_box(x, y, _MARK, _MARK) for x, y in points]
-    places = []
-    for (x, y), text in zip(points, texts, strict=True):
-        boxes = {place: _label(x, y, text, place) for place in LABEL_POSITIONS}
-        covered = {place: sum(_meet(boxes[place], box) for box in covered_boxes) for place in LABEL_POSITIONS}
-        best = min(LABEL_POSITIONS, key=lambda place: (_outside(boxes[place], width), covered[place]))
-        covered_boxes.append(boxes[best])
-        places.append(best)
-    return places
+    limit = width if width == WIDTH else NAME_LIMIT
+    marks = [_box(x, y, _MARK, _MARK) for x, y in points]
+    choices = [
+        {place: _label(x, y, text, place, limit) for place in LABEL_POSITIONS}
+        for (x, y), text in zip(points, texts, strict=True)
+    ]
+
+    def cost(number: int, place: str, places: dict[int, str]) -> tuple[bool, float]:
+        box = choices[number][place]
+        others = [choices[other][taken] for other, taken in places.items() if other != number]
+        return _outside(box, width), sum(_meet(box, other) for other in marks + others)
+
+    def settled(order: Sequence[int]) -> dict[int, str]:
+        places: dict[int, str] = {}
+        for number in list(order) * _ROUNDS:  # several rounds, because a label may have to give way to a later one
+            places[number] = min(LABEL_POSITIONS, key=lambda place: cost(number, place, places))  # noqa: B023
+        return places
+
+    numbers = range(len(points))
+    found = (settled(numbers), settled(numbers[::-1]))
+    best = min(found, key=lambda places: sum(sum(cost(number, places[number], places)) for number in numbers))
+    return [best[number] for number in numbers]
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
@@ -90,9 +106,9 @@ def _box(x: float, y: float, width: float, height: float) -> Box:
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
-def _label(x: float, y: float, text: str, place: str) -> Box:
+def _label(x: float, y: float, text: str, place: str, limit: int) -> Box:
     align, dx, dy = LABEL_POSITIONS[place]
-    width = _LETTER * len(text)
+    width = min(_LETTER * len(text), limit) + _GAP
     middle = {"left": width / 2, "right": -width / 2}.get(align, 0)
     return _box(x + dx + middle, y + dy, width, _LINE)
 

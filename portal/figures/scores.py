@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.figures.figure import Datum, Field, Figure, run_datum
-from portal.figures.frame import HEIGHT, LABEL_POSITIONS, PLANE, WIDTH, Axis, axis, label_positions
+from portal.figures.frame import HEIGHT, LABEL_POSITIONS, NAME_LIMIT, PLANE, WIDTH, Axis, axis, label_positions
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.models import Run
 from portal.queries.board_table import BoardTable
@@ -17,6 +17,7 @@ from portal.queries.insights import SliceScores
 from portal.queries.label_shares import LabelShares
 from portal.times_and_numbers import score
 
+_LIMIT = {"limit": {"expr": f"place == 'small' ? {1.6 * NAME_LIMIT} : 0"}}  # Vega assumes a wider font
 _DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "day", "step": 2}}
 
 
@@ -121,7 +122,7 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> Spec:
 def _names(place: str, kind: str) -> Spec:
     """Return a layer with the labels at this position, for runs of this kind."""
     only = f"datum[place] == '{place}' && datum.kind == '{kind}'"
-    look = {"style": f"{kind}-name", "baseline": "middle"} | LABEL_POSITIONS[place]._asdict()
+    look = {"style": f"{kind}-name", "baseline": "middle"} | _LIMIT | LABEL_POSITIONS[place]._asdict()
     return layer("text", {"text": {"field": "name"}}, only=only, **look)
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 FAMILY = "Source Sans 3"
+_LIMIT, _SMALL_LIMIT = 400, 180  # for names on axes, in pixels of a wider font that Vega assumes
 
 THEMES: dict[str, dict[str, str]] = {
     "light": {
@@ -38,8 +39,8 @@ The accent and `second` to `fifth` distinguish lines, which also have different 
 """
 
 
-def config(theme: str) -> dict[str, Any]:
-    """Return the Vega-Lite `config` of the theme."""
+def config(theme: str, *, is_small: bool = False) -> dict[str, Any]:
+    """Return the Vega-Lite `config` of the theme. Small figures shorten long names on their axes."""
     colour = THEMES[theme]
     titles = {"titleColor": colour["ink"], "titleFontSize": 13.5, "titleFontWeight": 600, "titlePadding": 10}
     labels = {"labelColor": colour["soft"], "labelFontSize": 13.5}
@@ -48,7 +49,8 @@ def config(theme: str) -> dict[str, Any]:
         "font": f"'{FAMILY}', Helvetica, Arial, sans-serif",
         "padding": 6,
         "view": {"stroke": None},
-        "axis": titles | labels | {"ticks": False, "grid": True, "gridColor": colour["hair"], "labelPadding": 8},
+        "axis": titles | labels | {"ticks": False, "grid": True, "gridColor": colour["hair"], "labelPadding": 8}
+        | {"labelLimit": _SMALL_LIMIT if is_small else _LIMIT},
         "axisX": {"domainColor": colour["edge"]},
         "axisXQuantitative": {"tickCount": 6, "labelFlush": False},
         "axisY": {"domain": False},

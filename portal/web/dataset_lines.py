@@ -24,6 +24,11 @@ class AccessStep:
     link: str
     label: str
 
+    @property
+    def reason(self) -> str:
+        """Return the text without a first sentence that is the same as the link's label."""
+        return self.text.removeprefix(f"{self.label}.").strip()
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetLine:
