@@ -169,6 +169,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "portal.web.sign_in.limits",
+    "portal.web.middleware.form_addresses",
     "portal.web.middleware.unavailable",
 ]
 

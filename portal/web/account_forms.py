@@ -109,7 +109,7 @@ class SettingsForm(PersonForm):
         help_text=_("Pages and emails show times in this time zone and in AoE."),
     )
     language = forms.ChoiceField(
-        label=_("Language"), choices=languages, help_text=_("Language of the emails that you receive")
+        label=_("Language"), choices=languages, help_text=_("Language of the emails that you receive.")
     )
     mails_about_runs = action_field(change_settings, "mails_about_runs", label=_("Results of your uploads"))
     mails_about_deadlines = action_field(

@@ -100,6 +100,6 @@ def step(page: TaskPage, obstacle: Obstacle) -> AccessStep:
         Obstacle.SIGNED_OUT: (f"{reverse('account_login')}?{urlencode({'next': back})}", _("Sign in")),
         Obstacle.NO_TEAM: (team[0], _("Create or join a team")),
         Obstacle.UNSIGNED: (f"{reverse('agreement', args=[slug])}?{urlencode({'next': back})}", _("Read and sign")),
-        Obstacle.PASSWORD: (reverse("data_password", args=[slug]), _("Enter password")),
+        Obstacle.PASSWORD: (reverse("data_password", args=[slug]), _("Enter your team’s password")),
     }.get(obstacle, team)
     return AccessStep(str(obstacle.label), link, label)

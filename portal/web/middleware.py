@@ -1,4 +1,4 @@
-"""Middleware: headers for every response, request ids for the log, outages, and URLs that contain NUL."""
+"""Middleware: headers for every response, request ids for the log, outages, URLs of forms, and URLs that contain NUL."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import structlog
 from django.db import InterfaceError, InternalError, OperationalError
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
@@ -77,6 +77,23 @@ def is_outage(error: Exception) -> bool:
 def has_nul(request: HttpRequest) -> bool:
     """Return whether the URL contains a NUL character, which PostgreSQL does not accept in queries."""
     return "\0" in request.path or "%00" in request.META.get("QUERY_STRING", "")
+
+
+def form_addresses(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Explain a 405 whose body is empty, because browsers show their own error page for it.
+
+    People get one if they open the address of a form, for example after they signed in again to submit it.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        is_empty = isinstance(response, HttpResponseNotAllowed) and not response.content
+        if is_empty and request.method == "GET":
+            page = render_to_string("405.html", request=request)
+            return HttpResponse(page, status=response.status_code, headers={"Allow": response["Allow"]})
+        return response
+
+    return middleware
 
 
 def no_nul(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:

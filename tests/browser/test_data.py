@@ -73,7 +73,7 @@ def test_from_sign_up_to_the_data_and_a_receipt(page: Page, portal: Portal, tmp_
     page.get_by_label("Your full name").fill("Dora Rossi")
     page.get_by_role("button", name="I have read and agree").click()
     page.goto(f"{TASK}/data/test-tweets/")
-    page.get_by_role("main").get_by_role("link", name="Enter password").last.click()
+    page.get_by_role("main").get_by_role("link", name="Enter your team’s password").last.click()
     page.get_by_label(ASKED).fill("a guess")
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("alert")).to_contain_text("Incorrect password")
