@@ -28,12 +28,13 @@ function useBrowserZone(time) {
   time.textContent = `${part.weekday} ${part.day} ${part.month}${year}, ${part.hour}:${part.minute}${second} in ${place}`;
 }
 
-// Wraps code only between words. Browsers also wrap after hyphens, which would split options such as --task.
+// Keeps the options of commands on one line. Browsers also wrap after hyphens, which would split --task.
 function keepWords(code) {
+  const isCommand = code.closest("pre") !== null;
   code.dataset.kept = "";
   for (const text of [...code.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.data.includes("-"))) {
     text.replaceWith(...text.data.split(/(\s+)/).map((word) => {
-      if (!word.includes("-")) return word;
+      if (!(isCommand ? word.includes("-") : word.startsWith("-"))) return word;
       const span = document.createElement("span");
       span.className = "word";
       span.textContent = word;

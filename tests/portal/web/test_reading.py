@@ -14,9 +14,11 @@ from django.test import Client
 from portal import __version__
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import SharedTask, Team
+from portal.permissions import Obstacle
+from portal.web.dataset_lines import AccessStep
 from tests.conftest import ROOT
 from tests.portal.remembered import remembered
-from tests.portal.world import GOOD, PERFECT, POST, send_run, work_off
+from tests.portal.world import GOOD, PERFECT, POST, captain, send_run, work_off
 
 TABS = ["", "data/", "evaluation/", "terms/", "leaderboard/one/", "team/"]
 
@@ -51,6 +53,20 @@ def test_the_home_page_of_a_demo_says_that_tasks_are_loading(
     text = anybody.get("/").content.decode()
     assert "still loading" not in text
     assert "hx-get" not in text
+
+
+def test_the_address_of_a_form_explains_itself(meltemi: Team) -> None:
+    client = Client()
+    client.force_login(captain(meltemi))
+    answer = client.get("/tasks/tiny/validate/")  # where people arrive who sign in again to validate a file
+    assert answer.status_code == 405
+    assert answer["Allow"] == "POST"
+    assert "This page can’t be opened directly" in answer.content.decode()
+
+
+def test_a_step_does_not_repeat_the_link_next_to_it() -> None:
+    step = AccessStep(str(Obstacle.SIGNED_OUT.label), "/accounts/login/", "Sign in")
+    assert step.reason == "Only members of a team can download this file."
 
 
 def test_ended_tasks_are_listed_newest_first(anybody: Client, db: None) -> None:
