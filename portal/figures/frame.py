@@ -90,7 +90,7 @@ def label_positions(points: Sequence[tuple[float, float]], texts: Sequence[str],
     def settled(order: Sequence[int]) -> dict[int, str]:
         places: dict[int, str] = {}
         for number in list(order) * _ROUNDS:  # several rounds, because a label may have to give way to a later one
-            places[number] = min(LABEL_POSITIONS, key=lambda place: cost(number, place, places))  # noqa: B023
+            places[number] = min(LABEL_POSITIONS, key=lambda place: cost(number, place, places))
         return places
 
     numbers = range(len(points))

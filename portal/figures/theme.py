@@ -44,13 +44,14 @@ def config(theme: str, *, is_small: bool = False) -> dict[str, Any]:
     colour = THEMES[theme]
     titles = {"titleColor": colour["ink"], "titleFontSize": 13.5, "titleFontWeight": 600, "titlePadding": 10}
     labels = {"labelColor": colour["soft"], "labelFontSize": 13.5}
+    axis = {"ticks": False, "grid": True, "gridColor": colour["hair"], "labelPadding": 8}
+    axis["labelLimit"] = _SMALL_LIMIT if is_small else _LIMIT
     return {
         "background": "transparent",
         "font": f"'{FAMILY}', Helvetica, Arial, sans-serif",
         "padding": 6,
         "view": {"stroke": None},
-        "axis": titles | labels | {"ticks": False, "grid": True, "gridColor": colour["hair"], "labelPadding": 8}
-        | {"labelLimit": _SMALL_LIMIT if is_small else _LIMIT},
+        "axis": titles | labels | axis,
         "axisX": {"domainColor": colour["edge"]},
         "axisXQuantitative": {"tickCount": 6, "labelFlush": False},
         "axisY": {"domain": False},

@@ -1,4 +1,4 @@
-"""Middleware: headers for every response, request ids for the log, outages, URLs of forms, and URLs that contain NUL."""
+"""Middleware: headers for every response, request ids for the log, outages, URLs of forms, and URLs with NUL."""
 
 import re
 from collections.abc import Callable

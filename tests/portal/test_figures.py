@@ -169,7 +169,8 @@ def test_far_baselines_are_named_outside_the_frame():
 def test_labels_do_not_lie_over_each_other():
     assert label_positions([(100, 100), (110, 100)], ["Ostro", "Sirocco"]) == ["left", "right"]
     crowd = [(120, 115), (130, 135), (150, 120), (150, 115)]  # the first label has to give way to a later one
-    assert label_positions(crowd, ["Ostro", "Sirocco", "Meltemi", "Levante"]) == ["left", "left", "below right", "right"]
+    found = label_positions(crowd, ["Ostro", "Sirocco", "Meltemi", "Levante"])
+    assert found == ["left", "left", "below right", "right"]
 
 
 def test_no_figure_before_the_release(field, monkeypatch):
