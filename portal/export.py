@@ -14,8 +14,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from portal.figures.figure import Figure
 from portal.models import BoardChange, Download
-from portal.queries.board_table import BoardTable, Row
-from portal.queries.overall import CombinedRow, OverallBoard, TrackResult
+from portal.queries.board_table import BoardTable, CombinedRow, Comparison, Row
+from portal.queries.overall import Combined, OverallBoard, TrackResult
 
 
 def defused(cell: str) -> str:
@@ -57,16 +57,27 @@ def overall_csv(board: OverallBoard) -> bytes:
     for track, column in board.heads:
         head += [f"{track.slug} rank", f"{track.slug} {column.key}"]
     for one in board.combined:
-        head += [f"overall {one.rule.slug} rank", f"overall {one.rule.slug} {one.rule.by}"]
-    places = [{row.team: row for row in one.rows} for one in board.combined]
+        head += [f"overall {one.rule.slug} {name}" for name in ("rank", one.rule.by, *_uncertainty(one))]
+    places = [(one, {row.team: row for row in one.rows}) for one in board.combined]
     lines = [
         [
             row.team,
-            *chain.from_iterable(map(_placed, [*row.cells, *(one.get(row.team) for one in places)])),
+            *chain.from_iterable(map(_placed, row.cells)),
+            *chain.from_iterable(_combined(one, rows.get(row.team)) for one, rows in places),
         ]
         for row in board.rows
     ]
     return table([head, *lines])
+
+
+def _uncertainty(one: Combined) -> tuple[str, ...]:
+    """Return the columns with the interval and the tie group, which only mean scores have."""
+    return ("low", "high", "tie group") if one.rule.by == "mean-score" else ()
+
+
+def _combined(one: Combined, row: CombinedRow | None) -> list[Any]:
+    low, high = (row and row.interval) or ("", "")
+    return [*_placed(row), *((low, high, row.group if row else "") if _uncertainty(one) else ())]
 
 
 def _placed(row: TrackResult | CombinedRow | None) -> tuple[Any, Any]:
@@ -108,7 +119,17 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
                 "by": one.rule.by,
                 "weights": one.rule.weights,
                 "missing": one.rule.missing,
-                "rows": [{"rank": row.rank, "team": row.team, "value": row.value} for row in one.rows],
+                "intervals": _intervals(one.comparison),
+                "rows": [
+                    {
+                        "rank": row.rank,
+                        "team": row.team,
+                        "value": row.value,
+                        "interval": row.interval,
+                        "tie_group": row.group,
+                    }
+                    for row in one.rows
+                ],
             }
             for one in board.combined
         ],
@@ -146,7 +167,6 @@ def board_json(board: BoardTable) -> bytes:
 
 def board_content(board: BoardTable) -> dict[str, Any]:
     """Return the board as JSON, with the gold and scorer versions."""
-    made = board.comparison
     return {
         "shared_task": board.track.shared_task.slug,
         "track": board.track.slug,
@@ -159,7 +179,7 @@ def board_content(board: BoardTable) -> dict[str, Any]:
         "ladder_step": board.step,
         "slice": board.slice and board.slice.key,
         "slice_items": board.slice and board.slice.items,
-        "intervals": made and {"level": made.level, "rounds": made.rounds, "seed": made.seed},
+        "intervals": _intervals(board.comparison),
         "run_fields": [{"key": field.key, "label": field.label} for field in board.run_fields],
         "metrics": [
             {"key": column.key, "title": column.title, "higher_is_better": column.higher_is_better}
@@ -167,6 +187,10 @@ def board_content(board: BoardTable) -> dict[str, Any]:
         ],
         "rows": [_row(row) for row in board.rows],
     }
+
+
+def _intervals(made: Comparison | None) -> dict[str, Any] | None:
+    return None if made is None else {"level": made.level, "rounds": made.rounds, "seed": made.seed}
 
 
 def _change(change: BoardChange) -> dict[str, Any]:

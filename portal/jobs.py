@@ -22,6 +22,7 @@ from portal.evaluation import validate as validation
 from portal.evaluation.boards import find_board_work
 from portal.evaluation.check import evaluate_submission
 from portal.evaluation.compare import compare_board, is_to_be_kept
+from portal.evaluation.compare_tracks import compare_combined
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.items import publish_items
 from portal.evaluation.lanes import Lane, message_list
@@ -47,7 +48,17 @@ from portal.evaluation.rounds import start_rounds
 from portal.evaluation.score import score_run as score
 from portal.evaluation.sweep import sweep as find_work
 from portal.mail import outbox
-from portal.models import Board, GoldUpload, Heartbeat, OutgoingMail, Reading, SharedTask, TaskPush, WorkerHost
+from portal.models import (
+    Board,
+    CombinedBoard,
+    GoldUpload,
+    Heartbeat,
+    OutgoingMail,
+    Reading,
+    SharedTask,
+    TaskPush,
+    WorkerHost,
+)
 from portal.models.clock import clock_offset, database_now
 from portal.paper.queue import packs_to_build
 from portal.queries.certificate import certificate_expires
@@ -155,6 +166,7 @@ def refresh_boards() -> None:
         for work in find_board_work(database_now()):
             _publisher.publish(refresh_board, [pk for pk in work.refresh if pk not in announced])
             _publisher.publish(publish_board_items, work.publish)
+            _publisher.publish(refresh_combined, work.combine)
 
 
 @app.task(name="portal.refresh_board", time_limit=COMPARE_JOB_SECONDS)
@@ -170,6 +182,15 @@ def refresh_board(board_id: str) -> None:
             compare_board(boards.get(pk=board_id), database_now())
             if is_to_be_kept(board := boards.get(pk=board_id), at := database_now()):
                 keep_release(board, at)
+
+
+@app.task(name="portal.refresh_combined", time_limit=COMPARE_JOB_SECONDS)
+def refresh_combined(combined_id: str) -> None:
+    """Compare the teams in an overall ranking. Each ranking is updated by one worker at a time."""
+    rows = CombinedBoard.objects.filter(pk=combined_id).select_related("phase__shared_task")
+    with CombinedBoard.objects.hold(combined_id, database_now(), COMPARE_JOB_SECONDS) as is_mine:
+        if is_mine:
+            compare_combined(rows.get(), database_now())
 
 
 @app.task(name="portal.publish_board_items")

@@ -409,6 +409,7 @@ _LANES = {
         "refresh_boards",
         "refresh_board",
         "publish_board_items",
+        "refresh_combined",
         "sweep_packs",
         "build_pack",
         "keep_counters",

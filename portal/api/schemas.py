@@ -654,6 +654,8 @@ class CombinedRowAnswer(BaseModel):
     rank: int | None
     team: str
     value: float | None
+    interval: list[float] | None  # only mean scores have intervals and tie groups
+    tie_group: str
 
 
 class CombinedAnswer(BaseModel):
@@ -665,6 +667,7 @@ class CombinedAnswer(BaseModel):
     by: str
     weights: list[float]  # in the order of the tracks; empty if all are equal
     missing: str  # how a track counts in which a team has no ranked run
+    intervals: IntervalsAnswer | None
     rows: list[CombinedRowAnswer]
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, F, OuterRef, Q
 
 from portal.evaluation.compare import boards_to_refresh
+from portal.evaluation.compare_tracks import combined_to_refresh
 from portal.evaluation.items import ATTEMPTS, boards_to_publish
 from portal.evaluation.limits import COMPARE_AGAIN_SECONDS
 from portal.models import Board, RunItems
@@ -17,10 +18,14 @@ PORTION = 50  # boards per portion, so that a job finishes at least one portion 
 
 @dataclass(frozen=True, slots=True)
 class BoardWork:
-    """Keys of boards to compare or save, and of boards whose items must be published or withdrawn."""
+    """Keys of boards to compare or save, and of boards whose items must be published or withdrawn.
+
+    `combine` has the keys of overall rankings to compare.
+    """
 
     refresh: list[int]
     publish: list[int]
+    combine: list[int]
 
 
 def find_board_work(at: datetime) -> Iterator[BoardWork]:
@@ -40,12 +45,14 @@ def find_board_work(at: datetime) -> Iterator[BoardWork]:
 
 def _work_on(among: BoardQuerySet, at: datetime) -> tuple[BoardWork, set[int]]:
     """Return the work to do on these boards, and the keys of those that need work now or soon."""
-    work = BoardWork(boards_to_refresh(among, at), boards_to_publish(among, at))
+    combine, phases = combined_to_refresh(among, at)
+    work = BoardWork(boards_to_refresh(among, at), boards_to_publish(among, at), combine)
     again = RunItems.objects.unread().filter(failures__lt=ATTEMPTS, evaluation__phase=OuterRef("phase"))
     just_compared = Q(compared_at__gt=at - timedelta(seconds=COMPARE_AGAIN_SECONDS)) & ~Q(
         compared_revision=F("revision")
     )
     soon = among.filter(Exists(again.filter(evaluation__run__track=OuterRef("track"))) | just_compared)
     held = among.exclude(pk__in=among.free(at))
-    later = [*soon.values_list("pk", flat=True), *held.values_list("pk", flat=True)]
+    combined = among.filter(phase__in=phases)
+    later = [pk for found in (soon, held, combined) for pk in found.values_list("pk", flat=True)]
     return work, {*work.refresh, *work.publish, *later}

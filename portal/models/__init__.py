@@ -5,6 +5,7 @@ from portal.models.account import User, Viewer
 from portal.models.announcement import Announcement
 from portal.models.audit import AuditEntry
 from portal.models.board import Board, BoardChange, ReleasedBoard
+from portal.models.combined import CombinedBoard
 from portal.models.device_login import DeviceLogin
 from portal.models.download import Download
 from portal.models.evaluation import Evaluation

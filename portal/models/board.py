@@ -1,8 +1,7 @@
 """Leaderboards: which scores each one shows, and snapshots of released boards."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from portal.models.account import Viewer
 from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
-from portal.models.lease import ended
+from portal.models.lease import HeldQuerySet
 from portal.models.phase import Phase
 from portal.models.run import Run, one_line
 from portal.models.task import Track
@@ -39,31 +38,13 @@ def _groups(slicing: Slicing) -> dict[str, list[str]]:
     return {name: list(values) for name, values in slicing.merge.items()}
 
 
-class BoardQuerySet(models.QuerySet["Board"]):
+class BoardQuerySet(HeldQuerySet["Board"]):
     def of(self, run: Run) -> Self:
         return self.filter(track=run.track_id, phase=run.phase_id)
 
     def visible_to(self, viewer: Viewer, at: datetime) -> Self:
         """Select boards whose exact scores the viewer may see. Their `comparison` is derived from these scores."""
         return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
-
-    def free(self, at: datetime) -> Self:
-        """Select boards that no worker holds."""
-        return self.filter(ended("busy_until", at))
-
-    @contextmanager
-    def hold(self, key: str, at: datetime, seconds: float) -> Iterator[bool]:
-        """Hold a board for this worker until the context ends, for at most this many seconds.
-
-        Yield False if another worker holds it.
-        """
-        until = at + timedelta(seconds=seconds)
-        is_won = bool(self.filter(pk=key).free(at).update(busy_until=until))
-        try:
-            yield is_won
-        finally:
-            if is_won:
-                self.filter(pk=key, busy_until=until).update(busy_until=None)
 
     def unsettled(self, at: datetime) -> Self:
         """Select boards that a worker may have to update.

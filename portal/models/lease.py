@@ -4,6 +4,8 @@ A worker claims a row with a conditional UPDATE. The condition uses only the row
 become a subquery, which PostgreSQL does not evaluate again after it has waited for another claim on the same row.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Self, TypeVar
 from uuid import UUID, uuid4
@@ -17,6 +19,28 @@ Row = TypeVar("Row", bound=models.Model)
 def ended(lease: str, at: datetime) -> Q:
     """Return the condition that the lease in this column has ended or was never granted."""
     return Q(**{f"{lease}__isnull": True}) | Q(**{f"{lease}__lte": at})
+
+
+class HeldQuerySet(models.QuerySet[Row]):
+    """Rows with the column `busy_until`, which a worker holds while it works on them."""
+
+    def free(self, at: datetime) -> Self:
+        """Select rows that no worker holds."""
+        return self.filter(ended("busy_until", at))
+
+    @contextmanager
+    def hold(self, key: str, at: datetime, seconds: float) -> Iterator[bool]:
+        """Hold a row for this worker until the context ends, for at most this many seconds.
+
+        Yield False if another worker holds it.
+        """
+        until = at + timedelta(seconds=seconds)
+        is_won = bool(self.filter(pk=key).free(at).update(busy_until=until))
+        try:
+            yield is_won
+        finally:
+            if is_won:
+                self.filter(pk=key, busy_until=until).update(busy_until=None)
 
 
 class LeaseQuerySet(models.QuerySet[Row]):

@@ -243,10 +243,15 @@ def overall_table(one: Combined) -> LatexTable:
     return LatexTable(
         label=f"tab:overall-{one.rule.slug}",
         caption=f"{one.rule.title}: {over} {one.rule.note}".strip(),
-        align="rlr",
-        head=[_("Rank"), _("Team"), one.head],
+        align="rlr" + ("rl" if one.comparison else ""),
+        head=[_("Rank"), _("Team"), one.head, *((_("95% interval"), _("Tie")) if one.comparison else ())],
         rows=[
-            [LatexCell(str(row.rank)), LatexCell(row.team), LatexCell(score(row.value, one.decimals))]
+            [
+                LatexCell(str(row.rank)),
+                LatexCell(row.team),
+                LatexCell(score(row.value, one.decimals)),
+                *(map(LatexCell, (one.bounds(row), row.group)) if one.comparison else ()),
+            ]
             for row in one.rows
         ],
     )

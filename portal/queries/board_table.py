@@ -57,6 +57,23 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class CombinedRow:
+    """A team in an overall ranking. Only mean scores have intervals and tie groups, which mean the same as in `Row`."""
+
+    rank: int
+    team: str
+    value: float
+    is_own: bool  # whether this is the viewer's team
+    interval: tuple[float, float] | None = None
+    group: str = ""
+    bracket: Bracket = ""
+
+    @property
+    def is_team(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """How the intervals and tie groups were computed; see `portal.evaluation.compare`."""
 

@@ -1,22 +1,26 @@
 """All tracks of a shared task side by side, in one phase, and their overall rankings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from portal.models import Phase, Track, Viewer
+from portal.models import CombinedBoard, Phase, Track, Viewer
 from portal.queries.all_runs import AllRuns, all_runs
-from portal.queries.board_table import BoardTable
+from portal.queries.board_table import BoardTable, CombinedRow, Comparison
 from portal.queries.choices import Choices
 from portal.queries.columns import Column
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from portal.queries.statistics import StatisticsTable, statistics_of
-from portal.times_and_numbers import language_name
+from portal.queries.ties import bracketed, letter
+from portal.queries.whiskers import Scale, scale
+from portal.times_and_numbers import language_name, score
 from scoring.definition import Overall
 from scoring.formats import answer_kind
-from scoring.metrics.combination import Combination
+from scoring.significance import MeanScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class TrackResult:
     rank: int | None
     value: float | None
     is_first: bool
+    run: UUID | None = None
 
 
 Results = dict[str, TrackResult]  # by team
@@ -55,14 +60,7 @@ class Placement:
     rank: int
     value: float
     ranked: int
-
-
-@dataclass(frozen=True, slots=True)
-class CombinedRow:
-    rank: int
-    team: str
-    value: float
-    is_own: bool  # whether this is the viewer's team
+    run: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +69,23 @@ class Combined:
 
     rule: Overall
     rows: tuple[CombinedRow, ...]
+    comparison: Comparison | None = None  # None if there are no intervals
+
+    @property
+    def has_groups(self) -> bool:
+        return any(row.group for row in self.rows)
+
+    @property
+    def scale(self) -> Scale | None:
+        """The scale of the intervals, if there are any."""
+        return scale(self.rows) if self.comparison else None
+
+    def bounds(self, row: CombinedRow) -> str:
+        """Return the ends of a row's interval as text."""
+        if row.interval is None:
+            return ""
+        low, high = (score(bound, self.decimals) for bound in row.interval)
+        return _("%(low)s to %(high)s") % {"low": low, "high": high}
 
     @property
     def head(self) -> str:
@@ -141,7 +156,7 @@ def overall(tracks: list[Track], phase: Phase, viewer: Viewer, at: datetime, gro
         groups=groups,
         boards=tuple(boards),
         rows=_rows(boards, results),
-        combined=_combined(boards, results),
+        combined=_combined(boards, results, viewer, at),
         statistics=statistics_of(boards),
         all_runs=all_runs(boards),
         step=first.step,
@@ -158,11 +173,11 @@ def _results(board: BoardTable) -> Results:
     """Return the result of each team. If all runs are official, each team's best run counts."""
     found: Results = {}
     for row in board.teams:
-        found.setdefault(row.team, TrackResult(row.rank, row.scores.get(board.rank_by), row.rank == 1))
+        found.setdefault(row.team, TrackResult(row.rank, row.scores.get(board.rank_by), row.rank == 1, row.run_id))
     return found
 
 
-def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combined, ...]:
+def _combined(boards: list[Leaderboard], results: list[Results], viewer: Viewer, at: datetime) -> tuple[Combined, ...]:
     """Return the task's overall rankings, except those that include a track that is not shown."""
     by_slug = {board.track.slug: board for board in boards}
     rules = boards[0].track.shared_task.definition.overall
@@ -171,13 +186,56 @@ def _combined(boards: list[Leaderboard], results: list[Results]) -> tuple[Combin
         ranked = sum(cell.rank is not None for cell in cells.values())
         for team, cell in cells.items():
             if cell.rank is not None and cell.value is not None:
-                places.setdefault(team, {})[slug] = Placement(cell.rank, cell.value, ranked)
+                places.setdefault(team, {})[slug] = Placement(cell.rank, cell.value, ranked, cell.run)
     own = next((row.team for board in boards for row in board.rows if row.is_own), None)
-    return tuple(
+    shown = [
         combined(rule, places, by_slug[rule.tracks[0]].ranking_column.higher_is_better, own)
         for rule in rules
         if set(rule.tracks) <= by_slug.keys()
-    )
+    ]
+    if not any(one.rule.by == "mean-score" for one in shown):
+        return tuple(shown)
+    kept = CombinedBoard.objects.visible_to(viewer, at).filter(phase=boards[0].phase)
+    comparisons = {one.slug: one.comparison for one in kept}
+    return tuple(_with_intervals(one, by_slug, places, comparisons.get(one.rule.slug, {})) for one in shown)
+
+
+def _with_intervals(
+    one: Combined,
+    boards: Mapping[str, Leaderboard],
+    places: Mapping[str, Mapping[str, Placement]],
+    made: Mapping[str, Any],
+) -> Combined:
+    """Add intervals and tie groups, unless they come from another rule or from scores that are not shown now.
+
+    A team whose runs have changed has no interval. There are tie groups only if they cover exactly the ranked teams.
+    """
+    shown = {
+        slug: [boards[slug].gold_version, boards[slug].scorer, boards[slug].rank_by]
+        for slug in one.rule.tracks
+        if boards[slug].gold_version is not None
+    }
+    is_current = made.get("rule") == CombinedBoard.origin_of(one.rule) and made.get("boards") == shown
+    if one.rule.by != "mean-score" or not is_current or not made.get("intervals"):
+        return one
+    keys = {tuple(runs): key for key, runs in made["runs"].items()}
+    own = {row.team: keys.get(_runs(one.rule, places[row.team])) for row in one.rows}
+    is_complete = None not in own.values() and set(own.values()) == made["groups"].keys()
+    rows = [
+        replace(
+            row,
+            interval=tuple(made["intervals"][key]) if (key := own[row.team]) in made["intervals"] else None,
+            group=letter(made["groups"][key]) if is_complete and key is not None else "",
+        )
+        for row in one.rows
+    ]
+    comparison = Comparison(one.rule.by, made["rounds"], made["seed"], made["level"], made["method"])
+    return replace(one, rows=tuple(bracketed(rows)), comparison=comparison)
+
+
+def _runs(rule: Overall, own: Mapping[str, Placement]) -> tuple[str | None, ...]:
+    """Return the ids of a team's runs in the ranking's tracks, in the form that the comparison uses."""
+    return tuple(str(own[track].run) if track in own else None for track in rule.tracks)
 
 
 def combined(
@@ -197,16 +255,16 @@ def combined(
 
 
 def _value(rule: Overall, own: Mapping[str, Placement]) -> float | None:
-    weights = dict(zip(rule.tracks, rule.weights or [1.0] * len(rule.tracks), strict=True))
+    weights = dict(zip(rule.tracks, rule.all_weights, strict=True))
     found = [(weight, own[track]) for track, weight in weights.items() if track in own]
     if rule.by == "borda":
         return float(sum(weight * (place.ranked - place.rank) for weight, place in found)) if found else None
-    if not found or (rule.missing == "unranked" and len(found) < len(rule.tracks)):
+    if rule.by == "mean-score":
+        mean = MeanScore(rule.all_weights, rule.missing)
+        return mean.value([own[track].value if track in own else None for track in rule.tracks])
+    if len(found) < len(rule.tracks):
         return None
-    if rule.by == "mean-rank":
-        return sum(weight * place.rank for weight, place in found) / sum(weights.values())
-    mean = Combination.mean(list(weights.values()), skips=rule.missing == "skip")
-    return mean.score([own[track].value if track in own else None for track in weights])
+    return sum(weight * place.rank for weight, place in found) / sum(weights.values())
 
 
 def _groups(tracks: list[Track]) -> tuple[Group, ...]:

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from portal.models import Board, BoardChange, PaperPack, Phase, Viewer
+from portal.models import Board, BoardChange, CombinedBoard, PaperPack, Phase, Viewer
 from portal.queries.papers import papers_of_all
 from scoring import __version__ as engine_version
 
@@ -24,6 +24,7 @@ def boards_state(phase: Phase, at: datetime) -> BoardsState:
     boards = list(
         Board.objects.filter(phase=phase).order_by("track__position").values_list("pk", "revision", "gold", "scorer")
     )
+    combined = list(CombinedBoard.objects.filter(phase=phase).order_by("pk").values_list("pk", "revision"))
     changes = BoardChange.objects.filter(board__phase=phase).order_by("pk")
     papers = [(team.pk, team.name, team.bibtex, team.paper) for team in papers_of_all(phase.shared_task)]
     shown = (
@@ -31,13 +32,14 @@ def boards_state(phase: Phase, at: datetime) -> BoardsState:
         phase.shared_task.definition_sha256,
         (phase.title, phase.released, phase.names_are_public(at), phase.step_at(at)),
         boards,
+        combined,
         list(changes.values_list("pk", flat=True)),
         papers,
     )
     return BoardsState(
         PaperPack.Audience.PUBLIC if is_public else PaperPack.Audience.ORGANIZERS,
         hashlib.sha256(repr(shown).encode()).hexdigest(),
-        sum(revision for _pk, revision, _gold, _scorer in boards),
+        sum(revision for _pk, revision, _gold, _scorer in boards) + sum(revision for _pk, revision in combined),
     )
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from string import ascii_uppercase
+from typing import TypeVar
 
 from portal.queries.board_rows import Selection
-from portal.queries.board_table import Bracket, Row
+from portal.queries.board_table import Bracket, CombinedRow, Row
+
+Line = TypeVar("Line", Row, CombinedRow)
 
 
 def groups_of(selection: Selection) -> dict[int, str]:
@@ -24,7 +27,7 @@ def letter(group: int) -> str:
     return name
 
 
-def bracketed(rows: Sequence[Row]) -> list[Row]:
+def bracketed(rows: Sequence[Line]) -> list[Line]:
     """Return the rows, which must be in order of rank, with their groups' brackets. These extend across references."""
     places: dict[str, list[int]] = {}
     for place, row in enumerate(rows):

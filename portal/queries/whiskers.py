@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portal.queries.board_table import Row
+from portal.queries.board_table import CombinedRow, Row
 
 _STEPS = (1, 2, 5, 10)
 _TICKS = 5  # maximum number of ticks
@@ -26,7 +26,7 @@ class Scale:
         return self.low <= value <= self.high
 
 
-def scale(rows: Sequence[Row]) -> Scale | None:
+def scale(rows: Sequence[Row | CombinedRow]) -> Scale | None:
     """Return a scale for the teams' intervals and for those of references that are not too far away."""
     teams = _bounds([row for row in rows if row.is_team])
     others = _bounds([row for row in rows if not row.is_team])
@@ -49,7 +49,7 @@ def ends(main: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
     return min([low, *near]), max([high, *near])
 
 
-def _bounds(rows: Sequence[Row]) -> list[float]:
+def _bounds(rows: Sequence[Row | CombinedRow]) -> list[float]:
     return [bound for row in rows if row.interval for bound in row.interval]
 
 

@@ -115,6 +115,11 @@ class Overall:
     )
     note: str = declare(TEXT, "Note shown below the ranking.", default="")
 
+    @property
+    def all_weights(self) -> tuple[float, ...]:
+        """The weight of each track."""
+        return self.weights or (1.0,) * len(self.tracks)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:

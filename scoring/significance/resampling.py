@@ -64,8 +64,10 @@ class RunField(Protocol):
         """
 
 
-def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> RunField:
+def field_of(comparisons: Sequence[Comparison], spec: MetricSpec, strata: Sequence[Rows] | None = None) -> RunField:
     """Prepare the runs for sampling.
+
+    `strata` are the gold's strata, if their rows must be in another order than the gold's.
 
     Raises:
         TypeError: the metric has no contributions, and the answers are not labels, weights or tables.
@@ -73,7 +75,7 @@ def field_of(comparisons: Sequence[Comparison], spec: MetricSpec) -> RunField:
     parts = [contributions(comparison, spec) for comparison in comparisons]
     known = [part for part in parts if part is not None]
     if len(known) == len(parts):
-        return _Sums.of(known, comparisons[0].gold.strata)
+        return _Sums.of(known, comparisons[0].gold.strata if strata is None else strata)
     labels = [comparison for comparison in comparisons if isinstance(comparison, MatrixComparison)]
     if len(labels) < len(comparisons):
         raise TypeError(f"{spec.key} cannot be broken down by item, so these answers cannot be scored on samples")
@@ -86,9 +88,10 @@ def _draws(rng: np.random.Generator, strata: Sequence[Rows], rounds: int) -> Ite
     As many rows are drawn from each stratum as it contains.
     """
     items = sum(map(len, strata))
+    is_in_order = len(strata) == 1 and np.array_equal(strata[0], np.arange(items))
     for size in _pieces(items, rounds):
         drawn = [rng.integers(0, len(rows), size=(size, len(rows))) for rows in strata]
-        yield drawn[0] if len(strata) == 1 else np.hstack([rows[at] for rows, at in zip(strata, drawn, strict=True)])
+        yield drawn[0] if is_in_order else np.hstack([rows[at] for rows, at in zip(strata, drawn, strict=True)])
 
 
 def _coins(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArray[np.bool_]]:

@@ -66,10 +66,30 @@ def tie_groups(
     scores = list(values.values())
     order = sorted(set(field.alike), key=lambda place: (sign * scores[place], place))
     groups = _groups(order, _pairs(field, order, method, rounds, seed), alpha)
-    names: dict[int, list[str]] = {}
-    for name, place in zip(values, field.alike, strict=True):
-        names.setdefault(place, []).append(name)
-    return [*_grouped_runs(order, groups, names, values), *undefined]
+    return [*_grouped_runs(order, groups, field.alike, values), *undefined]
+
+
+def groups_on_samples(
+    values: Mapping[str, float], samples: Numbers, items: int, *, higher_is_better: bool, alpha: float = 0.05
+) -> list[GroupedRun]:
+    """Group runs like `tie_groups`, from their values and their values on bootstrap samples (runs, rounds).
+
+    Args:
+        items: the number of items in each sample or, if samples consist of several parts, in the smallest part.
+    """
+    observed = np.array(list(values.values()))
+    first: dict[tuple[float, bytes], int] = {}
+    alike = [
+        first.setdefault((value, own.tobytes()), at)
+        for at, (value, own) in enumerate(zip(values.values(), samples, strict=True))
+    ]
+    sign = -1 if higher_is_better else 1
+    order = sorted(set(alike), key=lambda place: (sign * observed[place], place))
+    if items < FEW:
+        pairs = np.ones((len(order), len(order)))
+    else:
+        pairs = p_values(observed[order], samples[order] - observed[order][:, None], drawn=items)
+    return _grouped_runs(order, _groups(order, pairs, alpha), alike, values)
 
 
 def _pairs(field: RunField, order: Sequence[int], method: Method, rounds: int, seed: Seed) -> Numbers:
@@ -101,9 +121,12 @@ def _groups(order: Sequence[int], pairs: Numbers, alpha: float) -> list[dict[int
 def _grouped_runs(
     order: Sequence[int],
     groups: Sequence[Mapping[int, float | None]],
-    names: Mapping[int, Sequence[str]],
+    alike: Sequence[int],
     values: Mapping[str, float],
 ) -> list[GroupedRun]:
+    names: dict[int, list[str]] = {}
+    for name, place in zip(values, alike, strict=True):
+        names.setdefault(place, []).append(name)
     found = {place: (number, p_value) for number, group in enumerate(groups, 1) for place, p_value in group.items()}
     return [
         GroupedRun(name, values[name], number, 1.0 if copy and p_value is None else p_value)

@@ -20,14 +20,22 @@ from tests.portal.world import EVALUATION, GOOD, RELEASE, Run, captain, organize
 
 WORKERS = ("models", "evaluation", "migrations", "management", "admin.py")  # all other folders show something to people
 GATES = ("visible_to", "visible_in_steps", "visible_at_all", "public")
-SCORED = ("Evaluation", "ReleasedBoard", "RunItems")
+SCORED = ("Evaluation", "ReleasedBoard", "RunItems", "CombinedBoard")
 MANAGERS = ("objects", "_default_manager", "_base_manager")
-RELATED = ("evaluations", "released_boards")  # relations of a run, a gold standard, a track or a phase
-LOOKUPS = re.compile(r"(^|__)(evaluations|released_boards)($|__)|portal_(evaluation|releasedboard|runitems)")
+RELATED = (
+    "evaluations",
+    "released_boards",
+    "combined_boards",
+)  # relations of a run, a gold standard, a track or a phase
+LOOKUPS = re.compile(
+    r"(^|__)(evaluations|released_boards|combined_boards)($|__)|portal_(evaluation|releasedboard|runitems|combinedboard)"
+)
 EXEMPT = {  # files that save, count or delete rows of these models without showing scores
     "portal/queries/releases.py": {"ReleasedBoard"},
     "portal/queries/effects.py": {"ReleasedBoard"},
     "portal/queries/counters.py": {"Evaluation"},
+    "portal/queries/paper_packs.py": {"CombinedBoard"},
+    "portal/jobs.py": {"CombinedBoard"},
     "portal/actions/drafts.py": {"Evaluation", "ReleasedBoard"},
 }
 HOUR = timedelta(hours=1)

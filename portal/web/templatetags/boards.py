@@ -7,8 +7,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from portal.queries.board_table import Row
+from portal.queries.board_table import CombinedRow, Row
 from portal.queries.columns import Column
+from portal.queries.overall import Combined
 from portal.queries.whiskers import Scale
 from portal.times_and_numbers import score
 from portal.web.board_address import Head
@@ -39,21 +40,29 @@ def cells(row: Row, heads: Sequence[Head]) -> list[tuple[str, str, str]]:
 def whisker(row: Row, scale: Scale, column: Column) -> SafeString:
     """Draw a row's value with its interval. If all of it is outside the scale, show an arrow with text instead."""
     value = row.scores.get(column.key)
-    if value is None:
-        return mark_safe("")
+    return mark_safe("") if value is None else _drawn(row, value, scale, _words(row, column))
+
+
+@register.simple_tag
+def mean_whisker(row: CombinedRow, scale: Scale, ranking: Combined) -> SafeString:
+    """Draw a team's mean score with its interval."""
+    return _drawn(row, row.value, scale, ranking.bounds(row) or score(row.value, ranking.decimals))
+
+
+def _drawn(row: Row | CombinedRow, value: float, scale: Scale, words: str) -> SafeString:
     low, high = row.interval or (value, value)
     if high < scale.low or low > scale.high:
-        words = (
+        outside = (
             format_html("‹ {}", _("outside the scale"))
             if high < scale.low
             else format_html("{} ›", _("outside the scale"))
         )
         side = "below" if high < scale.low else "above"
-        return format_html('<span class="off {}">{}</span>', side, words)
+        return format_html('<span class="off {}">{}</span>', side, outside)
     mark = format_html(_DISC if row.is_team else _DIAMOND, scale.place(value))
     return format_html(
         '<svg class="whisker" role="img" aria-label="{}">{}<g class="marks">{}{}</g></svg>',
-        _words(row, column),
+        words,
         _grid(scale),
         _line(low, high, scale) if row.interval else "",
         mark,
