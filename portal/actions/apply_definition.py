@@ -5,7 +5,7 @@ Imports of a folder on the server and organizers' pushes both prepare the files 
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import models
@@ -218,8 +218,14 @@ def _update(row: models.Model, fields: dict[str, Any], label: str) -> list[str]:
         before = getattr(row, name)
         if before != value:
             setattr(row, name, value)
-            changes.append(f"{label}: {name} {before} → {value}")
+            changes.append(f"{label}: {name} {_written(before)} → {_written(value)}")
     return changes
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return "–" if value is None else str(value)
 
 
 def _agreement(shared_task: SharedTask, given: Prepared) -> list[str]:

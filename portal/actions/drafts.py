@@ -29,43 +29,52 @@ from portal.models import (
 )
 from portal.objects.interface import gold_objects
 
-NOT_DRAFT = Conflict.declare("not_draft", _("Only drafts can be opened or deleted. Hide the task instead."))
+NOT_DRAFT = Conflict.declare("not_draft", _("Only drafts can be opened or deleted. You can hide an open task."))
 NOT_OPEN = Conflict.declare("not_open", _("Only an open task can be hidden."))
 NOT_HIDDEN = Conflict.declare("not_hidden", _("The task isn’t hidden."))
 
 State = SharedTask.State
 _GOLD = (GoldStandard, GoldUpload)
+_REQUIRED = {  # the state that a change requires, and the error in other states
+    "open": (State.DRAFT, NOT_DRAFT),
+    "hide": (State.OPEN, NOT_OPEN),
+    "show": (State.HIDDEN, NOT_HIDDEN),
+    "delete": (State.DRAFT, NOT_DRAFT),
+}
+
+
+def require_state(change: str, shared_task: SharedTask) -> None:
+    """Raise an error if the task's state does not allow this change: `open`, `hide`, `show` or `delete`."""
+    state, error = _REQUIRED[change]
+    if shared_task.state != state:
+        raise error()
 
 
 @action(who=ORGANIZERS, says=_("opened the task"), errors=[NOT_DRAFT], locks=True)
 def open_task(act: Act, shared_task: SharedTask) -> SharedTask:
     """Make a draft public. It can be hidden later, but no longer deleted."""
-    if shared_task.state != State.DRAFT:
-        raise NOT_DRAFT()
+    require_state("open", shared_task)
     return _set(act, shared_task, State.OPEN)
 
 
 @action(who=ORGANIZERS, says=_("hid the task"), errors=[NOT_OPEN], locks=True)
 def hide_task(act: Act, shared_task: SharedTask) -> SharedTask:
     """Hide the task from everyone except its organizers, including its teams. Nothing is deleted."""
-    if shared_task.state != State.OPEN:
-        raise NOT_OPEN()
+    require_state("hide", shared_task)
     return _set(act, shared_task, State.HIDDEN)
 
 
 @action(who=ORGANIZERS, says=_("made the task public again"), errors=[NOT_HIDDEN], locks=True)
 def show_task(act: Act, shared_task: SharedTask) -> SharedTask:
     """Make a hidden task public again, in its current state."""
-    if shared_task.state != State.HIDDEN:
-        raise NOT_HIDDEN()
+    require_state("show", shared_task)
     return _set(act, shared_task, State.OPEN)
 
 
 @action(who=ORGANIZERS, says=_("deleted a draft"), errors=[NOT_DRAFT], locks=True)
 def delete_draft(act: Act, shared_task: SharedTask) -> None:
     """Delete a draft and everything in it. Its audit log entries are kept, without a link to the task."""
-    if shared_task.state != State.DRAFT:
-        raise NOT_DRAFT()
+    require_state("delete", shared_task)
     forget_gold_of(Track.objects.filter(shared_task=shared_task))
     AuditEntry.objects.filter(shared_task=shared_task).update(shared_task=None)
     delete_runs(

@@ -294,6 +294,10 @@ def _changed_files(push: TaskPush, pushed: Pushed) -> Iterator[str]:
             yield _("%(file)s: new") % {"file": name}
         elif before[name] != after[name]:
             yield _("%(file)s: changed") % {"file": name}
+    kept = {one.slug for one in pushed.given.definition.datasets}
+    for one in push.shared_task.definition.datasets:
+        if one.slug not in kept:
+            yield _("dataset %(slug)s: removed") % {"slug": one.slug}
     for slug, stored in pushed.given.datasets.items():
         known = push.shared_task.dataset_files.get(slug)
         if known is None or stored["sha256"] not in (known["sha256"], known["instead_of"]):

@@ -176,7 +176,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
         (
             "warning",
             len(golden),
-            _n("%d track has no gold standard yet.", "%d tracks have no gold standard yet."),
+            _n("%d gold standard is missing.", "%d gold standards are missing."),
             "organize_gold",
         ),
         (

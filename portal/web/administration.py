@@ -6,9 +6,9 @@ from http import HTTPStatus
 from typing import Any, TypeVar, cast
 
 from django.contrib.admin import AdminSite
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from portal.permissions import lacks_second_factor
 
@@ -20,6 +20,7 @@ class Administration(AdminSite):
 
     site_header = "Agon"
     site_title = "Agon"
+    enable_nav_sidebar = False  # it leaves too little room for the lists
     index_title = "Administration"
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
@@ -33,3 +34,7 @@ class Administration(AdminSite):
             return inner(request, *args, **kwargs)
 
         return cast(View, guarded)
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Redirect to the portal's page, because Django's page sends no email about the change."""
+        return redirect("account_change_password")

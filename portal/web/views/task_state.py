@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from portal.actions.drafts import delete_draft, hide_task, open_task, show_task
+from portal.actions.drafts import delete_draft, hide_task, open_task, require_state, show_task
 from portal.actions.errors import ActionError
 from portal.actions.organizers import add_organizer, remove_organizer
 from portal.models import SharedTask
@@ -23,15 +23,16 @@ from portal.web.organize_forms import OrganizerForm
 @require_http_methods(["GET", "HEAD", "POST"])
 def state(request: SignedInRequest, slug: str, verb: str) -> HttpResponse:
     """Show the effects of `open`, `hide`, `show` or `delete`. A POST carries out the change."""
-    context = organizer_context(request, slug, "push")
+    context = organizer_context(request, slug, "overview")
     shared_task = context["page"].shared_task
     context |= {"title": _titles()[verb], "effects": _effects()[verb], "back": reverse("organize", args=[slug])}
-    if request.method != "POST":
-        return render(request, "organize/confirm.html", context)
     try:
+        require_state(verb, shared_task)
+        if request.method != "POST":
+            return render(request, "organize/confirm.html", context)
         done = _do(request, verb, shared_task, context["at"])
     except ActionError as error:
-        context["refusal"] = error.message
+        context |= {"refusal": error.message, "effects": []}
         return render(request, "organize/confirm.html", context, status=error.http_status)
     messages.success(request, done)
     return redirect("home") if verb == "delete" else redirect("organize", slug)
