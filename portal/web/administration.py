@@ -35,6 +35,8 @@ class Administration(AdminSite):
 
         return cast(View, guarded)
 
-    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def password_change(  # type: ignore[override]  # a redirect instead of a page
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         """Redirect to the portal's page, because Django's page sends no email about the change."""
         return redirect("account_change_password")

@@ -91,6 +91,11 @@ def test_an_address_may_be_called_verified(client, administrator):
     assert AuditEntry.objects.get(verb="admin_change").detail == {"verified": ["False", "True"]}
 
 
+def test_passwords_are_changed_on_the_portals_page(client, administrator):
+    response = client.get(reverse("admin:password_change"))
+    assert (response.status_code, response.headers["Location"]) == (302, reverse("account_change_password"))
+
+
 def test_every_model_that_can_be_changed_here_is_audited():
     from portal.admin import AuditedAdmin, RecordAdmin
 

@@ -157,6 +157,22 @@ def test_a_later_push_shows_the_difference_and_changes_nothing_until_it_is_appli
     assert AuditEntry.objects.get(verb="apply_push").actor == creator
 
 
+def test_a_removed_dataset_and_a_new_deadline_are_listed(creator: User, tiny_folder: Path) -> None:
+    definition, file = tiny_folder / "task.yaml", tiny_folder / "data/sample.tsv"
+    text = definition.read_text()
+    file.write_text("sample")
+    definition.write_text(f"{text}datasets: [{{slug: sample, title: Sample, file: data/sample.tsv, access: public}}]\n")
+    task = pushed(creator, packed(tiny_folder)).shared_task
+    definition.write_text(text.replace("2024-05-16 00:00 UTC", "2024-05-17 00:00 UTC"))
+    file.unlink()
+    push = pushed(creator, packed(tiny_folder), task)
+    assert push.changes == [
+        "phase evaluation: closes 2024-05-16 00:00 UTC → 2024-05-17 00:00 UTC",
+        "task.yaml: changed",
+        "dataset sample: removed",
+    ]
+
+
 def test_the_same_folder_again_changes_nothing(creator: User, tiny_folder: Path) -> None:
     task = pushed(creator, packed(tiny_folder)).shared_task
     push = pushed(creator, packed(tiny_folder), task)

@@ -76,7 +76,7 @@ def test_a_changed_link_is_invalid(meltemi, link, mail_program):
 def test_organizers_find_mails_by_kind_and_state(meltemi, link, organizer):
     page = "/tasks/tiny/organize/mails/"
     everything = organizer.get(page).content.decode()
-    assert "upload scored" in everything
+    assert "Upload scored" in everything
     assert everything.count("meltemi@example.org") == 1
     assert organizer.get(page, {"kind": "runs_scored", "state": "sent"}).content.decode().count("meltemi@") == 1
     assert "No emails match" in organizer.get(page, {"state": "failed"}).content.decode()
