@@ -61,10 +61,10 @@ def test_from_a_zip_to_an_open_task(page: Client, tiny_folder: Path) -> None:
     page.post("/tasks/tiny/organize/open/")
     assert Client().get("/tasks/tiny/").status_code == 200
     assert page.post("/tasks/tiny/organize/delete/").status_code == 409
-    refused = page.get("/tasks/tiny/organize/delete/")
-    assert refused.status_code == 409
-    assert "Only drafts can be opened or deleted" in refused.content.decode()
-    assert "undo this" not in refused.content.decode()
+    rejected = page.get("/tasks/tiny/organize/delete/")
+    assert rejected.status_code == 409
+    assert "Only drafts can be opened or deleted" in rejected.content.decode()
+    assert "undo this" not in rejected.content.decode()
     page.post("/tasks/tiny/organize/hide/")
     assert Client().get("/tasks/tiny/").status_code == 404
     assert "This task is hidden" in page.get("/tasks/tiny/organize/").content.decode()
