@@ -94,5 +94,7 @@ def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
     ):
         messages.success(request, _("The push was applied."))
         return redirect("push", pk)
-    context = {"push": found, "is_stale": is_stale(found), "form": form}
+    stale, state = is_stale(found), TaskPush.State
+    is_over = found.state in (state.REJECTED, state.FAILED, state.EXPIRED) or (found.state == state.READY and stale)
+    context = {"push": found, "is_stale": stale, "is_over": is_over, "form": form}
     return render(request, "organize/push.html", context, status=form.status)
