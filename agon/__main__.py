@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from scoring.__main__ import main as scoring_main
-
 COMMANDS = {
     "login": "sign in to a portal with your browser",
     "logout": "delete the access token from this computer",
@@ -36,6 +34,7 @@ _MODULES = (
     | dict.fromkeys(["tasks", "files", "download"], "data")
     | {"sign": "team"}
 )
+INTERRUPTED = 128 + 2  # the exit code that shells report for a program ended by SIGINT
 _WITHOUT_VALUE = ("--json", "--wait")  # options whose value can only be given with `=`
 
 
@@ -44,7 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given and given[0] in (*COMMANDS, *(alias for aliases in ALIASES.values() for alias in aliases)):
         given = [f"{word}=" if word in _WITHOUT_VALUE else word for word in given]
-    return scoring_main(given, _add_commands)
+    try:
+        engine = import_module("scoring.__main__")
+    except KeyboardInterrupt:  # during the imports, which take most of the startup time
+        return INTERRUPTED
+    return int(engine.main(given, _add_commands))
 
 
 def _add_commands(commands: Any, typed: str) -> None:

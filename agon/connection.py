@@ -10,10 +10,11 @@ from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 from urllib3 import BaseHTTPResponse, PoolManager, ProxyManager, Retry, Timeout
-from urllib3.exceptions import HTTPError, MaxRetryError
+from urllib3.exceptions import HTTPError, MaxRetryError, NameResolutionError, NewConnectionError, ProtocolError
+from urllib3.exceptions import TimeoutError as TimedOut
 
 from agon.answers import Problems, TaskSummary
-from agon.errors import AgonError, NotAllowed, NotFound, NotSignedIn, RunInvalid
+from agon.errors import AgonError, NotAllowed, NotFound, NotSignedIn, RunInvalid, Unavailable
 from agon.version import HEADER, version, warn_if_old
 from scoring.reports.nearest import nearest
 
@@ -25,7 +26,8 @@ _BESIDE_THE_API = ("/.well-known/", "/device/")
 _SECRET = ("Authorization", "X-Data-Password")  # headers that are never sent to another host
 ATTEMPTS = 5  # attempts per request
 _NO_LONGER_THAN = 30  # maximum wait in seconds that a server may request before a retry
-_ERRORS = {401: NotSignedIn, 403: NotAllowed, 404: NotFound, 429: NotAllowed}
+_UNAVAILABLE = (502, 503, 504)
+_ERRORS = dict.fromkeys(_UNAVAILABLE, Unavailable) | {401: NotSignedIn, 403: NotAllowed, 404: NotFound, 429: NotAllowed}
 _NOT_FOUND = "not_found"
 _TASK = re.compile(r"(/tasks/([^/]+))(/.+)?")
 
@@ -54,25 +56,23 @@ class Connection:
             if not token.isascii() or len(token.split()) != 1:
                 raise NotSignedIn("The token contains characters that are not allowed in tokens. Copy it again.")
             self._headers["Authorization"] = f"Bearer {token}"
-        options: dict[str, Any] = {
-            "timeout": Timeout(connect=10, read=60),
-            "retries": _Retries(
-                total=ATTEMPTS - 1,
-                allowed_methods=None,
-                status_forcelist=(502, 503, 504),
-                backoff_factor=0.5,
-                raise_on_status=False,
-                remove_headers_on_redirect=_SECRET,
-                retry_after_max=_NO_LONGER_THAN,
-            ),
-        }
+        self._retries = _Retries(
+            total=ATTEMPTS - 1,
+            allowed_methods=None,
+            status_forcelist=_UNAVAILABLE,
+            backoff_factor=0.5,
+            raise_on_status=False,
+            remove_headers_on_redirect=_SECRET,
+            retry_after_max=_NO_LONGER_THAN,
+        )
+        options: dict[str, Any] = {"timeout": Timeout(connect=10, read=60), "retries": self._retries}
         parts = urlsplit(address)
         proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
         self._pool = ProxyManager(proxy, **options) if proxy else PoolManager(**options)
 
-    def read(self, kind: type[Kind], path: str, **query: Any) -> Kind:
-        """GET a path below `/api/v1` and return the decoded response."""
-        return self.decoded(kind, self.ask("GET", path, query=query).data)
+    def read(self, kind: type[Kind], path: str, *, within: float | None = None, **query: Any) -> Kind:
+        """GET a path below `/api/v1` and return the decoded response. `within` is as in `ask`."""
+        return self.decoded(kind, self.ask("GET", path, query=query, within=within).data)
 
     def send(
         self, kind: type[Kind], path: str, content: Mapping[str, Any] | Body = None, query: Any = (), **headers: str
@@ -112,12 +112,14 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         stream: bool = False,
         redirect: bool = False,
+        within: float | None = None,
     ) -> BaseHTTPResponse:
         """Send a request and return the response if its status is below 300.
 
         Args:
             stream: leave the response body unread.
             redirect: follow the redirect of a GET to the file storage.
+            within: send the request only once, and wait at most this many seconds for the response.
 
         Raises:
             AgonError: the status is 300 or higher, or there was no response. The subclass depends on the status.
@@ -126,6 +128,7 @@ class Connection:
         wanted = {name: value for name, value in (query or {}).items() if value not in ("", None)}
         place = f"{base}{quote(path)}"
         address = f"{self.address}{place}{'?' if wanted else ''}{urlencode(wanted, doseq=True)}"
+        once: dict[str, Any] = {"timeout": Timeout(total=within), "retries": self._retries.new(total=0)}
         try:
             answer = self._pool.request(
                 method,
@@ -134,6 +137,7 @@ class Connection:
                 headers={**self._headers, **(headers or {})},
                 preload_content=not stream,
                 redirect=redirect,
+                **({} if within is None else once),
             )
             self._compare(answer.headers.get(HEADER))
             if 300 <= answer.status < 400:
@@ -142,7 +146,7 @@ class Connection:
                 raise self._explained(_error(answer), path)
         except HTTPError as error:
             reason = error.reason if isinstance(error, MaxRetryError) else error
-            raise AgonError(f"{self.address} is not responding: {reason}") from None
+            raise Unavailable(f"{self.address} is not responding: {_why(reason)}.") from None
         return answer
 
     def _explained(self, error: AgonError, path: str) -> AgonError:
@@ -203,6 +207,22 @@ class Connection:
             f"{self.address} sent a response that this version of agon does not understand: {error}. "
             f"Update agon: {self.address}/client/"
         )
+
+
+def _why(reason: Exception | None) -> str:
+    """Return in words why there was no response."""
+    match reason:
+        case NameResolutionError():
+            return "there is no host with this name. Check the URL and your internet connection"
+        case NewConnectionError():
+            system = str(reason).rpartition("] ")[2]  # as in: [Errno 111] Connection refused
+            return f"{system}. Check the URL, or try again later"
+        case TimedOut():
+            return "it took too long. Try again later"
+        case ProtocolError():
+            return "the connection was closed. Try again later"
+        case _:
+            return str(reason)
 
 
 def _no_task(task: str, known: list[str]) -> NotFound:

@@ -59,14 +59,20 @@ class NotAllowed(AgonError):
     exit_code = 5
 
 
+class Unavailable(AgonError):
+    """The portal did not respond, or responded with 502, 503 or 504."""
+
+
 class WaitTimedOut(AgonError):
     """The result was not ready in time. The portal is still computing it.
 
-    `submission` is the upload in the state that the portal last reported.
+    `submission` is the upload in the state that the portal last reported, or None if it has not reported any.
     """
 
     exit_code = 6
 
-    def __init__(self, message: str, submission: "Submission | Validation | Push | GoldUpload") -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, code: str = "", submission: "Submission | Validation | Push | GoldUpload | None" = None
+    ) -> None:
+        super().__init__(message, code)
         self.submission = submission

@@ -24,7 +24,7 @@ class OrganizersPortal(Portal):
         `apply_push`.
         """
         sent = self._send_file(Push, f"/tasks/{task}/organize/pushes" if task else "/pushes", archive)
-        return self._until_finished(lambda: self._connection.read(Push, f"/pushes/{sent.id}"), wait)
+        return self._until_finished(Push, f"/pushes/{sent.id}", wait)
 
     def apply_push(self, push: str, *, is_sure: bool = False) -> Push:
         """Change the task to match the pushed folder."""
@@ -57,7 +57,7 @@ class OrganizersPortal(Portal):
         into effect.
         """
         sent = self._send_file(GoldUpload, f"/tasks/{task}/organize/gold/{track}/{split}", file)
-        return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
+        return self._until_finished(GoldUpload, f"/tasks/{task}/organize/gold-uploads/{sent.id}", wait)
 
     def gold_upload(self, task: str, upload: str) -> GoldUpload:
         """Return an uploaded gold file with its state and the changes it makes."""
@@ -74,7 +74,7 @@ class OrganizersPortal(Portal):
         To go back to it, pass the returned upload's id to `apply_gold`.
         """
         sent = self._connection.send(GoldUpload, f"/tasks/{task}/organize/gold/{gold}/preview")
-        return self._until_finished(lambda: self.gold_upload(task, sent.id), wait)
+        return self._until_finished(GoldUpload, f"/tasks/{task}/organize/gold-uploads/{sent.id}", wait)
 
     def release(self, task: str, phase: str, when: datetime | None = None) -> None:
         """Make the scores of a phase public, now or later."""

@@ -5,7 +5,7 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TypeVar
 from uuid import uuid4
@@ -31,11 +31,12 @@ from agon.answers import (
 )
 from agon.connection import Connection
 from agon.downloads import Progress, fetch, sha256_of
-from agon.errors import AgonError, FileExists, NotAllowed, NotFound, WaitTimedOut, WrongUsage
+from agon.errors import AgonError, FileExists, NotAllowed, NotFound, Unavailable, WaitTimedOut, WrongUsage
 
 LONGEST_MESSAGE = 1000  # characters; the same limit as for a run's description in docs/actions.md
 WAIT = 600.0  # seconds to wait for a result by default
 _SHORTEST, _LONGEST = 0.5, 5.0  # seconds between requests while waiting for a result
+_AT_LEAST = 5.0  # seconds that the portal has for its last response while waiting for a result
 
 Kind = TypeVar("Kind")
 Unfinished = TypeVar("Unfinished", Submission, Validation, Push, GoldUpload)
@@ -244,7 +245,7 @@ class Portal:
         phase = phase or self.open_phase(task)
         sent = self._upload(Validation, f"/tasks/{task}/phases/{phase}/validations", path, slot, None)
         where = f"/tasks/{task}/validations/{sent.id}"
-        return self._until_finished(lambda: self._connection.read(Validation, where), wait)
+        return self._until_finished(Validation, where, wait)
 
     def open_phase(self, task: str) -> str:
         """Return the open phase that closes first.
@@ -301,21 +302,34 @@ class Portal:
         Raises:
             WaitTimedOut: processing takes longer than `seconds`.
         """
-        return self._until_finished(lambda: self.submission(task, submission), seconds)
+        path = f"/tasks/{task}/submissions/{submission}"
+        return self._until_finished(Submission, path, seconds, "not-finished")
 
-    def _until_finished(self, ask: Callable[[], Unfinished], seconds: float) -> Unfinished:
-        end, pause = time.monotonic() + seconds, _SHORTEST
-        while not (found := ask()).is_finished:
+    def _until_finished(self, kind: type[Unfinished], path: str, seconds: float, code: str = "") -> Unfinished:
+        """Read the path until the portal reports a result, even if the portal does not respond for a while.
+
+        Raises:
+            WaitTimedOut: there is no result after `seconds`. The error has this code.
+        """
+        end, pause, found = time.monotonic() + seconds, _SHORTEST, None
+        while True:
+            left, problem = end - time.monotonic(), "It is still being processed."
+            try:
+                found = self._connection.read(kind, path, within=max(left, _AT_LEAST))
+            except Unavailable as error:
+                problem = str(error)
+            if found is not None and found.is_finished:
+                return found
             left = end - time.monotonic()
             if left <= 0:
                 raise WaitTimedOut(
-                    f"No result for {found.id} after {seconds:g} seconds. It is still being processed, so check "
-                    f"again later.",
+                    f"No result for {path.rpartition('/')[2]} after {seconds:g} seconds. {problem} The portal has "
+                    f"received the file, so don’t send it again.",
+                    code,
                     found,
                 )
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST)
-        return found
 
     def report(self, task: str, submission: str) -> bytes:
         """Return the upload's problems as JSON, exactly as on its page."""

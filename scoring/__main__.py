@@ -38,6 +38,7 @@ OTHER_COMMANDS = {
 }
 ALIASES = {"analyze": ["analyse"], "votes": ["gold"]}
 _COMPLETING = "_ARGCOMPLETE"  # set by the shell scripts that `agon completion` prints
+INTERRUPTED = 128 + 2  # the exit code that shells report for a program ended by SIGINT
 BROKEN_PIPE = 128 + 13  # the exit code that shells report for a program ended by SIGPIPE
 ITEMS_ERRORS = ("items-unreadable", "items-unknown-split")
 
@@ -55,6 +56,9 @@ def main(arguments: Sequence[str] | None = None, add_commands: AddCommands | Non
             return _run(sys.argv[1:] if arguments is None else arguments, add_commands)
         finally:
             sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for output that is flushed later, at exit
         return BROKEN_PIPE

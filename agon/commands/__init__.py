@@ -28,7 +28,6 @@ EXIT_CODES = (
     "Exit codes: 0 success, 1 failure, 2 usage error, 3 invalid run, 4 not signed in, 5 not allowed (phase closed, "
     "limit reached, team or signature missing), 6 timeout."
 )
-INTERRUPTED = 128 + 2  # exit code that shells use for a program ended by SIGINT
 _MEGABYTE = 1024 * 1024
 
 _SOLUTIONS = {
@@ -36,6 +35,7 @@ _SOLUTIONS = {
     "unsigned": 'agon sign {task} --name "YOUR NAME"',
     "no-team": "agon team create NAME -t {task}",
     "no_team": "agon team create NAME -t {task}",
+    "not-finished": "agon runs list -t {task}",
 }
 """The command that solves a problem, by the portal's error code."""
 
@@ -87,7 +87,7 @@ def _carried_out(run: Run, options: argparse.Namespace) -> int:
         return run(options)
     except AgonError as error:
         if options.json is not None:
-            found = error.submission.as_dict() if isinstance(error, WaitTimedOut) else {}
+            found = error.submission.as_dict() if isinstance(error, WaitTimedOut) and error.submission else {}
             said_no = {"ok": False, "code": error.code, "detail": str(error), "problems": error.problems}
             print_json(found | said_no | ({"retry_after": error.retry_after} if error.retry_after else {}))
         note(f"agon: {said(error, getattr(options, 'slug', None) or os.environ.get('AGON_TASK'))}")
@@ -99,9 +99,6 @@ def _carried_out(run: Run, options: argparse.Namespace) -> int:
     except OSError as error:
         note(f"agon: {error.filename}: {error.strerror}.")
         return AgonError.exit_code
-    except KeyboardInterrupt:
-        note("\nagon: interrupted.")
-        return INTERRUPTED
 
 
 def said(error: AgonError, task: str | None) -> str:

@@ -93,7 +93,8 @@ def download(options: argparse.Namespace) -> int:
     password = ""
     if options.file in (None, RULES):
         saved.append(portal.download_rules(task, options.path, force=options.overwrite))
-    for dataset in _wanted(portal, task, options.file):
+    wanted = list(_wanted(portal, task, options.file))
+    for dataset in wanted:
         blocked = [one for one in dataset.obstacles if one.code != "password"]
         if blocked and blocked[0].code == _NOT_RELEASED and options.file is None:
             note(f"{dataset.file_name}: {blocked[0].detail}")
@@ -112,7 +113,8 @@ def download(options: argparse.Namespace) -> int:
             missing[dataset.file_name] = error
     show_paths(options, saved)
     if missing:
-        note(f"agon: Not downloaded: {', '.join(missing)}. All other files were downloaded.")
+        rest = " All other files were downloaded." if len(missing) < len(wanted) else ""
+        note(f"agon: Not downloaded: {', '.join(missing)}.{rest}")
     return _exit_code(missing.values())
 
 

@@ -5,13 +5,15 @@ from collections.abc import Callable
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 from django.test import Client
 
 import agon as client
-from agon.errors import AgonError
+from agon.__main__ import INTERRUPTED, main
+from agon.errors import AgonError, WaitTimedOut
 from portal.models import Phase, Run, Submission, Team, Validation
 from tests.agon.conftest import Typed, server
 from tests.portal.script import Script, token_of
@@ -311,3 +313,31 @@ def test_a_scored_run_that_made_no_step_says_so(agon: Typed, team: Team) -> None
     assert "accuracy" in agon("runs", "view", NAME)
     assert "was scored, but its score is hidden" in agon("runs", "view", "one_Meltemi_2.json")
     assert "beats, by more than 0.05, every score" in agon.out
+
+
+def test_waiting_ends_in_time_if_the_portal_does_not_respond(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agon.portal._AT_LEAST", 0.2)
+    ended = Event()
+    with server(lambda _request: ended.wait(60) and None) as address:
+        with pytest.raises(WaitTimedOut) as late:
+            client.Portal(address, "agon_token").wait("tiny", "upload-1", 0.1)
+        assert not ended.is_set()
+        ended.set()
+    assert late.value.submission is None
+    assert "No result for upload-1 after 0.1 seconds." in str(late.value)
+    assert "is not responding: it took too long." in str(late.value)
+
+
+def test_waiting_survives_a_broken_connection(agon: Typed, run: Path, team: Team, bad_line: Any, worker: None) -> None:
+    sent = client.submit(run)
+    with bad_line({1: 0}) as line:
+        assert client.Portal(line.url).wait("tiny", sent.id, 60).state == "accepted"
+
+
+@pytest.mark.parametrize("place", ["agon.__main__.import_module", "scoring.__main__._run"])
+def test_ctrl_c_prints_no_traceback(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupt)
+    assert main(["tasks"]) == INTERRUPTED
