@@ -215,7 +215,7 @@ def _why(reason: Exception | None) -> str:
         case NameResolutionError():
             return "there is no host with this name. Check the URL and your internet connection"
         case NewConnectionError():
-            system = str(reason).rpartition("] ")[2]  # as in: [Errno 111] Connection refused
+            system = str(reason).rpartition("] ")[2]  # as in: [Errno 101] Network is unreachable
             return f"{system}. Check the URL, or try again later"
         case TimedOut():
             return "it took too long. Try again later"

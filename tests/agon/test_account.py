@@ -1,5 +1,6 @@
 """Signing in: where the token is stored, who can read it, and which token is used. Also: unexpected responses."""
 
+import errno
 import io
 import json
 import os
@@ -349,7 +350,7 @@ def test_no_portal_no_server_no_task(agon: Typed, monkeypatch: pytest.MonkeyPatc
     assert "AGON_TASK" in agon.err
     monkeypatch.setattr("agon.connection.ATTEMPTS", 1)
     agon("tasks", "--portal", "http://127.0.0.1:9", expect=1)
-    assert "is not responding: Connection refused. Check the URL, or try again later." in agon.err
+    assert f"is not responding: {os.strerror(errno.ECONNREFUSED)}. Check the URL, or try again later." in agon.err
     monkeypatch.delenv("AGON_URL")
     agon("tasks", expect=2)
     assert "agon login" in agon.err
