@@ -104,7 +104,8 @@ def test_home_finds_tasks_by_words_language_and_year(anybody: Client, tiny: Shar
     SharedTask.objects.create(slug="later", title="Later", year=2025, languages=["es"], imported_at=database_now())
 
     def found(query: str) -> list[str]:
-        return [task.slug for task in anybody.get(f"/?{query}").context["lists"].page]
+        lists = anybody.get(f"/?{query}").context["lists"]
+        return [line.task.slug for line in (*lists.open, *lists.upcoming, *lists.ended)]
 
     assert found("") == ["tiny", "later"]
     assert found("search=tests+2024") == ["tiny"]

@@ -170,7 +170,7 @@ def test_organizers_of_another_task_find_nothing(organizer: Client, pending: Tea
 
 
 def test_mails_and_the_audit_log_are_listed(decider: Client, pending: Team) -> None:
-    assert "team awaiting approval" in decider.get("/tasks/gated/organize/mails/").content.decode()
+    assert "Team awaiting approval" in decider.get("/tasks/gated/organize/mails/").content.decode()
     decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": "Say more."})
     mails = decider.get("/tasks/gated/organize/mails/?page=none").content.decode()
     assert "cleo@example.org" in mails
