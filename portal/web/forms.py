@@ -146,8 +146,8 @@ class TeamForm(ActionForm):
         """Add the organizers' own questions at the end."""
         super().__init__(*args, **kwargs)
         self._shared_task = shared_task
-        rule = _("Use %(rule)s.") % {"rule": shared_task.definition.team.name_in_words}
-        self.fields["name"].help_text += f" {rule}"
+        self._rule = _("Use %(rule)s.") % {"rule": shared_task.definition.team.name_in_words}
+        self.fields["name"].help_text += f" {self._rule}"
         self._questions = shared_task.definition.team.questions
         for question in self._questions:
             options: dict[str, Any] = {"label": question.label, "required": question.required}
@@ -163,6 +163,8 @@ class TeamForm(ActionForm):
         try:
             check_team_name(self._shared_task, name)
         except Invalid as error:
+            if self._rule in error.message:  # no need to show it twice
+                self["name"].help_text = type(self).base_fields["name"].help_text
             raise forms.ValidationError(error.message) from None
         return name
 

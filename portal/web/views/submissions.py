@@ -238,7 +238,7 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
 
 
 def _too_large(request: HttpRequest, error: ActionError) -> HttpResponse:
-    return _whole_page(render(request, "413.html", error.params, status=error.http_status))
+    return _whole_page(render(request, "413.html", {**error.params, "is_of_runs": True}, status=error.http_status))
 
 
 def _upload_page(request: HttpRequest, context: dict[str, Any], status: HTTPStatus) -> HttpResponse:

@@ -150,7 +150,10 @@ def test_gold_that_is_too_large_is_not_kept(
     organizer: Client, tiny: SharedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(organize_gold, "GOLD_BYTES", 1000)
-    assert organizer.post(f"{PAGE}gold/", gold_file(b"x" * 1001)).status_code == 413
+    answer = organizer.post(f"{PAGE}gold/", gold_file(b"x" * 1001))
+    assert answer.status_code == 413
+    assert "The upload limit is" in answer.content.decode()
+    assert "quota" not in answer.content.decode()
     assert organizer.post(f"{PAGE}gold/", {"target": "one test"}).status_code == 422
     assert not GoldUpload.objects.exists()
 

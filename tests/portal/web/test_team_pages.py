@@ -31,6 +31,8 @@ def test_questions_are_asked_and_answered(gated: SharedTask, sign_in, at: Clock)
     rejected = client.post(page, {"name": "no spaces, please", "answer-kind": "pirates"})
     assert rejected.status_code == 422
     assert 'id="id_name_error"' in rejected.content.decode()
+    rule = gated.definition.team.name_in_words
+    assert [answer.content.decode().count(rule) for answer in (client.get(page), rejected)] == [1, 1]
     assert 'id="id_answer-use_error"' in rejected.content.decode()
     assert 'id="id_answer-kind_error"' in rejected.content.decode()
     assert client.post(page, {"name": "Bora", "answer-use": "a thesis"})["Location"] == page
