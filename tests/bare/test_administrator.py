@@ -30,7 +30,7 @@ AFTER = f"""
 READY
 .venv/bin/python -m tasks ssa2023 /tmp/ssa2023 && chmod -R a+rX /tmp/ssa2023
 agon-manage import_task /tmp/ssa2023
-for try in $(seq 120); do curl --silent '{BOARD}' | grep -q Random && break; sleep 1; done
+for try in $(seq 600); do curl --silent '{BOARD}' | grep -q Random && break; sleep 1; done
 curl --silent '{BOARD}'
 agon-manage backup /var/lib/agon/backups
 worker=$(stat --format "%U %n" /proc/[0-9]* | sed -n "s/^agon-worker //p" | head -n 1)
@@ -56,7 +56,7 @@ def blocks(guide: Path, heading: str) -> list[str]:
 
 def typed(machine: Machine, script: str, network: bool) -> str:
     process = machine.start(f"sh -eu -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}'", "root", network)
-    output, _ = process.communicate(timeout=900)
+    output, _ = process.communicate(timeout=1800)
     assert process.returncode == 0, f"{output[-3000:]}\n{logs(machine)}"
     return output
 
