@@ -111,7 +111,7 @@ def test_a_declined_team_learns_why_and_asks_again(page: Page, other: Page, brie
     page.reload()
     expect(page.get_by_role("link", name="Upload runs")).to_be_visible()
     other.goto(f"{TASK}/organize/mails/")
-    expect(other.locator("table.ruled")).to_contain_text("team declined")
+    expect(other.locator("table.ruled")).to_contain_text("Team declined")
     found += violations(other)
     assert not found, "\n".join(found)
 
