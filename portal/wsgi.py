@@ -9,9 +9,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 django_application = get_wsgi_application()
 
 import portal.urls  # noqa: E402, F401 - now, rather than with the first request
-from portal.web.bodies import measured  # noqa: E402 - what it imports needs Django to be set up
+from portal.web.bodies import discarding, measured  # noqa: E402 - what it imports needs Django to be set up
 
-application = measured(django_application)
+application = discarding(measured(django_application))
 gc.collect()
 # The objects that exist now are permanent, so the garbage collector should not scan them again every few requests.
 gc.freeze()

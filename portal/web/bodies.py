@@ -1,16 +1,22 @@
-"""Request bodies: allowing large files, and measuring bodies without a length."""
+"""Request bodies: allowing large files, measuring bodies without a length, and discarding bodies that no view reads."""
 
+import re
 from collections.abc import Callable, Iterable
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from django.core.files.uploadhandler import MemoryFileUploadHandler, TemporaryFileUploadHandler
+from django.core.handlers.wsgi import LimitedStream
 from django.http import HttpRequest
 
 from scoring.limits import UPLOAD_BYTES
 
 FORM_BYTES = 64 * 1024  # maximum size of a form without its file
 BODY_BYTES = UPLOAD_BYTES + FORM_BYTES
+# Sizes of the largest bodies that the proxy forwards, as in `deploy/proxy/nginx.conf`.
+FORWARDED_BYTES = 80 * 1024**2
+FORWARDED_ORGANIZER_BYTES = 1100 * 1024**2
+ORGANIZERS_FILES = r"^(/api/v1)?/tasks/[^/]+/organize/(data|datasets|gold)/"
 _IN_MEMORY = 1024 * 1024
 _PIECE = 64 * 1024
 
@@ -40,6 +46,27 @@ def measured(application: Application) -> Application:
             body.seek(0)
             environ |= {"wsgi.input": body, "CONTENT_LENGTH": str(length)}
         return application(environ, start_response)
+
+    return answer
+
+
+def discarding(application: Application) -> Application:
+    """Wrap the application so that it reads and discards what is left of a body before it responds.
+
+    If a web server closes a connection with unread data, the kernel resets it. A proxy or client that is still sending
+    then loses the response: nginx answers 502. Bodies that are larger than the proxy forwards are not read.
+    """
+
+    def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+        most = FORWARDED_ORGANIZER_BYTES if re.match(ORGANIZERS_FILES, environ["PATH_INFO"]) else FORWARDED_BYTES
+        if not 0 < length <= most:
+            return application(environ, start_response)
+        body = LimitedStream(environ["wsgi.input"], length)
+        response = application(environ | {"wsgi.input": body}, start_response)
+        while body.read(_PIECE):
+            pass
+        return response
 
     return answer
 

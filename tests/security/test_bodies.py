@@ -1,5 +1,8 @@
 """Large bodies are read only from people who may send them, and never written to disk for anyone else."""
 
+import io
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, FakePayload, encode_multipart
 
 from portal.web import urls
+from portal.web.bodies import FORWARDED_BYTES, FORWARDED_ORGANIZER_BYTES, ORGANIZERS_FILES, discarding
+from tests.conftest import ROOT
 from tests.security.conftest import World
 from tests.security.pages import address_of
 from tests.security.test_access import NAMES
@@ -81,3 +86,47 @@ def test_no_other_address_writes_a_file_to_disk(world: World, folder: Path, role
     client = world.client(role)
     wrote = {name for name in names if post(world, client, name, folder).files}
     assert wrote == {name for name, who in TAKES_FILES.items() if role == who}
+
+
+class Endless(io.RawIOBase):
+    """A body of any length that records how much was read at most at a time, and in total."""
+
+    def __init__(self) -> None:
+        self.pieces: list[int] = []
+
+    def read(self, size: int = -1, /) -> bytes:
+        self.pieces.append(size)
+        return bytes(size)
+
+
+ROUTE = {"submit": "/tasks/tiny/submit/", "data": "/tasks/tiny/organize/data/sample/"}
+
+
+@pytest.mark.parametrize(
+    ("path", "length", "is_read"),
+    [
+        (ROUTE["submit"], 0, False),
+        (ROUTE["submit"], 200_000, True),
+        (ROUTE["submit"], FORWARDED_BYTES, True),
+        (ROUTE["submit"], FORWARDED_BYTES + 1, False),
+        (ROUTE["data"], FORWARDED_BYTES + 1, True),
+        (ROUTE["data"], FORWARDED_ORGANIZER_BYTES + 1, False),
+    ],
+)
+def test_what_no_view_reads_is_discarded_in_small_pieces(path: str, length: int, is_read: bool) -> None:
+    def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ["wsgi.input"].read(min(length, 5))
+        return [b"Sign in"]
+
+    body = Endless()
+    environ = {"PATH_INFO": path, "CONTENT_LENGTH": str(length), "wsgi.input": body}
+    assert discarding(application)(environ, None) == [b"Sign in"]
+    assert sum(body.pieces) == (length if is_read else min(length, 5))
+    assert max(body.pieces) <= 64 * 1024
+
+
+def test_the_proxy_forwards_what_is_discarded() -> None:
+    configuration = (ROOT / "deploy/proxy/nginx.conf").read_text()
+    sizes = dict(re.findall(r"location ~ (\S+) \{\s+client_max_body_size (\d+)m;", configuration))
+    assert int(sizes.pop(ORGANIZERS_FILES)) * 1024**2 == FORWARDED_ORGANIZER_BYTES
+    assert {int(size) * 1024**2 for size in sizes.values()} == {FORWARDED_BYTES}
