@@ -53,9 +53,10 @@ class BoardQuerySet(HeldQuerySet["Board"]):
         not been checked for a day.
         """
         recent = at - LOOK_AGAIN
-        phases = Phase.objects.with_events(recent, at).values("shared_task")
-        rest = Q(settled_at__gt=recent, settled_at__lte=at) & ~Q(phase__shared_task__in=phases)
-        return self.exclude(rest)
+        tasks = Phase.objects.with_events(recent, at).values("shared_task")
+        phases = Phase.objects.filter(shared_task__in=tasks)
+        is_fresh = Q(settled_at__gt=recent, settled_at__lte=at)
+        return self.filter(~is_fresh | Q(phase__in=phases))
 
     @transaction.atomic
     def settle_at(self, at: datetime, revisions: Mapping[int, int]) -> None:

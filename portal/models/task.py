@@ -107,6 +107,7 @@ class SharedTask(models.Model):
 
     class Meta:
         ordering = ("-year", "title")
+        indexes = [models.Index(fields=("imported_at",), name="task_imported_at")]
 
     def __str__(self) -> str:
         return self.title

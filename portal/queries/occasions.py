@@ -41,9 +41,9 @@ def _deadlines(at: datetime) -> Iterator[Notice]:
     The occasion includes the deadline, so that a moved deadline or extra time gets its own emails. Phases with rounds
     are for practice, so they send none.
     """
-    graced = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at, until__lte=at + _FIRST))
-    near = Q(closes__gt=at, closes__lte=at + _FIRST) | Q(graced)
-    phases = Phase.objects.of_public_tasks().filter(near, opens__lte=at, round_days__isnull=True)
+    extended = Grace.objects.order_by().filter(until__gt=at, until__lte=at + _FIRST).values("phase")
+    near = Phase.objects.order_by().filter(closes__gt=at, closes__lte=at + _FIRST).values("pk").union(extended)
+    phases = Phase.objects.of_public_tasks().filter(pk__in=near, opens__lte=at, round_days__isnull=True)
     phases = phases.select_related("shared_task").prefetch_related("graces")
     for phase in phases:
         for closes, teams in _closings(phase):

@@ -2,16 +2,17 @@
 
 from datetime import timedelta
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.evaluation.boards import find_board_work
 from portal.evaluation.compare import compare_board, is_to_be_kept
-from portal.models import Board, Phase
+from portal.models import Board, Grace, Phase, PhaseChange
 from portal.models.board import LOOK_AGAIN
 from portal.queries.releases import keep_release
 from tests.portal.remembered import remembered
-from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, new_team, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, new_team, organizer_of, send_run, work_off
 
 MINUTE = timedelta(minutes=1)
 LATER = POST + timedelta(days=2)  # no date falls within a day of this time
@@ -68,6 +69,19 @@ def test_a_date_that_passes_makes_all_boards_of_its_task_work_again(settled):
 def test_a_release_that_is_taken_back_is_noticed(settled):
     Phase.objects.filter(slug="evaluation").update(released=None, taken_back=LATER + 5 * MINUTE)
     assert "tiny/one evaluation" in unsettled(LATER + 6 * MINUTE)
+
+
+@pytest.mark.parametrize("event", ["extra time granted", "extra time over", "dates moved"])
+def test_extra_time_and_moved_dates_make_all_boards_work_again(settled, event):
+    phase, by, then = Phase.objects.get(slug="evaluation"), organizer_of(settled), LATER + 5 * MINUTE
+    if event == "dates moved":
+        dates = {"opens_before": phase.opens, "opens_after": phase.opens}
+        PhaseChange.objects.create(phase=phase, by=by, at=then, **dates)
+    else:
+        granted, until = (then, POST) if event == "extra time granted" else (POST, then)
+        Grace.objects.create(phase=phase, granted_by=by, granted_at=granted, until=until)
+    assert unsettled(LATER + 4 * MINUTE) == set()
+    assert len(unsettled(LATER + 6 * MINUTE)) > 1
 
 
 def test_what_changes_during_a_look_is_looked_at_again(settled):
