@@ -10,7 +10,6 @@ from django.utils.translation import ngettext_lazy
 from portal.actions.errors import LimitReached
 from portal.actions.waiting import seconds_until, until_fewer
 from portal.models import FailedAttempt, Membership, Submission, Team, User, Validation
-from portal.models.clock import parse_db_time
 from portal.models.failed_attempt import AN_HOUR
 from portal.models.prepared import PreparedQuery
 
@@ -148,7 +147,7 @@ def count_uploads(user: User, team: Team, at: datetime) -> tuple[Counted, Counte
     its names and then validated has two rows with the same time, of which only the first counts.
     """
     rows = _uploads(user=user.pk, team=team.pk, since=at - AN_HOUR)
-    every = [_Row(sender, sent_for, parse_db_time(sent), kind) for sender, sent_for, sent, kind in rows]
+    every = [_Row(*row) for row in rows]
     named = {row.upload for row in every if row.kind == "names"}
 
     def counted(kind: str) -> list[_Row]:

@@ -1,46 +1,44 @@
-"""Queries whose SQL is built once per process, for statements of every upload.
+"""Statements whose SQL is built once per process, for statements of every upload and of every task page.
 
-Django builds a query's SQL again for each use. For a union of several tables, this takes several times as long as
-running it.
+Django builds a statement's SQL again for each use. This takes several times as long as running it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import copy
 from datetime import UTC, datetime
 from functools import cache, update_wrapper
 from inspect import get_annotations
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.db import connection
 from django.db.models import QuerySet
+from django.db.models.sql import UpdateQuery
+from django.db.models.sql.compiler import SQLCompiler
+
+Row = TypeVar("Row")
+Built = TypeVar("Built")
 
 _PLACEHOLDERS: dict[type, Callable[[int], Any]] = {
-    int: lambda number: 10**15 + number,
+    int: lambda number: 2 * 10**9 + number,  # fits into every column for integers
     str: lambda number: f"placeholder {number}",
     datetime: lambda number: datetime(1, 1, 1 + number, tzinfo=UTC),
 }
 
 
-class PreparedQuery:
-    """A query as a function of its parameters, which returns the rows as the database driver does.
+class _Prepared(Generic[Built]):
+    """A statement as a function of its parameters.
 
-    `build` returns a queryset of tuples. It is called once, with placeholders, so it must use each parameter as it is
-    and compute nothing from it. Its parameters must be annotated with `int`, `str` or `datetime`.
+    `build` is called once, with placeholders, so it must use each parameter as it is and compute nothing from it. Its
+    parameters must be annotated with `int`, `str` or `datetime`.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[Any, Any]]) -> None:
-        update_wrapper(self, build)
+    def __init__(self, build: Callable[..., Built]) -> None:
+        update_wrapper(self, build)  # type: ignore[arg-type]
         self._build = build
-        self._sql_and_names = cache(self._compiled)
+        self._compiled = cache(self._compile)
 
-    def __call__(self, **values: Any) -> list[tuple[Any, ...]]:
-        sql, parameters = self._sql_and_names(connection.vendor)
-        adapted = {name: _adapted(value) for name, value in values.items()}
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [adapted[one.name] if isinstance(one, _Name) else one for one in parameters])
-            return cursor.fetchall()
-
-    def _compiled(self, _vendor: str) -> tuple[str, list[Any]]:
-        """Return the SQL, and its parameters with a name instead of each placeholder.
+    def _compile(self, _vendor: str) -> tuple[Built, SQLCompiler, str, list[Any]]:
+        """Return what `build` returned, its compiler, and the SQL with parameters, in which names replace placeholders.
 
         Raises:
             TypeError: a parameter does not occur in the SQL, or not as it was given.
@@ -48,12 +46,55 @@ class PreparedQuery:
         kinds = get_annotations(self._build, eval_str=True)
         kinds.pop("return")
         placeholders = {name: _PLACEHOLDERS[kind](number) for number, (name, kind) in enumerate(kinds.items())}
-        sql, found = self._build(**placeholders).query.sql_with_params()
+        built = self._build(**placeholders)
+        compiler = self._compiler_of(built)
+        sql, found = compiler.as_sql()
         names = {_adapted(placeholder): _Name(name) for name, placeholder in placeholders.items()}
         parameters = [names.get(one, one) if isinstance(one, (int, str, datetime)) else one for one in found]
         if missing := set(names.values()).difference(one for one in parameters if isinstance(one, _Name)):
             raise TypeError(f"{self._build.__name__} changes {', '.join(sorted(one.name for one in missing))}")
-        return sql, parameters
+        return built, compiler, sql, parameters
+
+    def _compiler_of(self, built: Built) -> SQLCompiler:
+        raise NotImplementedError
+
+
+class PreparedQuery(_Prepared[QuerySet[Any, Row]], Generic[Row]):
+    """A query as a function of its parameters, which returns the rows of the queryset that `build` returns."""
+
+    def __call__(self, **values: Any) -> list[Row]:
+        queryset, built_compiler, sql, parameters = self._compiled(connection.vendor)
+        compiler, statement = copy(built_compiler), (sql, _filled(parameters, values))
+        compiler.as_sql = lambda *_, **__: statement  # type: ignore[method-assign]
+        rows = queryset.all()
+        rows.query.get_compiler = lambda *_, **__: compiler  # type: ignore[method-assign]
+        return list(rows)
+
+    def first(self, **values: Any) -> Row | None:
+        """Return the first row, or None if there is none."""
+        return next(iter(self(**values)), None)
+
+    def _compiler_of(self, built: QuerySet[Any, Row]) -> SQLCompiler:
+        return built.query.get_compiler(connection=connection)
+
+
+class PreparedUpdate(_Prepared[tuple[QuerySet[Any, Any], dict[str, Any]]]):
+    """An UPDATE as a function of its parameters, which returns the number of changed rows.
+
+    `build` returns the rows and their new values.
+    """
+
+    def __call__(self, **values: Any) -> int:
+        _built, _compiler, sql, parameters = self._compiled(connection.vendor)
+        with connection.cursor() as cursor:
+            cursor.execute(sql, _filled(parameters, values))
+            return cursor.rowcount
+
+    def _compiler_of(self, built: tuple[QuerySet[Any, Any], dict[str, Any]]) -> SQLCompiler:
+        rows, values = built
+        update: UpdateQuery = rows.query.chain(UpdateQuery)  # type: ignore[assignment]
+        update.add_update_values(values)
+        return update.get_compiler(connection=connection)
 
 
 class _Name:
@@ -61,6 +102,12 @@ class _Name:
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+
+def _filled(parameters: list[Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the parameters with values instead of names."""
+    adapted = {name: _adapted(value) for name, value in values.items()}
+    return tuple(adapted[one.name] if isinstance(one, _Name) else one for one in parameters)
 
 
 def _adapted(value: Any) -> Any:

@@ -5,13 +5,16 @@ person who changes teams gets no new quota, and the new team does not pay for th
 """
 
 from datetime import UTC, datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, F, Q
+from django.db.models.functions import Length
 
 from portal.models.account import User
 from portal.models.phase import Phase
+from portal.models.prepared import PreparedQuery, PreparedUpdate
 from portal.models.run import Run
 from portal.models.task import Track
 from portal.models.team import Team
@@ -36,50 +39,40 @@ def _limits(phase: Phase, at: datetime) -> dict[str, int | None]:
     return limits
 
 
-def _room(limit: int | None, runs: int, team: Team, user: User | None, phase: Phase, track: Track) -> Q:
-    """Return the condition that a row of the team, or of this user, has room for these runs."""
-    if limit is None:
-        return Q()
-    if phase.max_submissions is None:
-        return Q(used__lte=limit - runs)
-    if user is None:
-        return Q() if runs <= limit else Q(pk__in=())
-    replaceable = Run.objects.replaceable(team, phase).filter(track=track, submission__sent_by=user)
-    return Q(used__lte=limit - runs + replaceable.count())
-
-
 class QuotaQuerySet(models.QuerySet["Quota"]):
     def reserve(
         self, team: Team, user: User, phase: Phase, track: Track, runs: int, at: datetime, *, is_late: bool = False
     ) -> bool:
         """Reserve quota for this many runs. If a limit or the window does not allow it, count nothing and return False.
 
-        Call this in a transaction. One conditional UPDATE per row checks the window and the limit and increases the
-        count, so that two simultaneous uploads cannot both get the last run. The team's rows are updated before the
-        person's, and the row for the whole phase before the day's. The team's row for the whole phase then locks (team,
-        phase, track) until the transaction ends. In phases with one submission per team, the team's other uploads do
-        not count, because they are replaced. `is_late` skips the check of the window, for runs that were received in
-        time and have since returned their quota.
+        Call this in a transaction. The rows are locked first, so that two simultaneous uploads cannot both get the last
+        run: the team's rows before the person's, and the row for the whole phase before the day's. The team's row for
+        the whole phase thus locks (team, phase, track) until the transaction ends. The UPDATE that increases the counts
+        checks the window, as it is once the rows are locked. In phases with one submission per team, the team's other
+        uploads do not count, because they are replaced. `is_late` skips the check of the window, for runs that were
+        received in time and have since returned their quota.
         """
         limits = _limits(phase, at)
-        # The phase is a subquery, not a join. With a join, Django would also turn the condition on `used` into a
-        # subquery, which PostgreSQL does not evaluate again after waiting for the row.
-        phases = Phase.objects.filter(pk=phase.pk)
-        is_open = phases if is_late else phases.open(at, team.pk)
-        counted: list[Q] = []
-        owners: tuple[dict[str, Team | User], ...] = ({"team": team}, {"user": user})
-        rows = [Quota(**owner, phase=phase, track=track, day=day) for owner in owners for day in limits]
-        Quota.objects.bulk_create(rows, ignore_conflicts=True)
-        for owner in owners:
-            for day, limit in limits.items():
-                row = Q(**owner, track=track, day=day)
-                room = _room(limit, runs, team, user if "user" in owner else None, phase, track)
-                if not self.filter(row, room, phase__in=is_open).update(used=F("used") + runs):
-                    for other in counted:
-                        self.filter(other, phase=phase).update(used=F("used") - runs)
-                    return False
-                counted.append(row)
-        return True
+        mine: dict[str, Any] = {"team": team.pk, "user": user.pk, "phase": phase.pk, "track": track.pk}
+        mine |= {"whole": min(limits, key=len), "day": max(limits, key=len)}
+        locked = _locked(**mine, rows=2 * len(limits))
+        if not locked:
+            owners: tuple[dict[str, Team | User], ...] = ({"team": team}, {"user": user})
+            new = [Quota(**owner, phase=phase, track=track, day=day) for owner in owners for day in limits]
+            Quota.objects.bulk_create(new, ignore_conflicts=True)
+            locked = _locked(**mine, rows=len(new))
+        replaced = 0
+        if phase.max_submissions is not None:
+            replaced = Run.objects.replaceable(team, phase).filter(track=track, submission__sent_by=user).count()
+        for of_team, day, used in locked:
+            if phase.max_submissions is not None:
+                used = used - replaced if of_team is None else 0
+            limit = limits[day]
+            if limit is not None and used + runs > limit:
+                return False
+        if is_late:
+            return _rows(**mine).update(used=F("used") + runs) > 0
+        return _use(**mine, runs=runs, at=at) > 0
 
     def give_back(self, team: Team, user_id: int, phase: Phase, track: Track, reserved_at: datetime) -> None:
         """Release the quota that was reserved for a run at `reserved_at`.
@@ -125,3 +118,35 @@ class Quota(models.Model):
     def is_of_round(self) -> bool:
         """Whether the row counts the runs of a round, or of a whole phase that was later divided into rounds."""
         return self.phase.round_days is not None and "-" not in self.day
+
+
+def _rows(team: int, user: int, phase: int, track: int, whole: str, day: str) -> models.QuerySet[Quota]:
+    """Select the rows of the team and the user, for the whole phase and for the day.
+
+    Without a limit per day, `day` is the same as `whole`.
+    """
+    return Quota.objects.filter(Q(team=team) | Q(user=user), phase=phase, track=track, day__in=(whole, day))
+
+
+@PreparedQuery
+def _locked(
+    team: int, user: int, phase: int, track: int, whole: str, day: str, rows: int
+) -> models.QuerySet[Quota, tuple[int | None, str, int]]:
+    """Lock all rows in the order of `reserve`, and select their team, day and count.
+
+    If some of them do not exist yet, lock and select none: they would have to be inserted while others are locked.
+    """
+    found = _rows(team, user, phase, track, whole, day)
+    complete = found.values("phase").annotate(n=Count("pk")).filter(n=rows).values("phase")
+    # The name of a day is longer than that of a whole phase.
+    in_order = found.filter(phase__in=complete).order_by(F("user").asc(nulls_first=True), Length("day"))
+    return in_order.select_for_update(no_key=True).values_list("team", "day", "used")
+
+
+@PreparedUpdate
+def _use(
+    team: int, user: int, phase: int, track: int, whole: str, day: str, runs: int, at: datetime
+) -> tuple[models.QuerySet[Quota], dict[str, Any]]:
+    """Count the runs in all rows, if the phase is open."""
+    is_open = Phase.objects.filter(pk=phase).open(at, team)
+    return _rows(team, user, phase, track, whole, day).filter(phase__in=is_open), {"used": F("used") + runs}
