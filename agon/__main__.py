@@ -7,6 +7,7 @@ Exit codes of the portal commands: 0 success, 1 failure, 2 usage error, 3 invali
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 COMMANDS = {
@@ -47,7 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         engine = import_module("scoring.__main__")
     except KeyboardInterrupt:  # during the imports, which take most of the startup time
         return INTERRUPTED
-    return int(engine.main(given, _add_commands))
+    return int(engine.main(given, _add_commands, _missing_folder))
+
+
+def _missing_folder(folder: Path) -> str:
+    return str(import_module("agon.commands.missing_folder").explain(folder))
 
 
 def _add_commands(commands: Any, typed: str) -> None:

@@ -1,6 +1,7 @@
 """HTTP connection to a portal's API: token, retries, paginated lists, and conversion of problems to errors."""
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -142,12 +143,23 @@ class Connection:
             self._compare(answer.headers.get(HEADER))
             if 300 <= answer.status < 400:
                 raise self._moved(address, answer.headers.get("Location", ""), place)
+            if not stream and _is_of_another_site(answer):
+                raise self._no_portal(answer)
             if answer.status >= 400:
                 raise self._explained(_error(answer), path)
         except HTTPError as error:
             reason = error.reason if isinstance(error, MaxRetryError) else error
             raise Unavailable(f"{self.address} is not responding: {_why(reason)}.") from None
         return answer
+
+    def _no_portal(self, answer: BaseHTTPResponse) -> AgonError:
+        """Return the error for a response that does not come from a portal's API."""
+        kind = answer.headers.get("Content-Type", "").partition(";")[0] or "no content type"
+        return AgonError(
+            f"{self.address} is not an Agon portal: it responded with status {answer.status} ({kind}). Set the URL of "
+            "a portal with “agon login URL”, --portal or AGON_URL. It has no path, as in https://YOUR-PORTAL.",
+            "no_portal",
+        )
 
     def _explained(self, error: AgonError, path: str) -> AgonError:
         """Return the error, or a clearer one if the task in the path does not exist."""
@@ -231,20 +243,40 @@ def _no_task(task: str, known: list[str]) -> NotFound:
     return NotFound(f"There is no task {task}, or you don’t have access to it. {hint}", _NOT_FOUND)
 
 
+def _is_of_another_site(answer: BaseHTTPResponse) -> bool:
+    """Return whether this response can't come from a portal's API.
+
+    Proxies in front of a portal also send HTML, but with other statuses, such as 413, 429 and 502.
+    """
+    if HEADER in answer.headers:
+        return False
+    if answer.status == 200:
+        return "html" in answer.headers.get("Content-Type", "")
+    return answer.status in (404, 405) and _problem(answer.data) is None
+
+
 def _error(answer: BaseHTTPResponse) -> AgonError:
     """Convert an error response to an exception. If the body is not a problem document, the message is general."""
     problem = _problem(answer.data) or _Problem(f"The portal responded with status {answer.status}.")
-    lines = [f"{one.field}: {one.detail}" for one in problem.errors]
-    hint = " Use “agon login”." if problem.code == "signed_out" else ""
+    lines = [f"{one.field}: {one.detail}" for one in problem.errors if one.detail not in problem.detail]
+    hint = _login_hint(problem.code)
     kind = RunInvalid if problem.problems else _ERRORS.get(answer.status, AgonError)
     error = kind(
-        "\n".join([problem.detail + hint, *(line for line in lines if line not in problem.detail)]),
+        "\n".join([problem.detail + hint, *lines]),
         problem.code,
         problem.problems,
     )
     with suppress(ValueError):
         error.retry_after = int(answer.headers.get("Retry-After", ""))
     return error
+
+
+def _login_hint(code: str) -> str:
+    """Return how to sign in, if the error with this code means that the token is missing or invalid."""
+    if code == "token_invalid":
+        how = "correct AGON_TOKEN, or unset it and use" if "AGON_TOKEN" in os.environ else "use"
+        return f" To sign in again, {how} “agon login”."
+    return " Use “agon login”." if code == "signed_out" else ""
 
 
 def _problem(content: bytes) -> "_Problem | None":

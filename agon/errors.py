@@ -25,9 +25,12 @@ class AgonError(Exception):
 
 
 class WrongUsage(AgonError):
-    """An argument or a setting is missing or invalid."""
+    """An argument or a setting is missing or invalid. Its code is `usage`."""
 
     exit_code = 2
+
+    def __init__(self, message: str, code: str = "usage") -> None:
+        super().__init__(message, code)
 
 
 class FileExists(AgonError):

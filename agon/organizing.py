@@ -74,7 +74,9 @@ class OrganizersPortal(Portal):
         To go back to it, pass the returned upload's id to `apply_gold`.
         """
         sent = self._connection.send(GoldUpload, f"/tasks/{task}/organize/gold/{gold}/preview")
-        return self._until_finished(GoldUpload, f"/tasks/{task}/organize/gold-uploads/{sent.id}", wait)
+        where = f"/tasks/{task}/organize/gold-uploads/{sent.id}"
+        again = "The portal continues to compute the preview."
+        return self._until_finished(GoldUpload, where, wait, again=again)
 
     def release(self, task: str, phase: str, when: datetime | None = None) -> None:
         """Make the scores of a phase public, now or later."""

@@ -37,6 +37,7 @@ LONGEST_MESSAGE = 1000  # characters; the same limit as for a run's description 
 WAIT = 600.0  # seconds to wait for a result by default
 _SHORTEST, _LONGEST = 0.5, 5.0  # seconds between requests while waiting for a result
 _AT_LEAST = 5.0  # seconds that the portal has for its last response while waiting for a result
+_SENT = "The portal has received the file, so don’t send it again."
 
 Kind = TypeVar("Kind")
 Unfinished = TypeVar("Unfinished", Submission, Validation, Push, GoldUpload)
@@ -305,8 +306,12 @@ class Portal:
         path = f"/tasks/{task}/submissions/{submission}"
         return self._until_finished(Submission, path, seconds, "not-finished")
 
-    def _until_finished(self, kind: type[Unfinished], path: str, seconds: float, code: str = "") -> Unfinished:
+    def _until_finished(
+        self, kind: type[Unfinished], path: str, seconds: float, code: str = "", *, again: str = _SENT
+    ) -> Unfinished:
         """Read the path until the portal reports a result, even if the portal does not respond for a while.
+
+        `again` says why the user need not repeat the request after a timeout.
 
         Raises:
             WaitTimedOut: there is no result after `seconds`. The error has this code.
@@ -323,8 +328,7 @@ class Portal:
             left = end - time.monotonic()
             if left <= 0:
                 raise WaitTimedOut(
-                    f"No result for {path.rpartition('/')[2]} after {seconds:g} seconds. {problem} The portal has "
-                    f"received the file, so don’t send it again.",
+                    f"No result for {path.rpartition('/')[2]} after {seconds:g} seconds. {problem} {again}",
                     code,
                     found,
                 )
@@ -381,17 +385,30 @@ class Portal:
         given = description | ({"fields": dict(fields)} if fields else {})
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/describe", given)
 
+    def board_phase(self, task: str) -> str:
+        """Return the phase that runs are submitted to by default, if its scores are public, or else another open phase.
+
+        If no open phase has public scores, return an empty string: the portal then chooses the phase that its
+        leaderboard page shows first, which is the last one with scores.
+        """
+        found = [one.slug for one in self.phases(task) if one.is_open and one.scores_are_public]
+        current = self.task(task).current_phase if len(found) > 1 else None
+        return current if current in found else next(reversed(found), "")
+
     def leaderboard(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> Leaderboard:
-        """Return a track's leaderboard as you may see it, with each team's official run or with all runs."""
-        query = {"phase": phase, "runs": "all" if all_runs else "", "limit": 1000}
+        """Return a track's leaderboard as you may see it, with each team's official run or with all runs.
+
+        By default, it is the leaderboard of `board_phase`.
+        """
+        query = {"phase": phase or self.board_phase(task), "runs": "all" if all_runs else "", "limit": 1000}
         pages = list(self._connection.pages(f"/tasks/{task}/leaderboards/{track}", **query))
         board = self._connection.converted(Leaderboard, {"rows": []} | pages[0])
         rows = [self._connection.converted(list[BoardRow], page.get("rows", [])) for page in pages]
         return msgspec.structs.replace(board, rows=[row for some in rows for row in some])
 
     def leaderboard_csv(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> bytes:
-        """Return the leaderboard as CSV, as its page exports it."""
-        query = {"phase": phase, "runs": "all" if all_runs else ""}
+        """Return the leaderboard as CSV, as its page exports it. The default phase is that of `board_phase`."""
+        query = {"phase": phase or self.board_phase(task), "runs": "all" if all_runs else ""}
         return self._connection.ask("GET", f"/tasks/{task}/leaderboards/{track}.csv", query=query).data
 
 

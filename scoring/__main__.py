@@ -44,16 +44,23 @@ ITEMS_ERRORS = ("items-unreadable", "items-unknown-split")
 
 AddCommands = Callable[[Any, str], None]
 """A function that adds commands to argparse's subparsers. Its string argument is the typed command, or empty."""
+ExplainMissing = Callable[[Path], str]
+"""A function that says what to do if a task's folder does not exist."""
 
 
-def main(arguments: Sequence[str] | None = None, add_commands: AddCommands | None = None) -> int:
+def main(
+    arguments: Sequence[str] | None = None,
+    add_commands: AddCommands | None = None,
+    explain_missing: ExplainMissing | None = None,
+) -> int:
     """Run the command line and return its exit code.
 
     Exit quietly if the reader of a pipe, such as `head`, has closed it.
     """
     try:
         try:
-            return _run(sys.argv[1:] if arguments is None else arguments, add_commands)
+            given = sys.argv[1:] if arguments is None else arguments
+            return _run(given, add_commands, explain_missing or missing_folder)
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:
@@ -64,14 +71,21 @@ def main(arguments: Sequence[str] | None = None, add_commands: AddCommands | Non
         return BROKEN_PIPE
 
 
-def _run(arguments: Sequence[str], add_commands: AddCommands | None) -> int:
+def missing_folder(folder: Path) -> str:
+    """Say that a task's folder does not exist, and name the most similar task folder next to it."""
+    meant = nearest(folder.name, sorted(path.parent.name for path in folder.parent.glob("*/task.yaml")))
+    hint = f" Did you mean {folder.parent / meant}?" if meant else ""
+    return f"There is no task folder {folder}.{hint}"
+
+
+def _run(arguments: Sequence[str], add_commands: AddCommands | None, explain_missing: ExplainMissing) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     options = _completed(_parser(_typed(arguments), add_commands)).parse_args(arguments)
     try:
         if options.task is None:
             return int(options.command(options))
-        definition = _definition(options.task)
+        definition = _definition(options.task, explain_missing)
         if options.track is not None and options.track not in [track.slug for track in definition.tracks]:
             slugs = [track.slug for track in definition.tracks]
             meant = nearest(options.track, slugs)
@@ -120,7 +134,7 @@ def _completed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 def _exit_with_errors(options: argparse.Namespace, why: str, report: Report | None) -> int:
     if options.json:
         translated = in_language(report or Report(), options.lang)
-        print_json({"ok": False, "problems": translated.as_dict()["problems"]})
+        print_json({"ok": False, "code": "usage", "detail": why, "problems": translated.as_dict()["problems"]})
     print(spelled_out(f"agon: {why}"), file=sys.stderr)
     if report:
         print(report_text(report, language=options.lang), file=sys.stderr)
@@ -201,12 +215,9 @@ def _print_schema(_options: argparse.Namespace) -> int:
     return VALID
 
 
-def _definition(folder: Path) -> Definition:
+def _definition(folder: Path, explain_missing: ExplainMissing) -> Definition:
     if not folder.exists() and not folder.suffix:
-        where = "" if folder.parent == Path() else f" -p {folder.parent}"
-        raise UsageError(
-            f"No task folder at {folder}. To get the rules, run: agon download {folder.name} -f rules{where}"
-        )
+        raise UsageError(explain_missing(folder))
     try:
         definition = load_definition(folder)
     except DefinitionError as error:
@@ -317,7 +328,7 @@ def _score(options: argparse.Namespace, definition: Definition) -> int:
     else:
         print(report_text(result.report, options.run.name, options.lang))
         if result.scores:
-            print(f"\n{scores_text(result.scores)}")
+            print(f"\n{scores_text(result.scores, definition.track(track).decimals)}")
     return VALID if result.report.ok else INVALID
 
 

@@ -5,6 +5,7 @@ With `--json`, standard output contains only JSON. Questions, progress and error
 
 import argparse
 import json
+import math
 import os
 import sys
 import warnings
@@ -144,6 +145,17 @@ def keyed_texts(given: Iterable[str], what: str) -> dict[str, str]:
     if bad := [key for key, separator, _text in pairs if not separator]:
         raise WrongUsage(f"Invalid {what} {bad[0]}. Use the form KEY=TEXT.")
     return {key: text for key, _separator, text in pairs}
+
+
+def seconds(text: str) -> float:
+    """Read an option's number of seconds, for argparse."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1
+    if not 0 <= found < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds. Use a number from 0, such as 60.")
+    return found
 
 
 def report_of(problems: Iterable[dict[str, Any]]) -> Report:

@@ -42,8 +42,14 @@ def login(options: argparse.Namespace) -> int:
     else:
         token = sys.stdin.readline().strip()
     if not token:
+        why = (
+            "No token was given."
+            if sys.stdin.isatty()
+            else "Without a terminal, “agon login” reads an access token from standard input, which was empty. "
+            "Run it in a terminal to sign in with your browser. In scripts:"
+        )
         raise NotSignedIn(
-            f"No token was given. Create a token at {address}/settings/tokens/ and pass it through standard input "
+            f"{why} Create a token at {address}/settings/tokens/ and pass it through standard input "
             '(echo "$TOKEN" | agon login --with-token), or set AGON_TOKEN instead.'
         )
     me = Portal(address, token).me()

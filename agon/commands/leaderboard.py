@@ -16,7 +16,10 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         "board", nargs="?", default="", metavar="TASK[/TRACK]", help="task and track (default: AGON_TASK)"
     )
     parser.add_argument(
-        "--phase", default="", metavar="PHASE", help="phase (default: the phase that the leaderboard page shows first)"
+        "--phase",
+        default="",
+        metavar="PHASE",
+        help="phase (default: the open phase if it shows scores, otherwise the last one that does)",
     )
     parser.add_argument("--all", action="store_true", help="list all runs, not only each team's official run")
     parser.add_argument("--csv", action="store_true", help="print CSV with unrounded scores")
@@ -48,7 +51,13 @@ def _print(portal: Portal, task: str, track: str, options: argparse.Namespace) -
     board = portal.leaderboard(task, track, phase=options.phase, all_runs=options.all)
     if board.hidden_reason:
         note(board.hidden_reason)
-    show(options, board, lambda: _text(board))
+    show(options, board, lambda: f"{_phase(portal, board)}\n\n{_text(board)}")
+
+
+def _phase(portal: Portal, board: Leaderboard) -> str:
+    """Name the phase that is shown, and the others."""
+    others = ", ".join(one.slug for one in portal.phases(board.shared_task) if one.slug != board.phase)
+    return f"Phase: {board.phase}.{f' For another phase, use --phase: {others}.' if others else ''}"
 
 
 def _only_track(portal: Portal, task: str) -> str:

@@ -18,6 +18,7 @@ from agon.commands import (
     progress_of,
     report_of,
     say,
+    seconds,
     task_option,
 )
 from agon.commands.runs import run_text
@@ -57,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
     )
     parser.add_argument(
         "--wait",
-        type=_seconds,
+        type=wait_seconds,
         metavar="[=SECONDS]",
         help=f"wait until the runs are scored, for at most SECONDS (default: {WAIT:g})",
     )
@@ -66,8 +67,9 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
     declare(parser, run)
 
 
-def _seconds(text: str) -> float:
-    return float(text) if text else WAIT
+def wait_seconds(text: str) -> float:
+    """Read the value of `--wait`. Without a value, wait for the default time."""
+    return seconds(text) if text else WAIT
 
 
 def run(options: argparse.Namespace) -> int:

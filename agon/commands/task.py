@@ -18,6 +18,7 @@ from agon.commands import (
     progress_of,
     report_of,
     say,
+    seconds,
     show,
     show_paths,
     table,
@@ -72,7 +73,7 @@ def _new_options(parser: argparse.ArgumentParser) -> None:
 def _wait_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
-        type=float,
+        type=seconds,
         default=WAIT,
         metavar="SECONDS",
         help=f"stop waiting after this time (default: {WAIT:g})",
@@ -128,7 +129,10 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
 
 
 def _moment(text: str) -> datetime:
-    found = datetime.fromisoformat(text)
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a time. Use a time such as 2027-05-20T12:00:00Z.") from None
     if found.tzinfo is None:
         raise argparse.ArgumentTypeError("add the time zone, for example Z for UTC")
     return found

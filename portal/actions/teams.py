@@ -67,6 +67,9 @@ def register_team(
     answers: Answers | None = None,
 ) -> Team:
     """Create a team with you as captain. If the task requires no approval, the team can take part immediately."""
+    own = Membership.objects.filter(user=act.user, shared_task=shared_task).select_related("team").first()
+    if own is not None:
+        raise HAS_A_TEAM(team=own.team.name, task=shared_task.title)
     require_open_teams(shared_task, act.at)
     check_team_name(shared_task, name)
     given = checked_answers(shared_task, answers or {})

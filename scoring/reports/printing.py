@@ -9,6 +9,7 @@ from scoring.reports.messages.counts import noun
 from scoring.reports.problems import Problem, Report, translate
 
 WIDTH = 100
+DECIMALS = 4  # of scores, unless a track says otherwise
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 
 
@@ -39,10 +40,12 @@ def problem_line(problem: Problem) -> str:
     return " ".join(f"{', '.join(place)}{': ' if place else ''}{problem.message}{hint}".split())
 
 
-def scores_text(scores: Mapping[str, float | None]) -> str:
-    """Format one score per line at full precision."""
+def scores_text(scores: Mapping[str, float | None], decimals: int = DECIMALS) -> str:
+    """Format one score per line, rounded to this number of decimals."""
     width = max(map(len, scores), default=0)
-    return "\n".join(f"{key:{width}}  {'undefined' if value is None else repr(value)}" for key, value in scores.items())
+    return "\n".join(
+        f"{key:{width}}  {'undefined' if value is None else f'{value:.{decimals}f}'}" for key, value in scores.items()
+    )
 
 
 def _verdict(report: Report, name: str, language: str) -> str:

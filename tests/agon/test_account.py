@@ -80,7 +80,7 @@ def test_a_token_is_kept_for_its_owner_alone(
 def test_a_token_that_is_not_valid_is_not_kept(agon: Typed, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     type_in(monkeypatch, "agon_nonsense\n")
     agon("login", expect=4)
-    assert "is invalid, expired or revoked" in agon.err
+    assert "is invalid, expired or revoked. Create a new token. To sign in again, use “agon login”." in agon.err
     assert not credentials.config_folder().exists()
 
 
@@ -93,6 +93,7 @@ def test_a_login_without_a_token_says_how_to_pass_one(
     assert f"Create a token at {portal}/settings/tokens/" in agon.err
     assert 'echo "$TOKEN" | agon login --with-token' in agon.err
     assert "AGON_TOKEN" in agon.err
+    assert "Without a terminal, “agon login” reads an access token from standard input, which was empty." in agon.err
 
 
 def test_a_revoked_token_is_rejected(agon: Typed) -> None:
@@ -100,6 +101,7 @@ def test_a_revoked_token_is_rejected(agon: Typed) -> None:
     AccessToken.objects.get().revoke(EVALUATION)
     found = agon.json("whoami", expect=4)
     assert (found["ok"], found["code"]) == (False, "token_invalid")
+    assert agon.err.endswith("To sign in again, correct AGON_TOKEN, or unset it and use “agon login”.\n")
 
 
 def test_the_token_is_not_shown_at_a_terminal(token: str, portal: str) -> None:
@@ -334,14 +336,35 @@ def test_a_server_that_is_no_portal(agon: Typed) -> None:
     with server(answer) as address:
         for words, said in {
             ("tasks",): "Update agon",
-            ("leaderboard", "tiny/one"): "Update agon",
+            ("leaderboard", "tiny/one", "--phase", "post"): "Update agon",
             ("download", "tiny", "-f", "rules"): "are damaged",
-            ("files", "tiny"): "responded with status 404",
+            ("files", "tiny"): f"{address} is not an Agon portal: it responded with status 404 (no content type)",
         }.items():
             agon(*words, "--portal", address, expect=1)
             assert said in agon.err
     agon("files", "tiny?x=1#y", expect=1)
     assert "There is no task tiny?x=1#y, or you don’t have access to it." in agon.err
+
+
+@pytest.mark.parametrize(("status", "words"), [(200, ("tasks",)), (404, ("files", "tiny")), (405, ("tasks",))])
+def test_a_web_site_that_is_no_portal(agon: Typed, status: int, words: tuple[str, ...]) -> None:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        request.send_header("Content-Type", "text/html; charset=utf-8")
+        request.end_headers()
+        request.wfile.write(b"<!doctype html>")
+
+    with server(answer) as address:
+        found = agon.json(*words, "--portal", address, expect=1)
+        assert found["code"] == "no_portal"
+        assert f"{address} is not an Agon portal: it responded with status {status} (text/html)" in agon.err
+        assert "“agon login URL”, --portal or AGON_URL" in agon.err
+
+
+def test_the_address_of_a_page_is_not_that_of_the_portal(agon: Typed, portal: str) -> None:
+    agon("files", "tiny", "--portal", f"{portal}/tasks", expect=1)
+    assert f"{portal}/tasks is not an Agon portal" in agon.err
+    assert "It has no path, as in https://YOUR-PORTAL." in agon.err
 
 
 def test_no_portal_no_server_no_task(agon: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,5 +375,5 @@ def test_no_portal_no_server_no_task(agon: Typed, monkeypatch: pytest.MonkeyPatc
     agon("tasks", "--portal", "http://127.0.0.1:9", expect=1)
     assert f"is not responding: {os.strerror(errno.ECONNREFUSED)}. Check the URL, or try again later." in agon.err
     monkeypatch.delenv("AGON_URL")
-    agon("tasks", expect=2)
+    assert agon.json("tasks", expect=2)["code"] == "usage"
     assert "agon login" in agon.err

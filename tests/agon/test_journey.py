@@ -28,6 +28,7 @@ from tests.portal.world import (
     EVALUATION,
     GOOD,
     PERFECT,
+    POST,
     RELEASE,
     archive,
     captain,
@@ -87,6 +88,27 @@ def test_the_commands_on_the_page_submit_are_right(agon: Typed, team: Team, work
     for words in commands:
         agon(*words, *(["--yes"] if words[0] == "submit" else []))
     assert f"{NAME}: scored." in agon.out
+
+
+def test_the_leaderboard_shows_the_open_phase_first(agon: Typed, team: Team, at: Clock) -> None:
+    send_run(team, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    agon("leaderboard", "tiny/one")  # the open phase does not show scores yet
+    assert agon.out.startswith("Phase: evaluation. For another phase, use --phase: post, without-gold.\n\nrank")
+    assert "hidden" in agon.err
+    at(RELEASE)
+    assert agon("leaderboard", "tiny/one").startswith("Phase: evaluation.")  # no phase is open
+    assert NAME in agon.out
+    at(POST)
+    late = "one_Meltemi_2.json"
+    send_run(team, GOOD, 2, POST, phase="post")
+    work_off(POST)
+    assert agon("leaderboard", "tiny/one").startswith("Phase: post. For another phase, use --phase: evaluation,")
+    assert late in agon.out
+    assert late in agon("leaderboard", "tiny/one", "--csv")
+    assert agon.json("leaderboard", "tiny/one")["phase"] == "post"
+    assert NAME in agon("leaderboard", "tiny/one", "--phase", "evaluation")
+    assert agon.out.startswith("Phase: evaluation.")
 
 
 def test_leaderboards_as_csv_and_json(agon: Typed, team: Team, at: Clock) -> None:

@@ -70,6 +70,45 @@ def test_a_hidden_task_is_never_suggested(agon: Typed, gated: SharedTask) -> Non
     assert "Did you mean" not in suggested
 
 
+@pytest.mark.parametrize("command", ["check", "score", "explain"])
+def test_a_misspelled_task_folder_is_answered_with_the_closest_task(
+    agon: Typed, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = (command, "--task", "tinny", "one_Meltemi_1.json")
+    agon(*words, expect=2)
+    assert agon.err == (
+        "agon: There is no task folder tinny. There is no task tinny, or you don’t have access to it. "
+        "Did you mean tiny?\n"
+    )
+    agon(command, "--task", "tiny", "one_Meltemi_1.json", expect=2)
+    assert agon.err.endswith("To get the task’s rules, run: agon download tiny -f rules\n")
+    agon(command, "--task", "here/tiny", "one_Meltemi_1.json", expect=2)
+    assert agon.err.endswith("run: agon download tiny -f rules -p here\n")
+    agon("download", "tiny", "-f", "rules")
+    agon(*words, expect=2)
+    assert agon.err == "agon: There is no task folder tinny. Did you mean tiny? The portal has no task tinny.\n"
+    for address in ("http://127.0.0.1:9", ""):  # offline, and without a portal
+        monkeypatch.setenv("AGON_URL", address)
+        agon(*words, expect=2)
+        assert agon.err == (
+            "agon: There is no task folder tinny. Did you mean tiny? The task tinny is not downloaded, or its name is "
+            "misspelled. “agon tasks” lists all tasks. To get this task’s rules, run: agon download tinny -f rules\n"
+        )
+    found = agon.json(*words, expect=2)
+    assert (found["code"], found["detail"]) == ("usage", agon.err.removeprefix("agon: ").rstrip())
+
+
+def test_a_second_team_is_not_created(agon: Typed) -> None:
+    for name in ("Meltemi", "Another", "meltemi"):
+        agon("team", "create", name, expect=1)
+        assert agon.err == "agon: You are already on the team Meltemi in Tiny.\n"
+
+
+def test_a_team_without_a_name_is_reported_once(agon: Typed, gated: SharedTask) -> None:
+    agon("team", "create", "", "-t", "gated", expect=1)
+    assert agon.err == "agon: Name is required.\n"
+
+
 def test_a_task_without_an_agreement_has_nothing_to_sign(agon: Typed) -> None:
     agon("sign", "tiny", expect=1)
     assert agon.err == "agon: tiny has no data agreement, so there is nothing to sign.\n"

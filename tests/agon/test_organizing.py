@@ -8,18 +8,21 @@ import os
 import subprocess
 import sys
 import zipfile
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
+from agon.errors import WaitTimedOut
 from agon.organizing import EXPORTS as CLIENT_EXPORTS
+from agon.organizing import OrganizersPortal
 from agon.task_folder import packed_folder, templates
 from portal.actions.teams import register_team
 from portal.models import Board, SharedTask, Team, User
 from portal.queries.waiting_scores import show_announced
 from portal.task_exports import EXPORTS, MANIFEST
 from portal.web.client import wheel
-from tests.agon.conftest import Typed
+from tests.agon.conftest import Typed, server
 from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock
 from tests.portal.world import (
@@ -189,6 +192,35 @@ def test_a_gold_fix_is_previewed_applied_and_taken_back(
     found = agon.json(*fix, "-m", NOTE, "--yes", expect=3)
     assert [problem["code"] for problem in found["problems"]] == ["label-outside-domain"]
     assert "PERHAPS" not in agon.out + agon.err
+
+
+def test_a_preview_of_an_earlier_gold_standard_that_takes_long_sends_no_file() -> None:
+    pending = {
+        "id": "upload-1",
+        "track": "one",
+        "split": "test",
+        "state": "previewing",
+        "version": 1,
+        "problems": [],
+        "is_finished": False,
+        "is_stale": False,
+        "listed_items": None,
+        "split_items": None,
+        "changes": {},
+        "boards": [],
+    }
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.end_headers()
+        request.wfile.write(json.dumps(pending).encode())
+
+    with server(answer) as address, pytest.raises(WaitTimedOut) as late:
+        OrganizersPortal(address, "agon_token").preview_former_gold("tiny", 1, wait=0)
+    assert str(late.value) == (
+        "No result for upload-1 after 0 seconds. It is still being processed. The portal continues to compute the "
+        "preview."
+    )
 
 
 def shown() -> None:

@@ -156,6 +156,15 @@ def test_what_is_not_there_in_time_has_an_id(agon: Typed, run: Path) -> None:
     assert str(Submission.objects.exclude(pk=sent.pk).get().pk) in agon.err
 
 
+@pytest.mark.parametrize("text", ["abc", "-1", "nan", "inf"])
+def test_a_waiting_time_is_a_number_of_seconds(agon: Typed, run: Path, text: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        agon("submit", run, "--yes", f"--wait={text}")
+    assert ended.value.code == 2
+    agon("whoami")  # to get the output
+    assert f"argument --wait: {text} is not a number of seconds. Use a number from 0, such as 60." in agon.err
+
+
 @pytest.mark.parametrize("is_upload", [True, False])
 def test_a_portal_that_has_moved(agon: Typed, run: Path, is_upload: bool) -> None:
     asked = []

@@ -88,8 +88,7 @@ def test_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["check", "--task", "nowhere", "RUN"], "get the rules, run: agon download nowhere -f rules"),
-        (["check", "--task", "there/nowhere", "RUN"], "agon download nowhere -f rules -p there"),
+        (["check", "--task", "nowhere", "RUN"], "There is no task folder nowhere."),
         (["check", "--task", "nowhere/task.yaml", "RUN"], "The definition in nowhere/task.yaml has errors"),
         (["check", "--task", "EMPTY", "RUN"], "cannot be read: No such file or directory"),
         (["check", "--task", "TASK", "--track", "task9", "RUN"], "its tracks are task1-hard"),
@@ -130,7 +129,7 @@ def test_score_finds_the_track_by_name_and_the_gold_in_the_folder(
     write(folder, "gold.json")
     for words in ([str(run)], [str(unnamed), "--track", "task1-hard"]):
         assert main([*task, *words]) == 0
-        assert capsys.readouterr().out.endswith("\nicm  0.0\n")
+        assert capsys.readouterr().out.endswith("\nicm  0.0000\n")
 
 
 def test_the_task_option_has_a_short_form(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
