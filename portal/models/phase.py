@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import Viewer
+from portal.models.prepared_subquery import PreparedSubquery
 from portal.models.task import SharedTask
 
 
@@ -59,14 +60,31 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
 
     def with_visible_scores(self, viewer: Viewer, at: datetime) -> Self:
         """Select phases whose exact scores the viewer may see now. This is the definition of the embargo."""
-        exact = Phase.objects.of_public_tasks().with_public_scores(at).exclude(pk__in=Phase.objects.in_steps(at))
-        organized = SharedTask.objects.organized_by(viewer)
-        return self.filter(Q(pk__in=exact) | Q(shared_task__in=organized))
+        is_visible = Q(pk__in=_with_exact_scores(at))
+        if viewer.is_authenticated:
+            is_visible |= Q(shared_task__in=SharedTask.objects.organized_by(viewer))
+        return self.filter(is_visible)
 
     def with_visible_steps(self, viewer: Viewer, at: datetime) -> Self:
         """Select phases whose scores the viewer may currently see only in the steps of a ladder."""
-        found = self.filter(pk__in=Phase.objects.of_public_tasks().with_public_scores(at).in_steps(at))
-        return found.exclude(shared_task__in=SharedTask.objects.organized_by(viewer))
+        found = self.filter(pk__in=_with_scores_in_steps(at))
+        if viewer.is_authenticated:
+            found = found.exclude(shared_task__in=SharedTask.objects.organized_by(viewer))
+        return found
+
+
+@PreparedSubquery
+def _with_exact_scores(at: datetime) -> "QuerySet[Phase, Any]":
+    """Select phases whose exact scores everyone may see now."""
+    phases = Phase.objects.order_by()
+    public = phases.of_public_tasks().with_public_scores(at)
+    return public.exclude(pk__in=phases.in_steps(at)).values("pk")
+
+
+@PreparedSubquery
+def _with_scores_in_steps(at: datetime) -> "QuerySet[Phase, Any]":
+    """Select phases whose scores everyone may see now, but only in steps."""
+    return Phase.objects.order_by().of_public_tasks().with_public_scores(at).in_steps(at).values("pk")
 
 
 class Phase(models.Model):
