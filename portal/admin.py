@@ -116,6 +116,13 @@ class UndeletableAdmin(AuditedAdmin):
         return False
 
 
+class DeletableAdmin(AuditedAdmin):
+    """Rows that can only be deleted. Their pages have no button that saves nothing."""
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
 def _audit(request: HttpRequest, row: Model, action: str, detail: dict[str, Any]) -> None:
     assert request.user.is_authenticated
     AuditEntry.objects.record(request.user, f"admin_{action}", row, database_now(), subject=_known(row), **detail)
@@ -181,7 +188,7 @@ class EmailAddressAdmin(UndeletableAdmin):
 
 
 @admin.register(Authenticator)
-class AuthenticatorAdmin(AuditedAdmin):
+class AuthenticatorAdmin(DeletableAdmin):
     """Second factors. If someone has lost theirs, it can be deleted. Its secret is never shown."""
 
     list_display = ("user", "type", "created_at", "last_used_at")
@@ -190,7 +197,7 @@ class AuthenticatorAdmin(AuditedAdmin):
 
 
 @admin.register(SocialAccount)
-class SocialAccountAdmin(AuditedAdmin):
+class SocialAccountAdmin(DeletableAdmin):
     """Connected accounts. If someone has lost access to one, it can be deleted."""
 
     list_display = ("user", "provider", "uid", "last_login")

@@ -38,7 +38,7 @@ SLOW_DOWN = LimitReached.declare("slow_down", _("Too many requests. Increase the
 EXPIRED = NotAllowed.declare("expired_token", _("The code has expired or was already used. Run “agon login” again."))
 NO_SUCH_TASK = Conflict.declare(
     "no_such_task",
-    _("You don’t have access to the task %(task)s. Run “agon login” again with a different task."),
+    _("You don’t have access to the task “%(task)s”. Run “agon login” again with a different task."),
 )
 DENIED = NotAllowed.declare("access_denied", _("The sign-in was denied in the browser."))
 

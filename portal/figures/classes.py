@@ -170,7 +170,7 @@ def roc_of_runs(found: Mapping[str, Mapping[str, Any]]) -> Figure | None:
     ]
     if not points:
         return None
-    legend = {"orient": "bottom", "columns": 1, "labelLimit": 230, "symbolSize": 500, "symbolType": "stroke"}
+    legend = {"orient": "bottom", "columns": 1, "labelLimit": 260, "symbolSize": 500, "symbolType": "stroke"}
     look = {"legend": legend, "sort": None}
     best = max(found, key=lambda run: float(found[run]["auc"]))
     return Figure(

@@ -14,6 +14,7 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import User
@@ -81,6 +82,11 @@ class AccessToken(models.Model):
         READ = "read", _("Read")
         SUBMIT = "submit", _("Read and take part (submit runs, manage the team)")
         ORGANIZE = "organize", _("Read, take part and organize")
+
+        @property
+        def in_words(self) -> str | Promise:
+            """What the scope allows, next to its name: `read` (read only)."""
+            return _("Read only") if self.value == "read" else self.label
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens")
     name = models.CharField(_("Name"), max_length=80)

@@ -23,7 +23,7 @@ class Download(models.Model):
         ordering = ("-at",)
 
     def __str__(self) -> str:
-        return f"{self.dataset} of {self.shared_task} to {self.user or 'anyone'}"
+        return f"{self.dataset} of {self.shared_task}, downloaded by {self.user or 'someone who was not signed in'}"
 
     @property
     def is_withdrawn(self) -> bool:

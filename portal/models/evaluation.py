@@ -99,4 +99,4 @@ class Evaluation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.run} by {self.gold}, scorer {self.scorer}"
+        return f"{self.run} scored with {self.gold}, scorer {self.scorer}"

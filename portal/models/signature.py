@@ -39,7 +39,7 @@ class Signature(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.typed_name} under {self.shared_task} v{self.version}"
+        return f"{self.typed_name}, agreement of {self.shared_task}, version {self.version}"
 
 
 def text_sha256(text: str) -> str:

@@ -24,6 +24,8 @@ _COMMANDS = {
     "[": "{[}",  # after \\, [ and * would be read as its options
     "*": "{*}",
     "α": r"\ensuremath{\alpha}",
+    "≥": r"\ensuremath{\geq}",
+    "≤": r"\ensuremath{\leq}",
     "↑": r"\ensuremath{\uparrow}",
     "↓": r"\ensuremath{\downarrow}",
 } | {character: f"\\{character}" for character in "{}$&#%_"}

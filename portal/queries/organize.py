@@ -9,7 +9,19 @@ from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy as _n
 
-from portal.models import Board, GoldUpload, OutgoingMail, Phase, Run, SharedTask, Team, Track, User, Viewer
+from portal.models import (
+    Board,
+    GoldStandard,
+    GoldUpload,
+    OutgoingMail,
+    Phase,
+    Run,
+    SharedTask,
+    Team,
+    Track,
+    User,
+    Viewer,
+)
 from portal.queries.choices import Choices
 from portal.queries.gold import gold_lines
 from portal.queries.leaderboard import Leaderboard, leaderboard
@@ -117,9 +129,10 @@ def release_looks(shared_task: SharedTask, organizer: User, at: datetime) -> lis
 
 
 def _track_look(line: RunStates, board: Leaderboard) -> TrackLook:
+    newest = None if board.gold_version else GoldStandard.objects.newest(line.track, board.phase.split)
     return TrackLook(
         track=line.track,
-        gold_version=board.gold_version,
+        gold_version=newest.version if newest else board.gold_version,  # no run may be scored yet
         teams=len({row.team for row in board.rows}),
         unscored=line.unscored,
         failed=line.counts[Run.State.FAILED],

@@ -80,7 +80,7 @@ class RunView:
     may_be_described: bool
     submission: Submission | None
     evaluation: Evaluation | None
-    command: str  # command that repeats the check on the reader's computer
+    command: str  # repeats the check on the reader's computer; empty for a baseline, which has no file name
     score_command: str  # the same for scoring, for people who have the gold standard
 
 
@@ -245,11 +245,13 @@ def _released_pairs(phases: Iterable[Phase], at: datetime) -> dict[tuple[int, in
 
 def _check_command(run: Run) -> str:
     if run.submission is None or run.team is None:
-        return _command("check", run, "--track", run.track.slug, run.name)
+        return ""
     return _command("check", run, "--team", run.team.name, run.submission.file_name)
 
 
 def _score_command(run: Run) -> str:
+    if run.submission is None:
+        return ""
     items = items_option(run.track, run.phase.split)
     return _command("score", run, "--track", run.track.slug, "--gold", "GOLD", *items, run.file_name)
 

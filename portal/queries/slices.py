@@ -10,7 +10,7 @@ from portal.models import Board, Evaluation
 from portal.queries.columns import Column, columns
 from portal.times_and_numbers import language_name
 from scoring.definition import Track
-from scoring.definition.slices import Slicing
+from scoring.definition.slices import Slicing, shown_value
 from scoring.items.slices import MANY, file_cells, slices_of
 from scoring.items.texts import id_columns
 
@@ -92,7 +92,7 @@ def _row(
 
 def slice_label(name: str, value: str) -> str:
     """Return a slice's value as text, such as the name of a language."""
-    return language_name(value) if name == "language" else value
+    return language_name(value) if name == "language" else shown_value(value)
 
 
 def _choice(track: Track, name: str, value: str, items: int | None) -> SliceChoice:

@@ -101,7 +101,7 @@ def _above(one: TrackStatistics, name: str) -> str:
     found = next((found for found in one.baselines if found.name == name), None)
     if found is None or found.share is None:
         return ""
-    return _("%(above)d of %(teams)d (%(share)s %%)") % {
+    return _("%(above)d of %(teams)d (%(share)s%%)") % {
         "above": found.above,
         "teams": found.teams,
         "share": score(100 * found.share, 1),

@@ -60,7 +60,7 @@ def team_view(team: Team, user: User, at: datetime, *, has_signed: bool) -> Team
         own=next(member for member in members if member.user_id == user.pk),
         members=members,
         answers=answers_of(team),
-        rights=_rights(team, has_signed=has_signed),
+        rights=_rights(team, at, has_signed=has_signed),
         is_closed=team.shared_task.teams_are_closed(at),
         invitations=list(team.mails.filter(kind=OutgoingMail.Kind.INVITATION)),
         has_password=team.takes_part and team.shared_task.has_password_data,
@@ -73,7 +73,7 @@ def answers_of(team: Team) -> list[tuple[str, str]]:
     return [(question.label, team.answers.get(question.key, "")) for question in questions]
 
 
-def _rights(team: Team, *, has_signed: bool) -> list[Right]:
+def _rights(team: Team, at: datetime, *, has_signed: bool) -> list[Right]:
     accesses = {dataset.access for dataset in team.shared_task.definition.datasets}
     words = {
         "registered": _("Download data for registered teams"),
@@ -85,14 +85,15 @@ def _rights(team: Team, *, has_signed: bool) -> list[Right]:
         for access, states in Team.DATA.items()
         if access in accesses
     ]
-    runs = _("Upload runs and appear on leaderboards")
+    is_open = any(phase.is_open(at, team.pk) for phase in team.shared_task.phases.prefetch_related("graces"))
     if not has_signed:
-        runs = _("Upload runs and appear on leaderboards (after you sign the data agreement)")
-    return [
-        Right(True, _("Read all public pages and download public data")),
-        *data,
-        Right(team.takes_part and has_signed, runs),
-    ]
+        runs = [Right(False, _("Upload runs and appear on leaderboards (after you sign the data agreement)"))]
+    elif is_open:
+        runs = [Right(team.takes_part, _("Upload runs and appear on leaderboards"))]
+    else:
+        uploads = Right(False, _("Upload runs (no phase is accepting runs)"))
+        runs = [uploads, Right(team.takes_part, _("Appear on leaderboards"))]
+    return [Right(True, _("Read all public pages and download public data")), *data, *runs]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """Forms on the organizers' pages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -163,9 +164,21 @@ class PushForm(ActionForm):
 class ApplyPushForm(ActionForm):
     """The confirmation of a push that affects runs, deadlines or people."""
 
-    fields_of_errors = {UNSURE.code: "is_sure"}
-
     is_sure = action_field(apply_push, "is_sure", label=_("I confirm these effects"))
+
+    def carry_out(self, act: Callable[[dict[str, Any]], object]) -> bool:
+        """Apply the push. If the effects must be confirmed, the page lists them, so the error does not repeat them."""
+        is_done = super().carry_out(act)
+        if self.effects:
+            del self.errors[NON_FIELD_ERRORS]
+            self.add_error("is_sure", _("Select this box to confirm the effects listed above."))
+        return is_done
+
+    @property
+    def effects(self) -> list[str]:
+        """The effects that were not confirmed. There may be more than when the folder was checked."""
+        error = self.action_error
+        return error.params["effects"].split("\n") if error is not None and error.code == UNSURE.code else []
 
 
 class OrganizerForm(ActionForm):

@@ -66,6 +66,11 @@ def _named(slicing: Slicing, name: str) -> Slicing:
 SLICES = Kind(_read, by_name(SLICING).schema, "name → column of the gold, or mapping", SLICING.keys)
 
 
+def shown_value(value: str) -> str:
+    """Return a slice's value as it is shown: >=0.5 → ≥0.5."""
+    return value.replace(">=", "≥").replace("<=", "≤")
+
+
 def of_languages(files: Mapping[str, Path]) -> Slicing:
     """Convert the old `item_languages` key into a slicing."""
     return Slicing(column="lang", items=files, title="language")

@@ -6,10 +6,11 @@ from pathlib import Path
 from scoring.check import find_items
 from scoring.definition import Definition
 from scoring.gold.coverage import Coverage, coverage, incomplete, may_leave_out
+from scoring.reports.messages.counts import and_more
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold
 
-HIDDEN = "…"
+HIDDEN = "(not shown)"  # in place of the gold's content
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def _discreet(report: Report, *, names_files: bool = False) -> Report:
 
 
 def _without_content(problem: Problem) -> Problem:
-    """Return the same problem, with dots in place of the gold's content."""
+    """Return the same problem, with HIDDEN in place of the gold's content."""
     found = HIDDEN if problem.found is not None else None
     shown = Report()
     shown.add(
@@ -74,7 +75,10 @@ def _without_content(problem: Problem) -> Problem:
         count=problem.count,
         places=(HIDDEN,) if problem.places else (),
     )
-    return replace(shown.problems[0], item=_position(problem))
+    (hidden,) = shown
+    rest = and_more(problem.unit, problem.count - 1)
+    message = hidden.message.replace(f"{HIDDEN}, {rest}", HIDDEN)  # `count` says how many there are
+    return replace(hidden, item=_position(problem), message=message)
 
 
 def _position(problem: Problem) -> str | None:

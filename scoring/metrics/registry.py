@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from scoring.definition import MetricSpec, Track
-from scoring.definition.slices import RIGHT
+from scoring.definition.slices import RIGHT, shown_value
 from scoring.formats import FORMATS, answer_kind
 from scoring.formats.table import values_of
 from scoring.metrics import (
@@ -290,6 +290,7 @@ def describe(spec: MetricSpec) -> MetricInfo:
     metric = get(spec.name)
     ranked = metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL)
     slices, value = spec.where or ("", "")
+    value = shown_value(value)
     where = "" if not slices else f" where {value} is correct" if slices == RIGHT else f", {slices} {value}"
     return MetricInfo(
         key=spec.key,

@@ -265,7 +265,7 @@ def test_the_page_names_the_only_task(browser: Client, gated: SharedTask) -> Non
     assert AccessToken.objects.get().shared_task == gated
     other = ask(task="nothing").json()["user_code"]
     page = browser.get("/device/", {"code": other}).content.decode()
-    assert "the task nothing doesn’t exist or isn’t visible to you" in page
+    assert "the task “nothing” doesn’t exist or isn’t visible to you" in page
     assert "Allow access" not in page
     assert browser.post("/device/", {"code": other, "allow": ""}).status_code == 409
     assert "All tasks" in browser.get("/device/", {"code": ask().json()["user_code"]}).content.decode()

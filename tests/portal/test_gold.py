@@ -185,6 +185,7 @@ def test_invalid_gold_is_rejected_without_showing_its_content(tiny, organizer, c
 def test_errors_of_gold_name_place_and_count(tiny, organizer):
     (problem,) = uploaded(tiny, organizer, run_file(["YES", "NO", "SECRET", "OTHER"])).problems
     assert (problem["item"], problem["count"]) == ("#3", 2)
+    assert problem["message"].startswith("Labels that the track does not define: (not shown). Expected")
     assert "YES" in problem["message"]
 
 

@@ -11,6 +11,7 @@ from portal.queries.organize import run_states
 from portal.queries.problems import extent
 from portal.queries.quota import remaining
 from portal.queries.runs import run_view, submission_view, team_runs
+from portal.queries.task_folder import home_command
 from portal.queries.tasks import task_page
 from tests.portal.world import (
     EVALUATION,
@@ -202,8 +203,14 @@ def test_run_page_says_how_to_do_it_again(meltemi):
 
 
 def test_file_names_are_quoted_in_commands(tiny):
+    assert home_command("check", tiny, "test", "All yes.json") == "agon check --task tiny 'All yes.json'"
+
+
+def test_the_page_of_a_baseline_has_no_commands_because_a_baseline_has_no_file_name(tiny, client):
     run = Run.objects.filter(name="All yes", track__slug="one").first()
-    assert run_view(run, STRANGER, POST).command.endswith("--track one 'All yes'")
+    view = run_view(run, STRANGER, POST)
+    assert (view.command, view.score_command) == ("", "")
+    assert "agon check" not in client.get(f"/runs/{run.pk}/").text
 
 
 def test_runs_are_their_teams_and_the_organizers(meltemi):

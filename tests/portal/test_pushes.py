@@ -219,7 +219,8 @@ def test_runs_that_came_after_the_check_must_be_confirmed_too(
     address = reverse("push", args=[push.pk])
     answer = client.post(address)
     assert answer.status_code == 422
-    assert "is_sure" in answer.content.decode()
+    page = answer.content.decode()
+    assert (page.count("1 run will be rescored."), page.count("Select this box")) == (1, 1)
     client.post(address, {"is_sure": "on"})
     push.refresh_from_db()
     assert push.state == "applied"

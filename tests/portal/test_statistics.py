@@ -90,7 +90,7 @@ def test_statistics_of_all_tracks_with_four_decimals(sliced: SharedTask) -> None
         ("Q3", ["0.5000"]),
         ("Max.", ["0.7500"]),
         ("All yes", ["0.7500"]),
-        ("Teams above All yes", ["0 of 3 (0.0 %)"]),
+        ("Teams above All yes", ["0 of 3 (0.0%)"]),
     ]
 
 
@@ -146,7 +146,7 @@ def test_parts_count_where_the_whole_is_1() -> None:
 def test_the_pack_and_the_pages_show_them(sliced: SharedTask) -> None:
     archive = pack_of(sliced)
     tables = {name: archive.read(f"tables/{name}.tex").decode() for name in TABLES}
-    assert "Teams above All yes & 0 of 3 (0.0 \\%)" in tables["statistics"]
+    assert "Teams above All yes & 0 of 3 (0.0\\%)" in tables["statistics"]
     assert "3 & NO & 1 & 100.0 & 25.0" in tables["one-same-errors"]
     assert "YES & 100.00 & 50.00" in tables["one-labels-source"]
     assert all(rf"\input{{tables/{name}}}" in archive.read("paper.tex").decode() for name in TABLES)

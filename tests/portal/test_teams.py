@@ -230,6 +230,15 @@ def test_each_state_says_what_it_allows(pending, organizer):
     assert rights() == [True, False, False, False, False]
 
 
+def test_between_phases_a_team_cannot_upload_but_is_on_leaderboards(gated, pending, organizer):
+    approve_team(organizer, pending, EVALUATION)
+    pending.refresh_from_db()
+    gated.phases.update(opens=POST, closes=None)
+    *_, uploads, boards = team_view(pending, captain(pending), EVALUATION, has_signed=True).rights
+    assert (uploads.may, uploads.what) == (False, "Upload runs (no phase is accepting runs)")
+    assert (boards.may, boards.what) == (True, "Appear on leaderboards")
+
+
 def test_organizers_see_those_that_wait_first(gated, pending, django_assert_max_num_queries):
     approve_team_of = register_team(person("Ada"), gated, EVALUATION, name="Auster", answers=ANSWERS)
     Team.objects.filter(pk=approve_team_of.pk).update(state="approved")

@@ -35,7 +35,7 @@ def time_left(context: Context, value: datetime) -> str:
 
 @register.simple_tag(takes_context=True)
 def moment(context: Context, value: datetime, style: str = "line") -> SafeString:
-    """Render a time in AoE and in the user's time zone, as one `line`, as two `lines`, or with `seconds`."""
+    """Render a time in AoE and in the user's time zone, as one `line` or two `lines`, or as two with `seconds`."""
     zone, now, seconds = reader_zone(context), now_of(context), style == "seconds"
     anywhere = format_html('<time datetime="{}">{} AoE</time>', value.isoformat(), written(value, AOE, now, seconds))
     user = context.get("user")
@@ -47,9 +47,9 @@ def moment(context: Context, value: datetime, style: str = "line") -> SafeString
         written(value, zone, now, seconds),
         zone_words(zone),
     )
-    if style == "lines":
+    if style in ("lines", "seconds"):
         return format_html('<span class="d-block">{}</span><span class="d-block">{}</span>', anywhere, here)
-    return format_html("{} · {}", anywhere, here)
+    return format_html('{}<span class="dot"> · </span>{}', anywhere, here)
 
 
 @register.simple_tag(takes_context=True)

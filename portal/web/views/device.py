@@ -27,7 +27,7 @@ from portal.actions.device_login import (
     start_device_login,
 )
 from portal.actions.errors import ActionError, LimitReached
-from portal.models import DeviceLogin
+from portal.models import AccessToken, DeviceLogin
 from portal.models.clock import database_now
 from portal.models.device_login import digest
 from portal.web.access import SignedInRequest, client_address
@@ -119,6 +119,7 @@ def device(request: SignedInRequest) -> HttpResponse:
         if login is None:
             form.add_error("code", UNKNOWN_CODE().message)
         else:
+            context["login_scope"] = AccessToken.Scope(login.scope).in_words
             context["task"] = task = login.task_for(request.user)
             context["lacks_task"] = bool(login.task) and task is None
     return render(request, "settings/device.html", context, status=form.status)

@@ -76,7 +76,8 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
     try:
         done = _decide(request, team, verb, context["at"])
     except ActionError as error:
-        return _teams_page(request, context | {"refusal": error.message, "team_with_error": team}, error.http_status)
+        context |= {"refusal": error.message, "team_with_error": team, "is_declining": verb == "decline"}
+        return _teams_page(request, context, error.http_status)
     messages.success(request, done % {"team": team.name})
     return redirect("organize_teams", slug)
 

@@ -96,5 +96,6 @@ def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
         return redirect("push", pk)
     stale, state = is_stale(found), TaskPush.State
     is_over = found.state in (state.REJECTED, state.FAILED, state.EXPIRED) or (found.state == state.READY and stale)
-    context = {"push": found, "is_stale": stale, "is_over": is_over, "form": form}
+    context = {"push": found, "effects": form.effects or found.effects, "is_stale": stale, "is_over": is_over}
+    context["form"] = form
     return render(request, "organize/push.html", context, status=form.status)

@@ -197,6 +197,7 @@ PHRASES = (
     "{} tabs",
     "no tab",
     "nothing",
+    "(not shown)",
     "no extension",
     "an empty list",
     "a list",

@@ -30,9 +30,14 @@ def runs(meltemi: Team) -> list[Run]:
     return list(Run.objects.filter(team=meltemi).order_by("number"))
 
 
+def text_of(answer: Any) -> str:
+    """Return the page without the places where file names may break."""
+    return answer.content.decode().replace("<wbr>", "")
+
+
 def test_the_second_reader_gets_the_same_page_for_one_question(anybody: Client, runs: list[Run]) -> None:
     first = anybody.get(ONE)
-    assert "one_Meltemi_3.json" in first.content.decode()
+    assert "one_Meltemi_3.json" in text_of(first)
     assert queries(lambda: anybody.get(ONE)) == 1
     second = Client().get(ONE)
     assert (second.content, second["ETag"]) == (first.content, first["ETag"])
@@ -86,7 +91,7 @@ def test_what_organizers_see_early_is_not_kept(
     anybody: Client, organizer: Client, tiny: SharedTask, runs: list[Run]
 ) -> None:
     tiny.phases.filter(slug="evaluation").update(released=None)
-    assert "one_Meltemi_3.json" in organizer.get(ONE).content.decode()
+    assert "one_Meltemi_3.json" in text_of(organizer.get(ONE))
     assert not caches["boards"]._cache  # type: ignore[attr-defined]
     assert "Meltemi" not in anybody.get(ONE).content.decode()
 

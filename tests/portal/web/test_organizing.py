@@ -143,6 +143,7 @@ def test_errors_of_gold_name_the_line_and_no_label(organizer: Client, tiny: Shar
     text = organizer.get(f"{PAGE}gold/").content.decode()
     assert "label-outside-domain" in text
     assert "PERHAPS" not in text
+    assert "Labels that the track does not define: (not shown). Expected" in text
     assert "1 gold file was rejected" in organizer.get(PAGE).content.decode()
 
 
@@ -310,6 +311,7 @@ def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Cl
 
 def test_the_log_can_be_filtered(organizer: Client, phase: Phase) -> None:
     organizer.post(f"{PAGE}releases/evaluation/", {"zone": "UTC", "confirmed": "yes"})
+    assert "No recorded actions match the filter." in organizer.get(f"{PAGE}audit/?verb=take_back").content.decode()
     text = organizer.get(f"{PAGE}audit/?verb=release_scores").content.decode()
     assert len(re.findall(r"<div>\s*released scores\s*<", text)) == 1
     assert not re.search(r"<div>\s*imported the shared task\s*<", text)

@@ -28,7 +28,8 @@ def home(anybody: Client, tiny: SharedTask, tmp_path: Path) -> Path:
 
 
 def printed(text: str) -> list[str]:
-    return [html.unescape(command) for command in re.findall(r"<code>(agon .*?)</code>", text)]
+    commands = re.findall(r"<code>(agon .*?)</code>", text)
+    return [html.unescape(re.sub("</?span[^>]*>", "", command)) for command in commands]
 
 
 def run(printed_command: str, folder: Path) -> int:

@@ -148,7 +148,9 @@ def test_a_new_team_may_have_its_captains_affiliation(tiny: SharedTask, sign_in)
 
 
 def test_a_declined_team_reads_why_and_asks_again(decider: Client, pending: Team, sign_in) -> None:
-    assert decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": ""}).status_code == 422
+    without_reason = decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": ""})
+    assert (without_reason.status_code, '<details class="more" open>' in without_reason.content.decode()) == (422, True)
+    assert '<details class="more" open>' not in decider.get(REQUESTS).content.decode()
     assert decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": "Say more."}).status_code == 302
     client = sign_in(captain(pending))
     text = client.get("/tasks/gated/team/").content.decode()
