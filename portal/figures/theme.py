@@ -66,7 +66,7 @@ def config(theme: str, *, is_small: bool = False) -> dict[str, Any]:
         },
         "axisBand": {"grid": False, "domain": False},
         "header": titles | labels,
-        "legend": titles | labels,
+        "legend": titles | labels | ({"orient": "bottom", "columns": 2} if is_small else {}),
         # Use `color`. `fill` and `stroke` would override a mark's style.
         "bar": {"color": colour["accent"]},
         "line": {"color": colour["accent"], "strokeWidth": 1.6},

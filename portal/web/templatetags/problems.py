@@ -17,6 +17,7 @@ register.filter(extent)
 
 SHOWN_PLACES = 3
 
+_BREAK = mark_safe("<wbr>")
 _PIECES = re.compile(r"[^_]+_?|_")
 _WORDS = re.compile(r"[^\W_]+|[\W_]")  # the words of a file name, and the characters between them
 
@@ -76,7 +77,7 @@ def whole_options(commands: str) -> SafeString:
 @register.filter
 def breakable(name: str) -> SafeString:
     """Render a file name that can break between its words in narrow columns."""
-    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in _PIECES.findall(name)))
+    return format_html_join(_BREAK, "{}", ((part,) for part in _PIECES.findall(name)))
 
 
 @register.filter
@@ -101,13 +102,14 @@ def renamed(found: str, right: str) -> SafeString:
     parts = []
     for tag, start, end, right_start, right_end in SequenceMatcher(None, was, be, autojunk=False).get_opcodes():
         if tag == "equal":
-            parts.append(format_html("{}", "".join(was[start:end])))
+            parts.append(breakable("".join(was[start:end])))
             continue
         if start < end:
             parts.append(format_html('<del class="was" data-was="{}"></del>', "".join(was[start:end])))
         if right_start < right_end:
-            parts.append(format_html('<ins class="be">{}</ins>', "".join(be[right_start:right_end])))
-    return format_html('<code class="name whole">{}</code>', format_html_join("", "{}", ((part,) for part in parts)))
+            parts.append(format_html('<ins class="be">{}</ins>', breakable("".join(be[right_start:right_end]))))
+    name = format_html_join(_BREAK, "{}", ((part,) for part in parts))
+    return format_html('<code class="name whole">{}</code>', name)
 
 
 @register.filter

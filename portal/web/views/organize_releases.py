@@ -45,7 +45,9 @@ def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
             return _confirm(request, context, title, of_release(look), fields)
     if not form.carry_out(lambda given: release_scores(request.user, found, context["at"], **given)):
         return _page(request, context, {found.slug: form}, form.status)
-    messages.success(request, _("The release of %(phase)s is scheduled.") % {"phase": found.title})
+    is_now = form.cleaned_data["when"] is None
+    done = _("The scores of %(phase)s are public.") if is_now else _("The release of %(phase)s is scheduled.")
+    messages.success(request, done % {"phase": found.title})
     return redirect("organize_releases", slug)
 
 

@@ -64,8 +64,8 @@ def test_a_state_is_word_icon_and_colour() -> None:
 def test_what_differs_in_a_name_is_struck_and_put_in() -> None:
     html = renamed("task3_hard_Meltmi_1.json", "task3_hard_Meltemi_1.json")
     assert html == (
-        '<code class="name whole">task3_hard_<del class="was" data-was="Meltmi"></del>'
-        '<ins class="be">Meltemi</ins>_1.json</code>'
+        '<code class="name whole">task3_<wbr>hard_<wbr><del class="was" data-was="Meltmi"></del><wbr>'
+        '<ins class="be">Meltemi</ins><wbr>_<wbr>1.json</code>'
     )
     assert strip_tags(html) == "task3_hard_Meltemi_1.json"  # the text that is copied
 

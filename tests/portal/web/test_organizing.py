@@ -248,7 +248,8 @@ def test_scores_are_released_now_later_and_taken_back(
     assert "get an email within minutes" in organizer.post(address, {"zone": "UTC"}).content.decode()
     assert "are hidden until" in anybody.get(board).content.decode()
     assert "Only organizers can see this" in organizer.get(board).content.decode()
-    organizer.post(address, {"zone": "UTC", "confirmed": "yes"})
+    done = organizer.post(address, {"zone": "UTC", "confirmed": "yes"}, follow=True).content.decode()
+    assert "The scores of Evaluation are public." in done
     assert "are hidden until" not in anybody.get(board).content.decode() + organizer.get(board).content.decode()
 
 
