@@ -46,7 +46,7 @@ def login(options: argparse.Namespace) -> int:
             "No token was given."
             if sys.stdin.isatty()
             else "Without a terminal, “agon login” reads an access token from standard input, which was empty. "
-            "Run it in a terminal to sign in with your browser. In scripts:"
+            "Run it in a terminal to sign in with your browser."
         )
         raise NotSignedIn(
             f"{why} Create a token at {address}/settings/tokens/ and pass it through standard input "

@@ -75,7 +75,7 @@ def _urgency(task: TaskSummary) -> tuple[int, datetime, int]:
 def files(options: argparse.Namespace) -> int:
     """Print a task's files, and the steps required before you can download them."""
     found = portal_of(options).datasets(chosen_task(options.slug))
-    head = ["file", "name", "bytes", "licence", "first"]
+    head = ["file", "name", "bytes", "license", "first"]
     rows = [(one.slug, one.file_name, one.size, one.licence, _first(one)) for one in found]
     show(options, found, lambda: table(head, rows))
     return 0

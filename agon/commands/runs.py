@@ -90,6 +90,8 @@ def _list(options: argparse.Namespace) -> int:
     if options.track:
         known("track", options.track, (one.slug for one in portal.task(task).tracks))
     runs = list(portal.runs(task, phase=options.phase, track=options.track))
+    if not runs and not options.quiet:
+        note(f"No runs found. Submit one with “agon submit FILE -t {task}”.")
     show(options, runs, lambda: runs_table(runs))
     return 0
 

@@ -350,3 +350,9 @@ def test_ctrl_c_prints_no_traceback(place: str, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(place, interrupt)
     assert main(["tasks"]) == INTERRUPTED
+
+
+def test_an_empty_list_of_runs_names_the_next_command(agon: Typed) -> None:
+    agon("runs", "list")
+    assert agon.err == "No runs found. Submit one with “agon submit FILE -t tiny”.\n"
+    assert agon.json("runs", "list") == []

@@ -22,6 +22,7 @@ from portal.queries.home import home_lists
 from portal.queries.leaderboard import board_state
 from portal.queries.occasions import notices
 from portal.queries.quota import remaining
+from portal.queries.uploads import valid_names
 from tasks import build
 from tests.portal.world import (
     EVALUATION,
@@ -223,6 +224,8 @@ def test_a_newcomer_can_submit_the_downloaded_file_to_try_agon_at_once(db, clien
     work_off(at)
     assert submission.runs.get().state == Run.State.SCORED
     assert phase.closes - at <= 7 * DAY
+    (own,) = valid_names(shared_task, shared_task.teams.get(), phase).runs
+    assert (own.name, name) == ("tryagon-topics_Nia.csv", "tryagon-topics.csv")
 
 
 def test_the_task_page_shows_rounds(practice, client):
