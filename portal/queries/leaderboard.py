@@ -7,9 +7,12 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
-from portal.models import Board, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
+from portal.models import Board, BoardChange, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
+from portal.models.prepared import PreparedQuery
 from portal.queries.board_rows import Names, Selection, page_of, rows, select, select_slice, select_steps, shown
 from portal.queries.board_table import BoardTable, Comparison, Row, released_ranks
 from portal.queries.choices import Choices
@@ -95,8 +98,8 @@ def leaderboards(
         scorer=board.scorer,
         rescored=None if board.keeps_scores(at) else _rescored(board, track, viewer, at),
         has_aliases=not are_public,
-        changes=list(board.changes.select_related("gold_before", "gold_after")),
-        releases=list(ReleasedBoard.objects.public(at).filter(track=track, phase=phase).defer("content")),
+        changes=_changes(board=board.pk),
+        releases=_releases(track=track.pk, phase=phase.pk, at=at),
         slices=slices.choices,
     )
     names = Names(phase, are_public, _own_team(track, viewer))
@@ -107,12 +110,30 @@ def leaderboards(
 def _board(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Board | None:
     """Return the board's row, without its comparison if the viewer must not see it."""
     rows = Board.objects.filter(track=track, phase=phase).select_related("gold")
-    board = rows.visible_to(viewer, at).first()
+    if viewer.is_authenticated:
+        board = rows.visible_to(viewer, at).first()
+    else:
+        board = _public_boards.first(track=track.pk, phase=phase.pk, at=at)
     if board is None and (board := rows.defer("comparison").first()) is not None:
         board.comparison = {}
     if board is not None:
         board.track, board.phase = track, phase
     return board
+
+
+@PreparedQuery
+def _public_boards(track: int, phase: int, at: datetime) -> QuerySet[Board]:
+    return Board.objects.filter(track=track, phase=phase).select_related("gold").visible_to(AnonymousUser(), at)
+
+
+@PreparedQuery
+def _changes(board: int) -> QuerySet[BoardChange]:
+    return BoardChange.objects.filter(board=board).select_related("gold_before", "gold_after")
+
+
+@PreparedQuery
+def _releases(track: int, phase: int, at: datetime) -> QuerySet[ReleasedBoard]:
+    return ReleasedBoard.objects.public(at).filter(track=track, phase=phase).defer("content")
 
 
 def _has_rows(board: Board, viewer: Viewer, at: datetime) -> bool:
@@ -175,11 +196,24 @@ def _pending(track: Track, phase: Phase, board: Board | None) -> int:
     """Count the runs on the board that are waiting for their first score. Runs being rescored are not included."""
     if board is None or board.gold is None:
         return Run.objects.pending(track.pk, phase.pk).count()
-    return board.pending_runs().count()
+    return _pending_runs.first(track=track.pk, phase=phase.pk, gold=board.gold_id, scorer=board.scorer) or 0
+
+
+@PreparedQuery
+def _pending_runs(track: int, phase: int, gold: int, scorer: str) -> QuerySet[Run, int]:
+    """Count the runs that are waiting for their first score. If there are none, the result is empty."""
+    runs = Board(track_id=track, phase_id=phase, gold_id=gold, scorer=scorer).pending_runs()
+    return runs.order_by().values("phase").annotate(count=Count("pk")).values_list("count", flat=True)
+
+
+@PreparedQuery
+def _gold_standards(track: int, split: str) -> QuerySet[GoldStandard]:
+    """Return the versions for a split of a track, newest first."""
+    return GoldStandard.objects.filter(track=track, split=split).order_by("-version")
 
 
 def _rescored(board: Board, track: Track, viewer: Viewer, at: datetime) -> tuple[int, int] | None:
-    gold, scorer = GoldStandard.objects.newest(track, board.phase.split), track.shared_task.scorer
+    gold, scorer = _gold_standards.first(track=track.pk, split=board.phase.split), track.shared_task.scorer
     if gold is None or board.gold is None or (gold, scorer) == (board.gold, board.scorer):
         return None
     scored = partial(Evaluation.objects.visible_at_all(viewer, at).on_board, board.phase)
