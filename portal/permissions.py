@@ -7,10 +7,11 @@ it (`actions.roles`); for an example, see `withdraw_team` in `actions.teams`.
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import TextChoices
+from django.db.models import QuerySet, TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from portal.models import Run, SharedTask, Signature, Team, User, Viewer
+from portal.models.prepared import PreparedQuery
 
 
 def lacks_second_factor(user: Viewer) -> bool:
@@ -72,7 +73,15 @@ def may_change_run(user: Viewer, run: Run) -> bool:
 
 def team_of(user: Viewer, shared_task: SharedTask) -> Team | None:
     """Return the user's team in the task, whatever its state."""
-    return shared_task.teams.filter(members=user.pk).first() if user.is_active else None
+    team = _teams.first(user=user.pk, shared_task=shared_task.pk) if user.is_active else None
+    if team is not None:
+        team.shared_task = shared_task
+    return team
+
+
+@PreparedQuery
+def _teams(user: int, shared_task: int) -> QuerySet[Team]:
+    return Team.objects.filter(memberships__user=user, memberships__shared_task=shared_task)
 
 
 class Obstacle(TextChoices):

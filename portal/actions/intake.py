@@ -29,6 +29,7 @@ FileName = Annotated[  # not stripped, because names are checked exactly as give
 class Sending:
     """The user, team and phase of an upload, and when its whole body was received. `slot` is a `Run.Slot` or empty.
 
+    `is_signed` means that the user has no agreement left to sign. Signatures are never withdrawn, so it is read once.
     `fields` has the values of the task's run fields for all runs of the upload.
     """
 
@@ -37,6 +38,7 @@ class Sending:
     phase: Phase
     at: datetime
     slot: str
+    is_signed: bool
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -45,7 +47,7 @@ def sending(user: User, phase: Phase, at: datetime, slot: str) -> Sending:
     team = team_of(user, phase.shared_task)
     if team is None:
         raise NO_TEAM()
-    return Sending(user, team, phase, at, slot)
+    return Sending(user, team, phase, at, slot, has_signed(user, phase.shared_task))
 
 
 def receive(content: Iterable[bytes], name: str) -> StoredUpload:
@@ -69,7 +71,7 @@ def too_large() -> ActionError:
 
 
 def require_signature(given: Sending) -> None:
-    if not has_signed(given.user, given.team.shared_task):
+    if not given.is_signed:
         raise UNSIGNED()
 
 

@@ -9,7 +9,7 @@ from portal.actions.roles import ORGANIZERS, SIGNED_OUT, require_task
 from portal.api.requests import ApiRequest
 from portal.models import Phase, Run, SharedTask, Submission, TaskPush, Team, Track, User, Validation
 from portal.permissions import team_of
-from portal.queries.tasks import TaskPage, task_page
+from portal.queries.tasks import TaskPage, task_page, visible_task
 
 
 def person(request: ApiRequest) -> User:
@@ -29,8 +29,10 @@ def find_task(request: ApiRequest, task: str) -> SharedTask:
     Raises:
         ActionError: TOKEN_TASK if the token is for a different task.
     """
-    visible = SharedTask.objects.visible_to(request.user).prefetch_related("tracks")
-    found = get_object_or_404(visible, slug=task)
+    visible = visible_task(task, request.user)
+    if visible is None:
+        raise Http404
+    found, _now = visible
     if isinstance(request.user, User) and request.user.token is not None:
         require_task(request.user.token, found)
     return found

@@ -11,9 +11,11 @@ from inspect import get_annotations
 from typing import Any, Generic, TypeVar
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.db.models.sql import UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler
+
+from portal.models.clock import clock_question
 
 Row = TypeVar("Row")
 Built = TypeVar("Built")
@@ -35,9 +37,10 @@ class _Prepared(Generic[Built]):
     def __init__(self, build: Callable[..., Built]) -> None:
         update_wrapper(self, build)  # type: ignore[arg-type]
         self._build = build
+        # Statements can contain `database_clock`, which differs between databases, and from test to test.
         self._compiled = cache(self._compile)
 
-    def _compile(self, _vendor: str) -> tuple[Built, SQLCompiler, str, list[Any]]:
+    def _compile(self, _clock: str) -> tuple[Built, SQLCompiler, str, list[Any]]:
         """Return what `build` returned, its compiler, and the SQL with parameters, in which names replace placeholders.
 
         Raises:
@@ -63,7 +66,7 @@ class PreparedQuery(_Prepared[QuerySet[Any, Row]], Generic[Row]):
     """A query as a function of its parameters, which returns the rows of the queryset that `build` returns."""
 
     def __call__(self, **values: Any) -> list[Row]:
-        queryset, built_compiler, sql, parameters = self._compiled(connection.vendor)
+        queryset, built_compiler, sql, parameters = self._compiled(clock_question())
         compiler, statement = copy(built_compiler), (sql, _filled(parameters, values))
         compiler.as_sql = lambda *_, **__: statement  # type: ignore[method-assign]
         rows = queryset.all()
@@ -85,7 +88,7 @@ class PreparedUpdate(_Prepared[tuple[QuerySet[Any, Any], dict[str, Any]]]):
     """
 
     def __call__(self, **values: Any) -> int:
-        _built, _compiler, sql, parameters = self._compiled(connection.vendor)
+        _built, _compiler, sql, parameters = self._compiled(clock_question())
         with connection.cursor() as cursor:
             cursor.execute(sql, _filled(parameters, values))
             return cursor.rowcount
@@ -95,6 +98,16 @@ class PreparedUpdate(_Prepared[tuple[QuerySet[Any, Any], dict[str, Any]]]):
         update: UpdateQuery = rows.query.chain(UpdateQuery)  # type: ignore[assignment]
         update.add_update_values(values)
         return update.get_compiler(connection=connection)
+
+
+def set_related(owner: Model, name: str, rows: list[Any]) -> None:
+    """Store rows that refer to this object under the name of the reverse relation, as `prefetch_related` does."""
+    related = getattr(owner, name)
+    for row in rows:
+        setattr(row, related.field.name, owner)
+    found = related.all()
+    found._result_cache, found._prefetch_done = rows, True
+    vars(owner).setdefault("_prefetched_objects_cache", {})[name] = found
 
 
 class _Name:

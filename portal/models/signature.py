@@ -6,16 +6,17 @@ from django.conf import settings
 from django.db import models
 
 from portal.models.account import Viewer
+from portal.models.prepared import PreparedQuery
 from portal.models.task import SharedTask
 
 
-class SignatureQuerySet(models.QuerySet["Signature"]):
+class SignatureManager(models.Manager["Signature"]):
     def current(self, user: Viewer, shared_task: SharedTask) -> "Signature | None":
         """Return the user's signature on the current version of the agreement, or None."""
         agreement = shared_task.definition.agreement
         if agreement is None or user.pk is None:
             return None
-        return self.filter(user=user.pk, shared_task=shared_task, version=agreement.version).first()
+        return _signatures.first(user=user.pk, shared_task=shared_task.pk, version=agreement.version)
 
 
 class Signature(models.Model):
@@ -30,7 +31,7 @@ class Signature(models.Model):
     address = models.GenericIPAddressField(null=True)  # network address of the request
     signed_at = models.DateTimeField()
 
-    objects = SignatureQuerySet.as_manager()
+    objects = SignatureManager()
 
     class Meta:
         ordering = ("-signed_at",)
@@ -40,6 +41,11 @@ class Signature(models.Model):
 
     def __str__(self) -> str:
         return f"{self.typed_name}, agreement of {self.shared_task}, version {self.version}"
+
+
+@PreparedQuery
+def _signatures(user: int, shared_task: int, version: str) -> models.QuerySet[Signature]:
+    return Signature.objects.filter(user=user, shared_task=shared_task, version=version)
 
 
 def text_sha256(text: str) -> str:

@@ -141,6 +141,10 @@ class SharedTask(models.Model):
         closing = self.closing_of_teams()
         return closing is not None and closing <= at
 
+    def is_visible_to(self, user: Viewer) -> bool:
+        """Return whether the task is in `visible_to`."""
+        return self.state == self.State.OPEN or self.is_organized_by(user)
+
     def is_assigned_to(self, user: Viewer) -> bool:
         """Return whether the task is in `assigned_to`. Use this only to explain what else is needed."""
         return SharedTask.objects.filter(pk=self.pk).assigned_to(user).exists()

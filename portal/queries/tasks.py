@@ -1,10 +1,14 @@
-"""The header of a shared task's pages."""
+"""A shared task and the header of its pages. Every upload reads these rows, too, so their SQL is prepared."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 
-from portal.models import Membership, Phase, SharedTask, Team, Track, Viewer
+from django.db.models import QuerySet
+
+from portal.models import Grace, Membership, Phase, SharedTask, Team, Track, Viewer
+from portal.models.clock import database_clock
+from portal.models.prepared import PreparedQuery, set_related
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -46,15 +50,20 @@ class TaskPage:
         return self.organizes and not self.is_organizer
 
 
+def visible_task(slug: str, user: Viewer) -> tuple[SharedTask, datetime] | None:
+    """Return the shared task with its tracks, and the database's time, or None if the user may not see the task."""
+    found = _tasks.first(slug=slug)
+    if found is None or not found.is_visible_to(user):
+        return None
+    set_related(found, "tracks", _tracks(shared_task=found.pk))
+    return found, found.now  # type: ignore[attr-defined]
+
+
 def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
     """Return the task with its tracks and phases in order, and the user's role in it."""
-    phases = list(shared_task.phases.prefetch_related("graces__team"))
+    phases = _phases_with_extra_time(shared_task)
     ahead = [phase for phase in phases if phase.opens > at]
-    membership = (
-        Membership.objects.filter(shared_task=shared_task, user=user.pk).select_related("team").first()
-        if user.is_authenticated
-        else None
-    )
+    membership = _memberships.first(shared_task=shared_task.pk, user=user.pk) if user.is_authenticated else None
     team = membership.team if membership else None
     team_id = team.pk if team else None
     open_phases = [phase for phase in phases if phase.is_open(at, team_id)]
@@ -72,3 +81,37 @@ def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
         membership=membership,
         team=team,
     )
+
+
+def _phases_with_extra_time(shared_task: SharedTask) -> list[Phase]:
+    phases = _phases(shared_task=shared_task.pk)
+    graces = _graces(shared_task=shared_task.pk)
+    for phase in phases:
+        phase.shared_task = shared_task
+        set_related(phase, "graces", [grace for grace in graces if grace.phase_id == phase.pk])
+    return phases
+
+
+@PreparedQuery
+def _tasks(slug: str) -> QuerySet[SharedTask]:
+    return SharedTask.objects.filter(slug=slug).annotate(now=database_clock())
+
+
+@PreparedQuery
+def _tracks(shared_task: int) -> QuerySet[Track]:
+    return Track.objects.filter(shared_task=shared_task)
+
+
+@PreparedQuery
+def _phases(shared_task: int) -> QuerySet[Phase]:
+    return Phase.objects.filter(shared_task=shared_task)
+
+
+@PreparedQuery
+def _graces(shared_task: int) -> QuerySet[Grace]:
+    return Grace.objects.filter(phase__shared_task=shared_task).select_related("team")
+
+
+@PreparedQuery
+def _memberships(shared_task: int, user: int) -> QuerySet[Membership]:
+    return Membership.objects.filter(shared_task=shared_task, user=user).select_related("team")

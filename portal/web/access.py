@@ -9,10 +9,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from portal.models import Phase, SharedTask, Team, User
-from portal.models.clock import database_clock
+from portal.models import Phase, SharedTask, Team, User, Viewer
 from portal.models.task import SharedTaskQuerySet
-from portal.queries.tasks import TaskPage, task_page
+from portal.queries.tasks import TaskPage, task_page, visible_task
 
 
 class SecondFactorMissing(PermissionDenied):
@@ -28,9 +27,11 @@ class SignedInRequest(HttpRequest):
 
 def tab_context(request: HttpRequest, slug: str, tab: str, at: datetime | None = None) -> dict[str, Any]:
     """Return the context that every page of a shared task needs. `at` defaults to the database's time."""
-    tasks = SharedTask.objects.prefetch_related("tracks").annotate(now=database_clock())
-    shared_task = find_task(request, slug, tasks)
-    at = at or shared_task.now  # type: ignore[attr-defined]
+    found = visible_task(slug, request.user)
+    if found is None:
+        raise _not_visible(request.user, slug)
+    shared_task, now = found
+    at = at or now
     return {"page": task_page(shared_task, request.user, at), "tab": tab, "at": at}
 
 
@@ -44,10 +45,13 @@ def find_task(request: HttpRequest, slug: str, tasks: SharedTaskQuerySet | None 
     tasks = SharedTask.objects.all() if tasks is None else tasks
     found = tasks.visible_to(request.user).filter(slug=slug).first()
     if found is None:
-        if SharedTask.objects.assigned_to(request.user).filter(slug=slug).exists():
-            raise SecondFactorMissing
-        raise Http404
+        raise _not_visible(request.user, slug)
     return found
+
+
+def _not_visible(user: Viewer, slug: str) -> Exception:
+    """Return the exception for a task that does not exist or that the user may not see."""
+    return SecondFactorMissing() if SharedTask.objects.assigned_to(user).filter(slug=slug).exists() else Http404()
 
 
 def require_organizer(request: HttpRequest, page: TaskPage) -> None:
