@@ -15,11 +15,11 @@ Problem = dict[str, Any]  # see `scoring.reports.problems.Problem.as_dict`
 def meaning(code: str) -> str | None:
     """Return the sentence for a problem code, or None if the code is unknown.
 
-    Parts that a report would fill in are shown as `…`.
+    Parts that a report would fill in are shown as `[…]`.
     """
     if code not in MESSAGES:
         return None
-    return re.sub(r"\{(\w+)(![a-z])?\}", "…", sentence(code, "en"))
+    return re.sub(r"\{(\w+)(![a-z])?\}", "[…]", sentence(code, "en"))
 
 
 def more_places(problem: Problem, listed: int) -> str:
