@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from django.db import connection
@@ -25,10 +25,12 @@ _FIELDS = (
     "ladder_step",
     "round_days",
 )
-_MOMENTS = ("opens", "closes", "released")  # read as text, and parsed only if the text has changed
+# Times are read as text, because psycopg's loader is slow. Those of phases are parsed only if the text has changed.
+_MOMENTS = ("opens", "closes", "released")
 _PHASES = f"""
 SELECT {", ".join(f"CAST(phase.{name} AS text)" if name in _MOMENTS else f"phase.{name}" for name in _FIELDS)},
-task.state, task.definition_sha256, (SELECT CAST(max(until) AS text) FROM portal_grace), ({{clock}}), {{revision}}
+task.state, task.definition_sha256, (SELECT CAST(max(until) AS text) FROM portal_grace),
+CAST(({{clock}}) AS text), {{revision}}
 FROM portal_sharedtask task JOIN portal_phase phase ON phase.shared_task_id = task.id
 """
 _OF_ONE_TRACK = (
@@ -61,14 +63,11 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
     Return None if there is no such board. The SQL is handwritten because it runs on every request for a board, and
     building it with the ORM would take longer than everything else.
     """
-    clock = clock_question().replace("%", "%%")  # % must be escaped in a statement with placeholders
-    if track is None:
-        question, names = _OF_ALL_TRACKS.format(clock=clock, revision=_SUM), [shared_task]
-    else:
-        question = _OF_ONE_TRACK.format(clock=clock, revision="board.revision")
-        names = [shared_task, track]
     with connection.cursor() as cursor:
-        cursor.execute(question, names)
+        if track is None:
+            cursor.execute(_question(_OF_ALL_TRACKS, _SUM, clock_question()), [shared_task])
+        else:
+            cursor.execute(_question(_OF_ONE_TRACK, "board.revision", clock_question()), [shared_task, track])
         rows = cursor.fetchall()
     if not rows:
         return None
@@ -76,6 +75,12 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
     phases = [_phase(row[: len(_FIELDS)]) for row in rows]
     phase = default_phase(phases, at) if slug is None else next((one for one in phases if one.slug == slug), None)
     return BoardHead(phase.slug, at, _state(phase, rows, at)) if phase else None
+
+
+@cache
+def _question(template: str, revision: str, clock: str) -> str:
+    escaped = clock.replace("%", "%%")  # required in a statement with placeholders
+    return template.format(clock=escaped, revision=revision)
 
 
 @lru_cache(maxsize=256)

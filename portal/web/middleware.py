@@ -22,19 +22,20 @@ _READ_ONLY = "25006"  # PostgreSQL's error code read_only_sql_transaction
 _REQUEST_ID = re.compile(r"[0-9a-f-]{16,64}")
 # Features that the portal's pages never use, disabled in case someone injects code.
 _UNUSED = ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
+_PERMISSIONS = ", ".join(f"{feature}=()" for feature in _UNUSED)
 
 
 def headers(get_response: GetResponse) -> Callable[[HttpRequest], HttpResponseBase]:
     """Add headers that Django's SecurityMiddleware does not add, and X-Request-ID, which is also in every log line."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        given = request.headers.get("X-Request-ID", "")
+        given = request.META.get("HTTP_X_REQUEST_ID", "")
         known_as = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
         structlog.contextvars.clear_contextvars()  # not at the end: Django logs the response after this middleware
         structlog.contextvars.bind_contextvars(request_id=known_as)
         response = get_response(request)
         response["X-Request-ID"] = known_as
-        response["Permissions-Policy"] = ", ".join(f"{feature}=()" for feature in _UNUSED)
+        response["Permissions-Policy"] = _PERMISSIONS
         response.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         return response
 
