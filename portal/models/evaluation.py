@@ -45,6 +45,10 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
         found = self._not_withdrawn(phase, gold, scorer, until)
         return found.filter(~Exists(Team.objects.shut_out(phase).filter(pk=OuterRef("team"))))
 
+    def references(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None = None) -> Self:
+        """Select the evaluations on the board that belong to no team: those of baselines and the gold standard."""
+        return self._not_withdrawn(phase, gold, scorer, until).filter(team__isnull=True)
+
     def _not_withdrawn(self, phase: Phase, gold: GoldStandard, scorer: str, until: datetime | None) -> Self:
         """Select the evaluations of `on_board`, including those of excluded teams."""
         found = self.filter(gold=gold, scorer=scorer, phase=phase, run__withdrawn_at__isnull=True)

@@ -124,14 +124,13 @@ def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: dat
     assert board.gold is not None
     phase, pair = board.phase, (board.phase, board.gold, board.scorer, choices.until)
     seen = Evaluation.objects.visible_to(viewer, at)
-    here = seen.on_board(*pair)
     is_all = choices.runs == "all" or phase.official == Phase.Official.ALL
-    teams = here.filter(team__isnull=False) if is_all else seen.official(*pair)
+    teams = seen.on_board(*pair).filter(team__isnull=False) if is_all else seen.official(*pair)
     in_order = teams.order_by(F("rank_key").asc(nulls_last=True), "run__received_at")
     ranks = ranked(list(in_order.values_list("pk", "rank_key")), track)
     if is_all:
-        return Selection(board, here, ranks)
-    references = here.filter(team__isnull=True).values_list("pk", flat=True)
+        return Selection(board, seen.on_board(*pair), ranks)
+    references = seen.references(*pair).values_list("pk", flat=True)
     return Selection(board, seen.filter(pk__in=[*ranks, *references]), ranks)
 
 

@@ -44,6 +44,12 @@ def test_the_second_reader_gets_the_same_page_for_one_question(anybody: Client, 
     assert second["Content-Security-Policy"] == first["Content-Security-Policy"]
 
 
+def test_a_first_view_after_a_change_needs_few_statements(anybody: Client, runs: list[Run]) -> None:
+    anybody.get(ONE)
+    Board.objects.changed()
+    assert queries(lambda: anybody.get(ONE)) <= 16
+
+
 def test_a_browser_that_has_the_page_gets_304(anybody: Client, runs: list[Run]) -> None:
     etag = anybody.get(ONE)["ETag"]
     for known in (etag, f"W/{etag}"):
