@@ -18,7 +18,6 @@ from portal.queries.label_shares import LabelShares
 from portal.times_and_numbers import score
 
 _LIMIT = {"limit": {"expr": f"place == 'small' ? {1.6 * NAME_LIMIT} : 0"}}  # Vega assumes a wider font
-_DAYS = {"format": "%-d %b", "labelOverlap": True, "tickCount": {"interval": "day", "step": 2}}
 
 
 def score_figures(board: BoardTable, every_run: BoardTable) -> list[Figure]:
@@ -251,6 +250,14 @@ def _dumbbells(across: str, parts: str) -> Spec:
     }
 
 
+def time_axis(days: int) -> Spec:
+    """Return an axis of this many days with about a dozen ticks at most."""
+    ticks: Spec = {"interval": "month", "step": 1 + days // 365}
+    if days <= 90:
+        ticks = {"interval": "week", "step": 1} if days > 24 else {"interval": "day", "step": 2}
+    return {"format": "%-d %b", "labelOverlap": True, "tickCount": ticks}
+
+
 def over_time(board: BoardTable) -> Figure | None:
     """Show the ranking score of every run over time, and the best so far. Return None if there are fewer than two
     runs."""
@@ -281,15 +288,15 @@ def over_time(board: BoardTable) -> Figure | None:
             Field("best", _("Best so far"), column.decimals),
         ),
         data=data,
-        drawing=_steps(column),
+        drawing=_steps(column, (runs[-1].received_at - runs[0].received_at).days),
     )
 
 
-def _steps(column: Column) -> Spec:
-    """Draw a point at each `value`, and the line of the `best` score so far."""
+def _steps(column: Column, days: int) -> Spec:
+    """Draw a point at each `value`, and the line of the `best` score so far. `days` is the length of the time axis."""
     scale = {"zero": False}
     tooltip = [{"field": "name"}, {"field": "value", "format": f".{column.decimals}f"}]
-    time = {"field": "at", "type": "temporal", "scale": {"type": "utc"}, "title": None, "axis": _DAYS}
+    time = {"field": "at", "type": "temporal", "scale": {"type": "utc"}, "title": None, "axis": time_axis(days)}
     return {
         "width": WIDTH,
         "height": 260,

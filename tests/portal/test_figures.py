@@ -14,7 +14,8 @@ from portal.figures.field import labels
 from portal.figures.figure import Figure
 from portal.figures.frame import axis, label_positions
 from portal.figures.render import FORMATS, render
-from portal.figures.scores import score_figures
+from portal.figures.scores import score_figures, time_axis
+from portal.figures.theme import config
 from portal.models import Evaluation, Run
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POOR, RELEASE, board, pack_of, with_teams
@@ -240,3 +241,15 @@ def test_only_the_best_runs_have_curves():
     found = class_figures({f"run {number}": {"probabilities": CURVE} for number in range(CURVES + 1)})
     (figure,) = [one for one in found if one.name == "roc-of-runs"]
     assert {datum["run"] for datum in figure.data} == {f"run {number}" for number in range(CURVES)}
+
+
+@pytest.mark.parametrize(
+    ("days", "interval", "step"), [(3, "day", 2), (30, "week", 1), (119, "month", 1), (800, "month", 3)]
+)
+def test_a_long_time_axis_has_few_ticks(days: int, interval: str, step: int) -> None:
+    assert time_axis(days)["tickCount"] == {"interval": interval, "step": step}
+
+
+def test_a_small_figure_has_its_legend_below_and_the_whole_width_for_its_plot() -> None:
+    assert config("light", is_small=True)["legend"]["orient"] == "bottom"
+    assert "orient" not in config("light")["legend"]
