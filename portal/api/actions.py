@@ -41,14 +41,10 @@ from portal.api.access import find_phase, find_push_of_task, find_run, find_task
 from portal.api.problems import WRONG_MEDIA, Problem
 from portal.api.requests import ApiRequest
 from portal.api.routes import PROBLEMS, router
-from portal.api.schemas import (
-    AnnouncementAnswer,
-    GoldUploadAnswer,
-    GoldVersionAnswer,
-    PushAnswer,
-    RunAnswer,
-    TeamAnswer,
-)
+from portal.api.schemas.organizers import GoldUploadAnswer, GoldVersionAnswer, PushAnswer
+from portal.api.schemas.runs import RunAnswer
+from portal.api.schemas.tasks import AnnouncementAnswer
+from portal.api.schemas.teams import TeamAnswer
 from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team, User
 from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, run_view

@@ -15,7 +15,7 @@ from portal.api.access import find_page, find_task
 from portal.api.paging import bad_cursor, note_next
 from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
-from portal.api.schemas import BoardAnswer, OverallAnswer, ReleaseAnswer, ReleasedBoardAnswer
+from portal.api.schemas.boards import BoardAnswer, OverallAnswer, ReleaseAnswer, ReleasedBoardAnswer
 from portal.models import ReleasedBoard, Run
 from portal.queries import overall as overall_queries
 from portal.queries.board_head import BoardHead, board_head

@@ -22,7 +22,8 @@ from portal.api.access import find_phase, find_task, find_track, person
 from portal.api.problems import Problem
 from portal.api.requests import ApiRequest
 from portal.api.routes import PROBLEMS, router
-from portal.api.schemas import GoldUploadAnswer, PushAnswer, SubmissionAnswer, ValidationAnswer
+from portal.api.schemas.organizers import GoldUploadAnswer, PushAnswer
+from portal.api.schemas.runs import SubmissionAnswer, ValidationAnswer
 from portal.api.uploads import FORM_BODY, RAW_BODY, received, sealed
 from portal.models import Run, TaskPush, User
 from portal.models.clock import database_now

@@ -10,7 +10,7 @@ from portal.api.access import find_push, organized
 from portal.api.paging import Page, Paging, as_page, page_of
 from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
-from portal.api.schemas import (
+from portal.api.schemas.organizers import (
     AuditAnswer,
     EffectAnswer,
     GoldAnswer,

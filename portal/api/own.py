@@ -12,15 +12,15 @@ from portal.api.access import find_run, find_submission, find_task, find_validat
 from portal.api.paging import Page, Paging, as_page, bad_cursor, note_next, page_of
 from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
-from portal.api.schemas import (
+from portal.api.schemas.runs import (
     ItemsAnswer,
     ReportAnswer,
     RunAnswer,
     SubmissionAnswer,
     SubmissionSummary,
-    TeamAnswer,
     ValidationAnswer,
 )
+from portal.api.schemas.teams import TeamAnswer
 from portal.models import AccessToken, Run, Submission
 from portal.permissions import may_download_run
 from portal.queries.items import ItemChoice, item_table

@@ -16,17 +16,15 @@ from portal.api.paging import Page, Paging, as_page, page_of
 from portal.api.problems import NO_SUCH_RANGE, problem_response
 from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
-from portal.api.schemas import (
+from portal.api.schemas.account import MeAnswer, OwnTeamAnswer, TokenAnswer
+from portal.api.schemas.tasks import (
     AgreementAnswer,
     AnnouncementAnswer,
     DatasetAnswer,
-    MeAnswer,
     ObstacleAnswer,
-    OwnTeamAnswer,
     PhaseAnswer,
     TaskAnswer,
     TaskSummary,
-    TokenAnswer,
 )
 from portal.models import Announcement, SharedTask, Signature
 from portal.models.signature import text_sha256

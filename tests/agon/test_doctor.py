@@ -12,7 +12,7 @@ import pytest
 from agon import credentials
 from agon.answers import Agreement
 from portal.actions.teams import join_team
-from portal.api.schemas import TaskAnswer
+from portal.api.schemas.tasks import TaskAnswer
 from portal.models import AccessToken, SharedTask, Team
 from tests.agon.conftest import Typed, server
 from tests.portal.script import token_of
@@ -115,7 +115,7 @@ def test_no_team_and_no_signature(
         join_team(user, task, EVALUATION, code=Team.objects.get().invitation_code)
         unsigned = Agreement(version="1", text="", sha256="", is_signed=False)
         monkeypatch.setattr("agon.portal.Portal.agreement", lambda _portal, _task: unsigned)
-        monkeypatch.setattr("portal.api.schemas.TaskAnswer.seen", _with_agreement(TaskAnswer.seen))
+        monkeypatch.setattr("portal.api.schemas.tasks.TaskAnswer.seen", _with_agreement(TaskAnswer.seen))
     monkeypatch.setenv("AGON_TOKEN", token_of(user))
     AccessToken.objects.update(expires_at=datetime.now(UTC) + timedelta(days=30))
     assert said in findings(expect=1)["default task"]["detail"]

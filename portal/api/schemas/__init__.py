@@ -1,0 +1,1 @@
+"""The types of the API's responses. They describe the OpenAPI schema and convert the results of queries."""

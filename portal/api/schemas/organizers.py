@@ -1,0 +1,238 @@
+"""What only organizers read: teams, gold, pushes, the audit log and more."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from portal.actions.pushes import is_stale
+from portal.api.schemas.base import Answer, Problems
+from portal.models import GoldStandard, TaskPush
+from portal.queries.gold_preview import GoldPreview, PlaceOnBoard, PreviewedBoard
+
+
+class OrganizedTeamAnswer(BaseModel):
+    """A team, as organizers see it."""
+
+    id: int
+    name: str
+    state: str
+    affiliation: str
+    answers: dict[str, Any]
+    members: list[str]
+    runs: int
+    flags: list[str]
+    created_at: datetime
+
+
+class GoldVersionAnswer(BaseModel):
+    """A version of a gold standard, without its content."""
+
+    id: int
+    version: int
+    created_at: datetime
+    note: str = Field(description="Public explanation of the change on leaderboards")
+
+    @classmethod
+    def of(cls, gold: GoldStandard) -> "GoldVersionAnswer":
+        return cls(id=gold.pk, version=gold.version, created_at=gold.created_at, note=gold.note)
+
+
+class GoldChangeAnswer(BaseModel):
+    """Items with the same kind of change, without their answers."""
+
+    count: int
+    items: list[str] = Field(description="Item ids (at most 200)")
+
+
+class PlaceAnswer(BaseModel):
+    """A run on a leaderboard. Official runs have `rank` and `tie_group`."""
+
+    scores: dict[str, float | None] | None = Field(description="Null if the run can’t be scored")
+    rank: int | None
+    tie_group: str
+
+    @classmethod
+    def of(cls, place: PlaceOnBoard) -> "PlaceAnswer":
+        return cls(scores=None if place.scores is None else dict(place.scores), rank=place.rank, tie_group=place.group)
+
+
+class PreviewedRunAnswer(BaseModel):
+    """A run before and after a correction of the gold."""
+
+    id: UUID
+    run: str
+    team: str | None
+    before: PlaceAnswer
+    after: PlaceAnswer
+
+
+class PreviewedBoardAnswer(BaseModel):
+    """A leaderboard before and after a correction: all runs, and how many of them change."""
+
+    phase: str
+    is_public: bool
+    rescored: int
+    reranked: int
+    regrouped: int
+    lost: int = Field(description="Number of runs that can’t be scored with the new gold")
+    runs: list[PreviewedRunAnswer]
+
+    @classmethod
+    def of(cls, board: PreviewedBoard) -> "PreviewedBoardAnswer":
+        return cls(
+            phase=board.phase.slug,
+            is_public=board.is_public,
+            rescored=board.rescored,
+            reranked=board.reranked,
+            regrouped=board.regrouped,
+            lost=board.lost,
+            runs=[
+                PreviewedRunAnswer(
+                    id=one.run.pk,
+                    run=one.run.name,
+                    team=one.run.team.name if one.run.team else None,
+                    before=PlaceAnswer.of(one.before),
+                    after=PlaceAnswer.of(one.after),
+                )
+                for one in board.runs
+            ],
+        )
+
+
+class GoldUploadAnswer(BaseModel):
+    """An uploaded gold file.
+
+    Once it is `ready`, `changes` and `boards` show what applying it would do. Only organizers can see this.
+    """
+
+    id: UUID
+    track: str
+    split: str
+    state: str
+    is_finished: bool = Field(description="True if processing has finished")
+    is_stale: bool = Field(
+        description="True if the current gold, the rules or the runs have changed since the preview was computed. "
+        "If so, request a new preview"
+    )
+    version: int | None = Field(
+        description="Version of the gold standard that was created from this file or is identical to it"
+    )
+    problems: Problems
+    listed_items: int | None
+    split_items: int | None
+    changes: dict[str, GoldChangeAnswer] = Field(description="`changed`, `added` and `removed` items")
+    boards: list[PreviewedBoardAnswer]
+
+    @classmethod
+    def of(cls, preview: GoldPreview) -> "GoldUploadAnswer":
+        upload = preview.upload
+        return cls(
+            id=upload.pk,
+            track=upload.track.slug,
+            split=upload.split,
+            state=upload.state,
+            is_finished=upload.is_finished,
+            is_stale=preview.is_stale,
+            version=upload.gold.version if upload.gold else None,
+            problems=upload.problems,
+            listed_items=upload.listed_items,
+            split_items=upload.split_items,
+            changes={kind: GoldChangeAnswer.model_validate(part) for kind, part in preview.changes.items()},
+            boards=[PreviewedBoardAnswer.of(board) for board in preview.boards],
+        )
+
+
+class GoldAnswer(BaseModel):
+    """A track's gold standards for a split."""
+
+    track: str
+    split: str
+    newest: GoldVersionAnswer | None
+    former: list[GoldVersionAnswer]
+    upload: UUID | None = Field(description="Id of the latest upload")
+    upload_state: str | None = Field(description="State of the latest upload")
+    upload_problems: Problems
+
+
+class PushAnswer(BaseModel):
+    """A pushed folder, its problems, and what applying it would change."""
+
+    id: UUID
+    task: str | None = Field(description="Slug of the task, or null until the first push has created the task")
+    is_first: bool = Field(description="True if the push creates a new task as a draft")
+    state: str = Field(description="received, checking, rejected, ready, applied, expired or failed")
+    is_finished: bool = Field(description="True if processing has finished")
+    is_stale: bool = Field(
+        description="True if the task has changed since the push was checked. If so, push the folder again"
+    )
+    size: int = Field(
+        description="Size of the encrypted zip file in bytes. After validation, this includes the extracted files"
+    )
+    by: str
+    received_at: datetime
+    checked_at: datetime | None
+    applied_at: datetime | None
+    problems: Problems
+    changes: list[str] = Field(description="Changes that applying the push would make. Empty if there are none")
+    effects: list[str] = Field(description="Effects of these changes on runs, deadlines and people")
+    needs_confirmation: bool = Field(description="True if applying the push requires `is_sure`")
+    difference: str = Field(description="Changes in task.yaml, as a unified diff")
+
+    @classmethod
+    def of(cls, push: TaskPush) -> "PushAnswer":
+        return cls(
+            id=push.pk,
+            task=push.shared_task.slug if push.shared_task else None,
+            is_first=push.is_first,
+            state=push.state,
+            is_finished=push.is_finished,
+            is_stale=is_stale(push),
+            size=push.size,
+            by=str(push.sent_by),
+            received_at=push.received_at,
+            checked_at=push.checked_at,
+            applied_at=push.applied_at,
+            problems=push.problems,
+            changes=push.changes,
+            effects=push.effects,
+            needs_confirmation=push.touches_runs,
+            difference=push.difference,
+        )
+
+
+class OrganizerAnswer(BaseModel):
+    """An organizer of the task."""
+
+    name: str
+    address: str
+
+
+class EffectAnswer(Answer):
+    """The effect of applying new scores."""
+
+    runs: int
+    ranks: int
+    missing: int
+
+
+class WaitingScoresAnswer(BaseModel):
+    """A released leaderboard with new scores. To apply them, send `key`."""
+
+    key: str
+    track: str
+    phase: str
+    scored: int
+    count: int
+    effect: EffectAnswer | None = Field(description="Null while runs are waiting to be scored")
+
+
+class AuditAnswer(BaseModel):
+    """An entry of the audit log."""
+
+    at: datetime
+    actor: str | None
+    verb: str
+    subject: str
+    detail: dict[str, Any]

@@ -1,0 +1,269 @@
+"""Submissions, runs, validations, remaining quota and the answers to single items, as the API returns them."""
+
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from portal.actions.validate_only import ValidationReport
+from portal.api.paging import Page
+from portal.api.schemas.base import Answer, Problems
+from portal.models import Submission, Validation
+from portal.queries.items import ItemTable
+from portal.queries.quota import TrackLimits
+from portal.queries.runs import RunLine, SubmissionView
+
+
+class LimitAnswer(BaseModel):
+    """The run limit of a track, and the number of runs left."""
+
+    track: str
+    used: int
+    limit: int | None = Field(description="Null if there is no limit")
+    left: int | None
+    period: str = Field(description="day (UTC), or phase. In a phase with rounds, `phase` means the current round")
+    whose: str = Field(description="team or person, whichever has used more of the limit")
+
+    @classmethod
+    def of(cls, line: TrackLimits) -> "LimitAnswer":
+        return cls(
+            track=line.track.slug,
+            used=line.used,
+            limit=line.limit,
+            left=line.left,
+            period=line.period,
+            whose=line.whose,
+        )
+
+
+class RunAnswer(BaseModel):
+    """A run with its state, and its scores if you can see them."""
+
+    id: UUID
+    kind: str = Field(description="team, baseline or gold")
+    name: str
+    number: int | None
+    track: str
+    phase: str
+    team: str | None
+    submission: UUID | None
+    sha256: str
+    items: int | None
+    state: str = Field(description="received, scoring, scored, rejected or failed")
+    is_finished: bool
+    slot: str | None
+    is_official: bool = Field(
+        description="True if this is an official run. Always false if the answer would reveal hidden information"
+    )
+    is_chosen: bool = Field(description="True if the team chose this run")
+    is_withdrawn: bool = Field(description="True if the team withdrew the run, or if it was replaced")
+    is_replaced: bool = Field(description="True if a newer submission of the team counts instead")
+    withdrawal_reason: str
+    method: str
+    description: str
+    link: str
+    system_type: str
+    fields: dict[str, str] = Field(description="Texts of the task’s run fields, by key")
+    received_at: datetime
+    finished_at: datetime | None
+    problems: Problems
+    scores: dict[str, float | None] = Field(description="Scores by metric. Empty while they are hidden from you")
+    scores_are_hidden: bool
+    ladder_step: float | None = Field(description="Until the phase closes, scores are shown in steps of this size")
+    flags: list[str]
+
+    @classmethod
+    def of(cls, line: RunLine, official: Collection[UUID]) -> "RunAnswer":
+        """Create the answer for a run.
+
+        `official` contains the ids of official runs, as returned by `official_among`.
+        """
+        run = line.run
+        return cls(
+            id=run.pk,
+            kind=run.kind,
+            name=run.name,
+            number=run.number,
+            track=run.track.slug,
+            phase=run.phase.slug,
+            team=run.team.name if run.team else None,
+            submission=run.submission_id,
+            sha256=run.sha256,
+            items=run.items,
+            state=line.state,
+            is_finished=line.is_finished,
+            slot=run.slot,
+            is_official=run.pk in official,
+            is_chosen=run.chosen_at is not None,
+            is_withdrawn=run.withdrawn_at is not None,
+            is_replaced=run.is_replaced,
+            withdrawal_reason=run.withdrawal_reason,
+            method=run.method,
+            description=run.description,
+            link=run.link,
+            system_type=run.system_type,
+            fields=run.fields,
+            received_at=run.received_at,
+            finished_at=run.finished_at,
+            problems=run.problems,
+            scores={score.column.key: score.value for score in line.scores},
+            scores_are_hidden=line.scores_are_hidden,
+            ladder_step=line.step,
+            flags=line.flags,
+        )
+
+
+class SubmissionSummary(Answer):
+    """An upload in a list."""
+
+    id: UUID
+    phase: str
+    file_name: str
+    size: int
+    sha256: str
+    state: str = Field(description="received, checking, accepted, rejected or failed")
+    received_at: datetime
+    replaced_by: UUID | None = Field(description="The team's newer submission that counts instead")
+
+    @classmethod
+    def of(cls, submission: Submission) -> "SubmissionSummary":
+        return cls(
+            id=submission.pk,
+            phase=submission.phase.slug,
+            file_name=submission.file_name,
+            size=submission.size,
+            sha256=submission.sha256,
+            state=submission.state,
+            received_at=submission.received_at,
+            replaced_by=submission.replaced_by_id,
+        )
+
+
+class SubmissionAnswer(SubmissionSummary):
+    """An upload, its runs and all problems."""
+
+    slot: str
+    is_finished: bool = Field(description="True if processing has finished")
+    is_delayed: bool = Field(description="True if an error on our side delays processing")
+    errors: int
+    warnings: int
+    problems: Problems = Field(description="Problems with the whole upload. Each run lists its own problems")
+    runs: list[RunAnswer]
+    limits: list[LimitAnswer]
+
+    @classmethod
+    def seen(cls, view: SubmissionView, official: Collection[UUID]) -> "SubmissionAnswer":
+        return cls(
+            **SubmissionSummary.of(view.submission).model_dump(),
+            slot=view.submission.slot,
+            is_finished=view.finished,
+            is_delayed=view.is_delayed,
+            errors=view.errors,
+            warnings=view.warnings,
+            problems=view.submission.problems,
+            runs=[RunAnswer.of(line, official) for line in view.runs],
+            limits=[LimitAnswer.of(line) for line in view.remaining],
+        )
+
+
+class ReportAnswer(BaseModel):
+    """The problems of the upload and its runs, in the format of `agon check --json`."""
+
+    ok: bool
+    state: str
+    problems: Problems
+
+
+class ValidatedRunAnswer(BaseModel):
+    """A run in a file that was only validated."""
+
+    name: str
+    track: str
+    number: int | None
+    items: int | None
+    is_valid: bool
+    problems: Problems
+
+
+class RejectionAnswer(BaseModel):
+    """Why submitting this valid file would fail now.
+
+    For example, a limit is reached, a run number is taken, or the phase is not open.
+    """
+
+    code: str
+    detail: str
+
+
+class ValidationAnswer(BaseModel):
+    """A file that was only validated. Poll this URL until `state` is done or failed."""
+
+    id: UUID
+    phase: str
+    file_name: str
+    sha256: str
+    state: str = Field(description="waiting, running, done or failed")
+    is_finished: bool
+    received_at: datetime
+    is_valid: bool | None = Field(description="Null until there is a report")
+    would_be_accepted: bool | None
+    rejection: RejectionAnswer | None
+    problems: Problems
+    runs: list[ValidatedRunAnswer]
+    limits: list[LimitAnswer] = Field(description="Quota that would be left after submitting the file")
+
+    @classmethod
+    def of(cls, validation: Validation, report: ValidationReport | None) -> "ValidationAnswer":
+        rejection = report.rejection if report else None
+        return cls(
+            id=validation.pk,
+            phase=validation.phase.slug,
+            file_name=validation.file_name,
+            sha256=validation.sha256,
+            state=validation.state,
+            is_finished=validation.state in (Validation.State.DONE, Validation.State.FAILED),
+            received_at=validation.received_at,
+            is_valid=report.is_valid if report else None,
+            would_be_accepted=report.would_be_accepted if report else None,
+            rejection=RejectionAnswer(code=rejection.code, detail=rejection.message) if rejection else None,
+            problems=report.problems if report else [],
+            runs=[
+                ValidatedRunAnswer(
+                    name=one.run.name,
+                    track=one.run.track,
+                    number=one.run.number,
+                    items=one.items,
+                    is_valid=one.is_valid,
+                    problems=one.problems,
+                )
+                for one in (report.runs if report else [])
+            ],
+            limits=[LimitAnswer.of(line) for line in (report.left if report else [])],
+        )
+
+
+class ItemAnswer(BaseModel):
+    """A run's answer and the gold answer for one item."""
+
+    id: str
+    gold: list[str]
+    answer: list[str]
+    value: float | None = Field(description="From 0 (incorrect) to 1 (correct), or null if the item is not scored")
+
+
+class ItemsAnswer(Page[ItemAnswer]):
+    """The items of a run, if the task publishes them."""
+
+    measure: str
+    right: int = Field(description="Number of completely correct items")
+    judged: int
+
+    @classmethod
+    def of(cls, table: ItemTable, next_page: str | None) -> "ItemsAnswer":
+        items = [
+            ItemAnswer(id=item.id, gold=item.gold, answer=answer.parts, value=answer.value)
+            for item in table.items
+            for answer in item.answers
+        ]
+        return cls(items=items, next=next_page, measure=table.measure, right=table.right[0], judged=table.judged)

@@ -1,0 +1,52 @@
+"""Teams and their members, as the API returns them."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from portal.models import Membership, Team
+
+
+class MemberAnswer(BaseModel):
+    """A member of a team."""
+
+    id: int = Field(description="Membership id. Use it to make this member the captain")
+    name: str
+    is_captain: bool
+
+    @classmethod
+    def of(cls, member: Membership) -> "MemberAnswer":
+        return cls(id=member.pk, name=str(member.user), is_captain=member.is_captain)
+
+
+class TeamAnswer(BaseModel):
+    """A team as its members see it."""
+
+    id: int
+    name: str
+    state: str = Field(description="pending, approved, declined or withdrawn")
+    affiliation: str
+    reason: str = Field(description="Why the team was declined")
+    answers: dict[str, Any]
+    members: list[MemberAnswer]
+    invitation_code: str | None = Field(description="Code that people use to join the team. Null for read-only tokens")
+    bibtex: str
+    paper: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, team: Team, members: list[Membership], *, may_invite: bool) -> "TeamAnswer":
+        return cls(
+            id=team.pk,
+            name=team.name,
+            state=team.state,
+            affiliation=team.affiliation,
+            reason=team.reason,
+            answers=team.answers,
+            members=[MemberAnswer.of(member) for member in members],
+            invitation_code=team.invitation_code if may_invite else None,
+            bibtex=team.bibtex,
+            paper=team.paper,
+            created_at=team.created_at,
+        )
