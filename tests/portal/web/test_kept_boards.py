@@ -47,7 +47,7 @@ def test_the_second_reader_gets_the_same_page_for_one_question(anybody: Client, 
 def test_a_first_view_after_a_change_needs_few_statements(anybody: Client, runs: list[Run]) -> None:
     anybody.get(ONE)
     Board.objects.changed()
-    assert queries(lambda: anybody.get(ONE)) <= 16
+    assert queries(lambda: anybody.get(ONE)) <= 14
 
 
 def test_a_browser_that_has_the_page_gets_304(anybody: Client, runs: list[Run]) -> None:
