@@ -143,7 +143,9 @@ def test_a_team_is_shown_why_its_upload_is_too_large(services: Production) -> No
 def test_a_large_upload_above_the_rate_limit_is_not_called_too_large(services: Production) -> None:
     statuses: list[int] = []
     # On a slow machine, the rate limit lets more requests through.
-    while 429 not in statuses and len(statuses) < 2_000:
+    while 429 not in statuses and len(statuses) < 20:
+        for _ in range(300):  # uploads count as soon as they begin
+            begun(services, "127.0.0.4", "/organize/new/").close()
         statuses.append(ask(services, "/organize/new/", "POST", bytes(2 * 1024**2), source="127.0.0.4")[0])
     assert statuses[-1] == 429
     assert 413 not in statuses
@@ -162,10 +164,12 @@ def test_a_visitor_has_a_pace(services: Production) -> None:
     assert ask(services, "/accounts/login/", source="127.0.0.4")[0] == 200
 
 
-def begun(services: Production, source: str) -> http.client.HTTPConnection:
+def begun(
+    services: Production, source: str, path: str = "/tasks/tiny/organize/data/sample/"
+) -> http.client.HTTPConnection:
     """Start an organizer's upload without sending its body yet."""
     connection = services.connection(source)
-    connection.putrequest("POST", "/tasks/tiny/organize/data/sample/", skip_host=True)
+    connection.putrequest("POST", path, skip_host=True)
     for name, value in {"Host": HOST, "Content-Length": "1000"}.items():
         connection.putheader(name, value)
     connection.endheaders()
