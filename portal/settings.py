@@ -293,6 +293,7 @@ SOCIALACCOUNT_FORMS = {"signup": "portal.web.account_forms.ConnectedSignupForm"}
 
 # Cookies and headers. The content security policy allows neither inline code nor nonces, because pages are cached.
 
+SESSION_ENGINE = "portal.web.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 if HTTPS:  # cookie names that browsers accept only from this host over TLS
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"

@@ -87,7 +87,7 @@ def submit(
 
 
 def _require_place(given: Sending, key: str) -> None:
-    """Check the signature and the window before the body is read. The transaction checks them again."""
+    """Check the signature and the window before the body is read. The transaction checks the window again."""
     try:
         require_signature(given)
         require_open(given)
