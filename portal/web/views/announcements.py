@@ -26,9 +26,7 @@ def announcements(request: SignedInRequest, slug: str) -> HttpResponse:
     shared_task = context["page"].shared_task
     form = AnnouncementForm(request.POST if request.method == "POST" else None)
     if form.carry_out(lambda given: publish_announcement(request.user, shared_task, context["at"], **given)):
-        messages.success(
-            request, _("The announcement was published. Everyone can read it on the task’s page and in its feed.")
-        )
+        messages.success(request, _("The announcement was published."))
         return redirect("announcements", slug)
     context |= {"form": form, "published": published(shared_task)}
     return render(request, "organize/announcements.html", context, status=form.status)

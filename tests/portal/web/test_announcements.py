@@ -53,3 +53,12 @@ def test_only_organizers_announce(tiny: SharedTask, organizer: User) -> None:
 def test_what_is_missing_is_said_next_to_the_form(organizer: User, sign_in) -> None:
     client: Client = sign_in(organizer)
     assert client.post(PAGE, {"title": "", "text": "Text"}).status_code == 422
+
+
+def test_the_page_says_who_can_read_announcements(tiny: SharedTask, organizer: User, sign_in) -> None:
+    client: Client = sign_in(organizer)
+    assert "where everyone can read them" in client.get(PAGE).content.decode()
+    SharedTask.objects.filter(pk=tiny.pk).update(state=SharedTask.State.DRAFT)
+    shown = " ".join(client.get(PAGE).content.decode().split())
+    assert "everyone can read" not in shown
+    assert "only the task’s organizers can read them" in shown
