@@ -36,19 +36,33 @@ _MODULES = (
     | {"sign": "team"}
 )
 INTERRUPTED = 128 + 2  # the exit code that shells report for a program ended by SIGINT
-_WITHOUT_VALUE = ("--json", "--wait")  # options whose value can only be given with `=`
+_WITHOUT_VALUE = ("--json", "--wait")  # options whose value is optional, and given with `=`
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given and given[0] in (*COMMANDS, *(alias for aliases in ALIASES.values() for alias in aliases)):
-        given = [f"{word}=" if word in _WITHOUT_VALUE else word for word in given]
+        given = _with_equals_signs(given)
     try:
         engine = import_module("scoring.__main__")
     except KeyboardInterrupt:  # during the imports, which take most of the startup time
         return INTERRUPTED
     return int(engine.main(given, _add_commands, _missing_folder))
+
+
+def _with_equals_signs(words: Sequence[str]) -> list[str]:
+    """Write `--wait FILE` as `--wait= FILE`, so that the file is not read as the value.
+
+    Only a number after `--wait` is its value: `--wait 60` becomes `--wait=60`.
+    """
+    found: list[str] = []
+    for word in words:
+        if found[-1:] == ["--wait="] and word.isdecimal():
+            found[-1] += word
+        else:
+            found.append(f"{word}=" if word in _WITHOUT_VALUE else word)
+    return found
 
 
 def _missing_folder(folder: Path) -> str:

@@ -152,7 +152,7 @@ def test_what_is_not_there_in_time_has_an_id(agon: Typed, run: Path) -> None:
     sent = Submission.objects.get()
     assert (found["id"], found["ok"], found["state"]) == (str(sent.pk), False, "received")
     assert [one["id"] for one in found["runs"]] == [str(one.pk) for one in sent.runs.all()]
-    agon("submit", run.rename("one_Meltemi_2.json"), "--yes", "-q", "--wait=0", expect=6)
+    agon("submit", "--yes", "-q", "--wait", "0", run.rename("one_Meltemi_2.json"), expect=6)
     assert str(Submission.objects.exclude(pk=sent.pk).get().pk) in agon.err
 
 
