@@ -385,30 +385,20 @@ class Portal:
         given = description | ({"fields": dict(fields)} if fields else {})
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/describe", given)
 
-    def board_phase(self, task: str) -> str:
-        """Return the phase that runs are submitted to by default, if its scores are public, or else another open phase.
-
-        If no open phase has public scores, return an empty string: the portal then chooses the phase that its
-        leaderboard page shows first, which is the last one with scores.
-        """
-        found = [one.slug for one in self.phases(task) if one.is_open and one.scores_are_public]
-        current = self.task(task).current_phase if len(found) > 1 else None
-        return current if current in found else next(reversed(found), "")
-
     def leaderboard(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> Leaderboard:
         """Return a track's leaderboard as you may see it, with each team's official run or with all runs.
 
-        By default, it is the leaderboard of `board_phase`.
+        By default, it is the leaderboard of the phase that its page shows first.
         """
-        query = {"phase": phase or self.board_phase(task), "runs": "all" if all_runs else "", "limit": 1000}
+        query = {"phase": phase, "runs": "all" if all_runs else "", "limit": 1000}
         pages = list(self._connection.pages(f"/tasks/{task}/leaderboards/{track}", **query))
         board = self._connection.converted(Leaderboard, {"rows": []} | pages[0])
         rows = [self._connection.converted(list[BoardRow], page.get("rows", [])) for page in pages]
         return msgspec.structs.replace(board, rows=[row for some in rows for row in some])
 
     def leaderboard_csv(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> bytes:
-        """Return the leaderboard as CSV, as its page exports it. The default phase is that of `board_phase`."""
-        query = {"phase": phase or self.board_phase(task), "runs": "all" if all_runs else ""}
+        """Return the leaderboard as CSV, as its page exports it, by default of the phase that its page shows first."""
+        query = {"phase": phase, "runs": "all" if all_runs else ""}
         return self._connection.ask("GET", f"/tasks/{task}/leaderboards/{track}.csv", query=query).data
 
 

@@ -19,7 +19,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         "--phase",
         default="",
         metavar="PHASE",
-        help="phase (default: the open phase if it shows scores, otherwise the last one that does)",
+        help="phase (default: the last closed phase with public scores, as on the leaderboard's page)",
     )
     parser.add_argument("--all", action="store_true", help="list all runs, not only each team's official run")
     parser.add_argument("--csv", action="store_true", help="print CSV with unrounded scores")
