@@ -29,7 +29,7 @@ EXIT_CODES = (
     "Exit codes: 0 success, 1 failure, 2 usage error, 3 invalid run, 4 not signed in, 5 not allowed (phase closed, "
     "limit reached, team or signature missing), 6 timeout."
 )
-_MEGABYTE = 1024 * 1024
+_KILOBYTE, _MEGABYTE = 1024, 1024 * 1024
 
 _SOLUTIONS = {
     "signed-out": "agon login",
@@ -251,12 +251,17 @@ def progress_of(options: argparse.Namespace, name: str) -> Progress | None:
         return None
 
     def show_progress(here: int, size: int | None) -> None:
-        whole = f" of {size / _MEGABYTE:.1f} MB, {100 * here // size if size else 100} %" if size is not None else " MB"
+        whole = f" of {_amount(size)}, {100 * here // size if size else 100} %" if size is not None else ""
         print(
-            f"\r{spelled_out(name)}: {here / _MEGABYTE:.1f}{whole}",
+            f"\r{spelled_out(name)}: {_amount(here)}{whole}",
             end="\n" if here == size else "",
             file=sys.stderr,
             flush=True,
         )
 
     return show_progress
+
+
+def _amount(size: int) -> str:
+    """Return a number of bytes in kB or MB."""
+    return f"{size / _MEGABYTE:.1f} MB" if size >= _MEGABYTE else f"{size / _KILOBYTE:.0f} kB"

@@ -146,7 +146,7 @@ def sign(options: argparse.Namespace) -> int:
     found = portal.agreement(task)
     if options.name is None or found.is_signed:
         signed = f"You have signed version {found.version}."
-        how = f"Sign version {found.version} with “agon sign {task} --name NAME”."
+        how = f"Sign version {found.version} with “agon sign {task} --name 'FULL NAME'”."
         show(options, found, lambda: f"{found.text.strip()}\n\n{signed if found.is_signed else how}")
         return 0
     if not options.yes:
