@@ -60,5 +60,6 @@ def test_a_run_without_its_folders_is_rejected_with_the_path(signed_in: Client) 
     file = SimpleUploadedFile("run_2.json", run_file(PERFECT))
     answer = signed_in.post(PAGE, {"file": file, "phase": "post", "key": ""})
     assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert "is not in the folders" in answer.content.decode()
-    assert '<ins class="be">Meltemi/two/</ins>run_2.json' in answer.content.decode()
+    page = answer.content.decode().replace("<wbr>", "")
+    assert "is not in the folders" in page
+    assert '<ins class="be">Meltemi/two/</ins>run_2.json' in page
