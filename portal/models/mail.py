@@ -117,7 +117,7 @@ class OutgoingMail(Leased):
         indexes = [models.Index(fields=("state", "lease_ends"), name="mail_work")]
 
     def __str__(self) -> str:
-        return f"{self.kind} to {self.address}"
+        return f"{self.get_kind_display()}, to {self.address}"
 
     @property
     def language(self) -> str:
