@@ -55,6 +55,9 @@ def discarding(application: Application) -> Application:
 
     If a web server closes a connection with unread data, the kernel resets it. A proxy or client that is still sending
     then loses the response: nginx answers 502. Bodies that are larger than the proxy forwards are not read.
+
+    Use this only behind a proxy, which has received the whole body before it forwards the request. Otherwise, a client
+    could announce a body, send nothing, and so occupy a thread.
     """
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
