@@ -23,7 +23,7 @@ try:
         processes.start("two", ["sh", "-c", "echo said; echo $$ >two; exec sleep 300"])
         while not processes.ended():
             time.sleep(0.05)
-        print("ended:", processes.ended())
+        sys.stdout.write(f"ended: {{processes.ended()}}\\n")
 except KeyboardInterrupt:
     pass
 """
@@ -36,7 +36,7 @@ with Processes({}) as processes:
     processes.start_once("once", ["sh", "-c", sys.argv[1]])
     while not processes.has_succeeded("once") and not processes.ended():
         time.sleep(0.01)
-    print("ended:", processes.ended())
+    sys.stdout.write(f"ended: {processes.ended()}\\n")  # at once, because a thread also writes lines
 """
 
 
