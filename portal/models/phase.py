@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import Viewer
-from portal.models.prepared_subquery import PreparedSubquery
+from portal.models.prepared import PreparedSubquery
 from portal.models.task import SharedTask
 
 
@@ -60,14 +60,14 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
 
     def with_visible_scores(self, viewer: Viewer, at: datetime) -> Self:
         """Select phases whose exact scores the viewer may see now. This is the definition of the embargo."""
-        is_visible = Q(pk__in=_with_exact_scores(at))
+        is_visible = Q(pk__in=_with_exact_scores(at=at))
         if viewer.is_authenticated:
             is_visible |= Q(shared_task__in=SharedTask.objects.organized_by(viewer))
         return self.filter(is_visible)
 
     def with_visible_steps(self, viewer: Viewer, at: datetime) -> Self:
         """Select phases whose scores the viewer may currently see only in the steps of a ladder."""
-        found = self.filter(pk__in=_with_scores_in_steps(at))
+        found = self.filter(pk__in=_with_scores_in_steps(at=at))
         if viewer.is_authenticated:
             found = found.exclude(shared_task__in=SharedTask.objects.organized_by(viewer))
         return found

@@ -1,4 +1,4 @@
-"""Statements whose SQL is built once per process, for statements of every upload and of every task page.
+"""Statements and subqueries whose SQL is built once per process, for uploads, task pages and the embargo.
 
 Django builds a statement's SQL again for each use. This takes several times as long as running it.
 """
@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connection
 from django.db.models import Model, QuerySet
+from django.db.models.expressions import RawSQL
 from django.db.models.sql import UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -78,6 +79,17 @@ class PreparedQuery(_Prepared[QuerySet[Any, Row]], Generic[Row]):
         return next(iter(self(**values)), None)
 
     def _compiler_of(self, built: QuerySet[Any, Row]) -> SQLCompiler:
+        return built.query.get_compiler(connection=connection)
+
+
+class PreparedSubquery(_Prepared[QuerySet[Any, Any]]):
+    """A subquery as a function of its parameters, for conditions such as `pk__in`."""
+
+    def __call__(self, **values: Any) -> RawSQL:
+        _built, _compiler, sql, parameters = self._compiled(clock_question())
+        return RawSQL(sql, _filled(parameters, values))
+
+    def _compiler_of(self, built: QuerySet[Any, Any]) -> SQLCompiler:
         return built.query.get_compiler(connection=connection)
 
 

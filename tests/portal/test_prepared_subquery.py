@@ -7,7 +7,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
 from portal.models import Phase
-from portal.models.prepared_subquery import PreparedSubquery
+from portal.models.prepared import PreparedSubquery
 from tests.portal.world import EVALUATION, RELEASE
 
 
@@ -21,8 +21,8 @@ def test_each_use_has_its_own_time_and_the_sql_is_built_once(tiny):
     opened = PreparedSubquery(build)
     for at in (EVALUATION, RELEASE, EVALUATION - timedelta(days=3650)):
         expected = set(Phase.objects.filter(opens__lte=at))
-        assert set(Phase.objects.filter(pk__in=opened(at))) == expected
-        assert set(Phase.objects.exclude(pk__in=opened(at))) == set(Phase.objects.all()) - expected
+        assert set(Phase.objects.filter(pk__in=opened(at=at))) == expected
+        assert set(Phase.objects.exclude(pk__in=opened(at=at))) == set(Phase.objects.all()) - expected
     assert len(calls) == 1
 
 
