@@ -12,7 +12,8 @@ from scoring import Definition, check_upload
 from scoring.score import load_gold
 
 SIZE, NAMES = 500_000, 60
-SECONDS = 1.0  # CPU seconds; quadratic checks need far more, the slowest valid upload a third of it
+SECONDS = 2.0  # CPU seconds; quadratic checks need far more, the slowest of these uploads a third of it
+TRIES = 3  # garbage collection in a long session can slow down one of them
 UPLOADS = {upload.name: upload for upload in corpus(SIZE, NAMES)}
 
 
@@ -39,9 +40,12 @@ def test_every_format_is_in_it(definition: Definition) -> None:
 def test_no_check_is_expensive(definition: Definition, tmp_path: Path, name: str) -> None:
     path = tmp_path / "upload"
     path.write_bytes(UPLOADS[name].build())
-    start = process_time()
-    report = check_upload(definition, path, UPLOADS[name].file_name, TEAM).report
-    assert process_time() - start < SECONDS
+    for _ in range(TRIES):
+        start = process_time()
+        report = check_upload(definition, path, UPLOADS[name].file_name, TEAM).report
+        if (used := process_time() - start) < SECONDS:
+            break
+    assert used < SECONDS
     assert report.ok or all(problem.message for problem in report.errors)
 
 
