@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from scoring import limits
-from scoring.definition import Definition, GoldFile, Phase, Track, VotesFile
+from scoring.definition import Definition, GoldFile, MetricSpec, Phase, Track, VotesFile
 from scoring.definition.expressions import why_slow
 from scoring.definition.files import errors_of_files
 from scoring.definition.slices import errors_of_names
@@ -190,7 +190,7 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
         return all(sound("tracks", place, key) for key in keys)
 
     if ours("metrics", "format", "hierarchy", "slices"):
-        for at, spec in enumerate(track.metrics):
+        for at, spec in enumerate(_listed(track)):
             sentence = registry.validate(spec, track)
             if sentence:
                 yield ("tracks", place, "metrics", at), sentence, registry.suggest(spec, track)
@@ -205,6 +205,11 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
             yield from _errors_of_classes(track, place)
 
 
+def _listed(track: Track) -> list[MetricSpec]:
+    """Return the metrics that task.yaml lists, in its order."""
+    return [spec for spec in track.metrics if not spec.is_added]
+
+
 def _errors_of_chosen_metrics(track: Track, place: int) -> Iterator[Error]:
     keys = [spec.key for spec in track.metrics]
     chosen = {("rank_by",): track.rank_by} | {("board_columns", at): key for at, key in enumerate(track.board_columns)}
@@ -216,7 +221,7 @@ def _errors_of_chosen_metrics(track: Track, place: int) -> Iterator[Error]:
 
 def _errors_of_sliced_metrics(track: Track, place: int, splits: Sequence[str]) -> Iterator[Error]:
     """Yield an error for each table that is missing for a split, although a metric needs its slices for the scores."""
-    for at, spec in enumerate(track.metrics):
+    for at, spec in enumerate(_listed(track)):
         tables = [(name, track.slices[name].items) for name in registry.slices_used([spec]) if name in track.slices]
         for name, split in ((name, split) for name, items in tables if items for split in splits if split not in items):
             sentence = f"the slices {name} have no table for the split {split}: add one"

@@ -1,6 +1,6 @@
 """Tracks in task.yaml: the units that are ranked, each with its run format and metrics."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -36,7 +36,8 @@ class MetricSpec:
 
     `f1:YES@language=es` uses only the items in a slice: `where` holds the name of the slicing and the slice. If a score
     combines other metrics, `name` is `combine`, `part` is the score's own name, and `of` holds the other metrics. With
-    the `slices` option, the score combines the values of one metric in each slice.
+    the `slices` option, the score combines the values of one metric in each slice. `is_added` is true if the metric is
+    not listed in task.yaml, but is a column that `columns: true` of a combined score adds.
     """
 
     name: str
@@ -44,6 +45,7 @@ class MetricSpec:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     of: tuple["MetricSpec", ...] = ()
     where: tuple[str, str] | None = None
+    is_added: bool = field(default=False, compare=False)
 
     @property
     def key(self) -> str:
@@ -337,13 +339,23 @@ def _finish_track(value: Value, values: Values) -> None:
         )
     if files is not None:
         values["slices"] = {files.name: files.slicing, **values["slices"]}
-    values["metrics"] = tuple(one for spec in values["metrics"] for one in (spec, *_columns(spec, files)))
+    values["metrics"] = _with_columns(values["metrics"], files)
+
+
+def _with_columns(metrics: Sequence[MetricSpec], files: Files | None) -> tuple[MetricSpec, ...]:
+    """Add the columns of combined scores with `columns: true`, unless they are already among the metrics."""
+    known, found = {spec.key for spec in metrics}, []
+    for spec in metrics:
+        added = [one for one in _columns(spec, files) if one.key not in known]
+        known.update(one.key for one in added)
+        found += [spec, *added]
+    return tuple(found)
 
 
 def _columns(spec: MetricSpec, files: Files | None) -> Iterator[MetricSpec]:
     """Yield the metric for each file if the combined score shows these metrics as columns."""
     if spec.options.get("columns") is True and files is not None and spec.options["slices"] == files.name:
-        yield from (replace(spec.of[0], where=(files.name, value)) for value in files.of)
+        yield from (replace(spec.of[0], where=(files.name, value), is_added=True) for value in files.of)
 
 
 def _in_files(spec: MetricSpec, files: Files) -> MetricSpec | None:

@@ -81,7 +81,8 @@ class Value:
 
     def _below(self, step: str | int) -> "Value | None":
         if isinstance(self.node, yaml.SequenceNode) and isinstance(step, int):
-            return self.entries()[step]
+            entries = self.entries()
+            return entries[step] if step < len(entries) else None
         if isinstance(self.node, yaml.MappingNode):
             named = {str(key.value): node for key, node in self.node.value}
             return Value(named[str(step)], path_to(self.path, step), self.document) if step in named else None

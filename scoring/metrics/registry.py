@@ -323,6 +323,8 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
             of = tuple(replace(part, where=(name, "")) for part in of)
         return next(filter(None, (validate(part, track) for part in of)), None) or _validate_combined(spec)
     metric = find(spec.name)
+    if metric is None and spec.name == "combine":
+        return f"{spec.key} cannot be used here, because a combined score can't be combined again or limited to a slice"
     if metric is None:
         return f"there is no metric {spec.name}{_all_names(answer_kind(track))}"
     if answer_kind(track) not in metric.kinds:

@@ -321,6 +321,23 @@ def test_errors_of_the_definition(folder: Path, before: str, after: str, word: s
         load_definition(folder)
 
 
+def test_errors_of_metrics_after_added_columns_name_their_own_line(folder: Path) -> None:
+    (folder / "task.yaml").write_text(TASK.replace("- exact_match_ratio", "- accuracy:anger\n      - exact_match"))
+    with pytest.raises(DefinitionError) as caught:
+        load_definition(folder)
+    line = (folder / "task.yaml").read_text().splitlines().index("      - exact_match") + 1
+    assert [(problem.line, problem.item) for problem in caught.value.report] == [(line, "tracks[0].metrics[2]")]
+
+
+def test_columns_of_two_combined_scores_are_added_once(folder: Path) -> None:
+    worst = "{combine: worst, of: [f1_macro_mean], slices: language, by: minimum, columns: true}"
+    listed = f"- {worst}\n      - f1_macro_mean@language=deu"
+    (folder / "task.yaml").write_text(TASK.replace("- exact_match_ratio", listed))
+    keys = [spec.key for spec in load_definition(folder).tracks[0].metrics]
+    columns = [f"f1_macro_mean@language={language}" for language in ("eng", "pt-BR", "deu")]
+    assert keys == ["combine:overall", *columns[:2], "combine:worst", columns[2]]
+
+
 @pytest.mark.slow
 def test_intervals_are_those_of_samples_stratified_by_file(emotions: Definition) -> None:
     """The expected samples come from numpy alone, which draws as many items from each file as the file has."""

@@ -148,6 +148,7 @@ phases:
         ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], weights: [1]}', "one weight for each of the 2 metrics"),
         ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], by: minimum, weights: [1, 2]}', "does not use them"),
         ('{combine: b, of: ["f1_macro:x", {combine: c, of: [accuracy]}]}', "name"),
+        ('{combine: b, of: ["f1_macro:x"]}, {combine: c, of: ["combine:b"]}', "combine:b cannot be used here"),
         ('{combine: b, of: ["f1_macro:x"]}, {combine: b, of: ["f1_macro:y"]}', "each metric only once"),
         ("{combine: b, of: []}", "at least one"),
     ],
