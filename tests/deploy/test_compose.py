@@ -145,3 +145,10 @@ def test_what_production_keeps_next_to_the_compose_file_gets_into_neither_git_no
     names = [f"{name}/file" if name != ".env" else name for name in kept]
     ignored = subprocess.run(["git", "check-ignore", *names], cwd=ROOT, capture_output=True, text=True, check=False)
     assert set(ignored.stdout.split()) == set(names)
+
+
+def test_the_upgrade_restarts_every_service_of_the_image() -> None:
+    guide = (ROOT / "docs/for-administrators.md").read_text().partition("## Upgrade")[2].partition("\n## ")[0]
+    lines = re.findall(r"^docker compose (?:up|run|restart) (.*)$", guide, re.MULTILINE)
+    named = {word for line in lines for word in line.split() if not word.startswith("--")}
+    assert named == {*AGON, "proxy"}
