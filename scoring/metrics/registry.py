@@ -323,10 +323,8 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
             of = tuple(replace(part, where=(name, "")) for part in of)
         return next(filter(None, (validate(part, track) for part in of)), None) or _validate_combined(spec)
     metric = find(spec.name)
-    if metric is None and spec.name == "combine":
-        return f"{spec.key} cannot be used here, because a combined score can't be combined again or limited to a slice"
     if metric is None:
-        return f"there is no metric {spec.name}{_all_names(answer_kind(track))}"
+        return _why_unknown(spec, track)
     if answer_kind(track) not in metric.kinds:
         return f"{spec.name} supports {_listed(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
@@ -340,6 +338,12 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
         or _validate_options(metric, spec, track)
         or _validate_slice(metric, spec, track)
     )
+
+
+def _why_unknown(spec: MetricSpec, track: Track) -> str:
+    if spec.name == "combine":
+        return f"{spec.key} cannot be used here, because a combined score can't be combined again or limited to a slice"
+    return f"there is no metric {spec.name}{_all_names(answer_kind(track))}"
 
 
 def _validate_slice(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
