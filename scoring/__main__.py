@@ -14,7 +14,7 @@ from typing import Any
 
 from scoring import __version__
 from scoring.check import check
-from scoring.commands import INVALID, USAGE, VALID, UsageError, print_json
+from scoring.commands import INVALID, USAGE, VALID, UsageError, gold_in_folder, print_json, track_of_run
 from scoring.definition import Definition, DefinitionError
 from scoring.definition.reader import load_definition
 from scoring.formats import is_zipped
@@ -30,6 +30,7 @@ from scoring.uploads.patterns import Pattern
 
 OTHER_COMMANDS = {
     "analyze": "compare runs with a gold standard, and print tables of the results",
+    "compare": "compare runs with each other: the difference in each metric, its interval and a paired test",
     "baselines": "create run files for baselines",
     "votes": "create a gold standard from annotators' votes",
     "agreement": "measure annotator agreement",
@@ -285,37 +286,14 @@ def _suggested(report: Report, definition: Definition, path: Path) -> str:
     )
 
 
-def _track_of_run(definition: Definition, run: Path) -> str:
-    """Return the track that the run's file name contains, or the only track."""
-    if len(definition.tracks) == 1:
-        return definition.tracks[0].slug
-    named = naming.read(definition, naming.name_of(definition, run), None)
-    if named is None or named.track is None:
-        slugs = ", ".join(track.slug for track in definition.tracks)
-        raise UsageError(f"The file name {run.name} does not contain a track. Add --track with one of {slugs}.")
-    return named.track
-
-
-def _gold_in_folder(definition: Definition, track: str, split: str) -> Path:
-    """Return the path of the gold standard that task.yaml declares, if its files are in the folder."""
-    for gold in definition.gold:
-        if (gold.track, gold.split) == (track, split) and all(
-            path.is_file() for path in definition.paths_of_gold(gold)
-        ):
-            return gold.file
-    raise UsageError(
-        f"The task folder does not contain the gold standard of the track {track}, split {split}. Add --gold FILE."
-    )
-
-
 def _score(options: argparse.Namespace, definition: Definition) -> int:
-    track = options.track or _track_of_run(definition, options.run)
+    track = options.track or track_of_run(definition, options.run)
     try:
         result = score(
             definition,
             track,
             options.run,
-            gold=options.gold or _gold_in_folder(definition, track, options.split),
+            gold=options.gold or gold_in_folder(definition, track, options.split),
             items=options.items,
             lenient=options.lenient,
             split=options.split,

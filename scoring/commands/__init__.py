@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from scoring.definition import Definition
 from scoring.reports.printing import spelled_out
 from scoring.reports.problems import Report
+from scoring.uploads import naming
 
 VALID, INVALID, USAGE = 0, 1, 2
 
@@ -29,6 +31,29 @@ def by_name(paths: Sequence[Path]) -> dict[str, Path]:
     """Map names to files. If several files share a name, each is listed under its whole path."""
     names = Counter(path.name for path in paths)
     return {path.name if names[path.name] == 1 else str(path): path for path in paths}
+
+
+def track_of_run(definition: Definition, run: Path) -> str:
+    """Return the track that the run's file name contains, or the only track."""
+    if len(definition.tracks) == 1:
+        return definition.tracks[0].slug
+    named = naming.read(definition, naming.name_of(definition, run), None)
+    if named is None or named.track is None:
+        slugs = ", ".join(track.slug for track in definition.tracks)
+        raise UsageError(f"The file name {run.name} does not contain a track. Add --track with one of {slugs}.")
+    return named.track
+
+
+def gold_in_folder(definition: Definition, track: str, split: str) -> Path:
+    """Return the path of the gold standard that task.yaml declares, if its files are in the folder."""
+    for gold in definition.gold:
+        if (gold.track, gold.split) == (track, split) and all(
+            path.is_file() for path in definition.paths_of_gold(gold)
+        ):
+            return gold.file
+    raise UsageError(
+        f"The task folder does not contain the gold standard of the track {track}, split {split}. Add --gold FILE."
+    )
 
 
 def read_text(path: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from scoring.analysis.confusion import by_class, by_type, class_table, confusion, labels
 from scoring.analysis.field import disagreement, missed_by_all, summary, summary_table
 from scoring.answers import Matrix
-from scoring.commands import VALID, UsageError, by_name, print_json
+from scoring.commands import VALID, UsageError, by_name, gold_in_folder, print_json, track_of_run
 from scoring.definition import Definition, Track
 from scoring.formats import answer_kind, read_run
 from scoring.metrics import Comparison, LoadedGold, compare, compute, describe
@@ -22,8 +22,10 @@ from scoring.score import load_gold, named_bytes
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--track", required=True, metavar="SLUG", help="track of the runs")
-    parser.add_argument("--gold", type=Path, required=True, metavar="FILE", help="gold file")
+    parser.add_argument(
+        "--track", metavar="SLUG", help="track of the runs (default: the track in the first run's file name)"
+    )
+    parser.add_argument("--gold", type=Path, metavar="FILE", help="gold file (default: the one in the task folder)")
     parser.add_argument(
         "--best",
         type=int,
@@ -37,8 +39,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Print every table that applies to the track."""
-    track = definition.track(options.track, options.split)
-    gold = load_gold(definition, options.track, options.gold, options.split, options.items)
+    slug = options.track or track_of_run(definition, options.runs[0])
+    track = definition.track(slug, options.split)
+    gold_file = options.gold or gold_in_folder(definition, slug, options.split)
+    gold = load_gold(definition, slug, gold_file, options.split, options.items)
     comparisons = {name: _read(path, track, gold) for name, path in by_name(options.runs).items()}
     tables = list(_tables(track, gold, comparisons, options.best))
     if options.json:

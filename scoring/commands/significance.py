@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
-from scoring.commands import INVALID, VALID, UsageError, by_name, print_json
-from scoring.definition import Definition, MetricSpec
+from scoring.commands import INVALID, VALID, UsageError, by_name, gold_in_folder, print_json, track_of_run
+from scoring.definition import Definition, MetricSpec, Track
 from scoring.metrics import Comparison, compare, describe
 from scoring.reports.printing import report_text
 from scoring.reports.problems import Report
@@ -19,9 +19,7 @@ from scoring.significance.paired_tests import Method
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--track", required=True, metavar="SLUG", help="track of the runs")
-    parser.add_argument("--gold", type=Path, required=True, metavar="FILE", help="gold file")
-    parser.add_argument("--metric", metavar="KEY", help="metric of the track to test (default: the ranking metric)")
+    add_sampling_options(parser, "metric of the track to test (default: the ranking metric)")
     parser.add_argument(
         "--method",
         type=_method,
@@ -29,21 +27,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="bootstrap",
         help="statistical test to use (default: bootstrap)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    parser.add_argument(
-        "--rounds", type=int, default=ROUNDS, metavar="N", help=f"number of samples (default: {ROUNDS})"
-    )
     parser.add_argument(
         "--level",
         type=float,
         default=0.95,
         help="confidence level (default: 0.95); the significance level for tie groups is 1 − LEVEL",
     )
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run file")
+    parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
+
+
+def add_sampling_options(parser: argparse.ArgumentParser, metric: str) -> None:
+    """Add the options for runs that are evaluated on samples of the items. `metric` is the help text for `--metric`."""
+    parser.add_argument(
+        "--track", metavar="SLUG", help="track of the runs (default: the track in the first run's file name)"
+    )
+    parser.add_argument("--gold", type=Path, metavar="FILE", help="gold file (default: the one in the task folder)")
+    parser.add_argument("--metric", metavar="KEY", help=metric)
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, metavar="N", help=f"number of samples (default: {ROUNDS})"
+    )
     parser.add_argument(
         "--lenient", action="store_true", help="also accept runs that the official evaluator accepts despite errors"
     )
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run file")
-    parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
 
 
 def _method(text: str) -> str:
@@ -53,16 +60,12 @@ def _method(text: str) -> str:
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
     """Print the table. If a run is invalid, print the problems instead."""
-    if options.rounds < 1 or options.seed < 0 or not 0 < options.level < 1:
-        raise UsageError("--rounds must be at least 1, --seed must be at least 0, and --level must be between 0 and 1.")
-    spec = _metric(options, definition)
-    runs, report = _read(options, definition)
+    check_sampling(options)
+    track = complete_track(options, definition)
+    spec = chosen_metric(track, options.metric or track.rank_by)
+    runs, report = read_runs(options, definition)
     if not report.ok:
-        if options.json:
-            print_json(report.as_dict())
-        else:
-            print(report_text(report))
-        return INVALID
+        return print_problems(report, options.json)
     drawn = {"seed": options.seed, "rounds": options.rounds}
     try:
         found = intervals(runs, spec, level=options.level, **drawn)
@@ -78,16 +81,28 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     return VALID
 
 
-def _metric(options: argparse.Namespace, definition: Definition) -> MetricSpec:
-    track = definition.track(options.track, options.split)
+def check_sampling(options: argparse.Namespace) -> None:
+    """Check the numbers among the options."""
+    if options.rounds < 1 or options.seed < 0 or not 0 < options.level < 1:
+        raise UsageError("--rounds must be at least 1, --seed must be at least 0, and --level must be between 0 and 1.")
+
+
+def complete_track(options: argparse.Namespace, definition: Definition) -> Track:
+    """Set `track` and `gold` in the options if they are omitted. Return the track."""
+    options.track = options.track or track_of_run(definition, options.runs[0])
+    options.gold = options.gold or gold_in_folder(definition, options.track, options.split)
+    return definition.track(options.track, options.split)
+
+
+def chosen_metric(track: Track, wanted: str) -> MetricSpec:
+    """Return the track's metric with this key."""
     specs = {spec.key: spec for spec in track.metrics}
-    wanted = options.metric or track.rank_by
     if wanted not in specs:
         raise UsageError(f"The track does not use the metric {wanted}; its metrics are {', '.join(specs)}.")
     return specs[wanted]
 
 
-def _read(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, Comparison], Report]:
+def read_runs(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, Comparison], Report]:
     """Return the runs compared with the gold standard, by name, and their problems."""
     gold = load_gold(definition, options.track, options.gold, options.split, options.items)
     count_outside = definition.track(options.track).items_outside_gold == "count"
@@ -98,6 +113,15 @@ def _read(options: argparse.Namespace, definition: Definition) -> tuple[dict[str
         if answers is not None:
             runs[name] = compare(gold, answers, count_outside=count_outside)
     return runs, report
+
+
+def print_problems(report: Report, as_json: bool) -> int:
+    """Print why runs are invalid. Return the exit code."""
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        print(report_text(report))
+    return INVALID
 
 
 def _table(title: str, grouped: list[GroupedRun], found: Mapping[str, Interval | None]) -> TextTable:
