@@ -15,6 +15,20 @@ from scoring.reports.problems import Problem
 
 DEFINITION = "task.yaml"
 DEFAULT_TEMPLATE = "hateval2019"
+TEMPLATE_NAMES = (  # as in `tasks.TEMPLATES`, whose import takes time
+    "exist2024",
+    "detests2022",
+    "hateval2019",
+    "toxicspans2021",
+    "ssa2023",
+    "regression",
+    "generation",
+    "retrieval",
+    "entities",
+    "multilingual",
+    "softlabels",
+    "tryagon",
+)
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LEFT_OUT = ("__pycache__", "__MACOSX")
 _MOST = 64 * 1024 * 1024  # maximum size in bytes of an archive that a portal accepts

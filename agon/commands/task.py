@@ -27,7 +27,7 @@ from agon.commands import (
 from agon.errors import AgonError, RunInvalid, WrongUsage
 from agon.organizing import EXPORTS, OrganizersPortal
 from agon.portal import WAIT
-from agon.task_folder import DEFAULT_TEMPLATE, checked_folder, new_folder, packed_folder, read_folder
+from agon.task_folder import DEFAULT_TEMPLATE, TEMPLATE_NAMES, checked_folder, new_folder, packed_folder, read_folder
 from scoring.reports.printing import report_text
 
 ACTIONS = {
@@ -65,7 +65,10 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 def _new_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--like", default=DEFAULT_TEMPLATE, metavar="TEMPLATE", help=f"template to copy (default: {DEFAULT_TEMPLATE})"
+        "--like",
+        default=DEFAULT_TEMPLATE,
+        metavar="TEMPLATE",
+        help=f"template to copy: {', '.join(TEMPLATE_NAMES)} (default: {DEFAULT_TEMPLATE})",
     )
     parser.add_argument("--slug", default="", metavar="SLUG", help="slug of the task (default: the folder's name)")
 

@@ -9,7 +9,7 @@ from scoring.definition.expressions import why_slow
 from scoring.definition.files import errors_of_files
 from scoring.definition.slices import errors_of_names
 from scoring.definition.yaml_values import Value, path_to
-from scoring.formats import FORMATS, answer_kind
+from scoring.formats import FORMATS, answer_kind, is_zipped
 from scoring.metrics import registry
 from scoring.metrics.tree import errors_of_tree
 from scoring.reports.nearest import nearest
@@ -59,6 +59,7 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
         several = {track.slug: track.files for track in definition.tracks if track.files}
         for key, sentence in errors_of_naming(definition.naming, slugs, several):
             yield ("naming", key), sentence, None
+        yield from _errors_of_zipped_runs(definition, sound)
     for place, dataset in enumerate(definition.datasets):
         if dataset.encrypted and dataset.access != "password" and sound("datasets", place, "access"):
             yield ("datasets", place, "encrypted"), "only datasets with access: password can be encrypted", None
@@ -84,6 +85,13 @@ def _errors_of_tracks(definition: Definition, sound: Sound) -> Iterator[Error]:
             yield from _errors_of_files(definition, track, place)
         for name, sentence in errors_of_names(track.slices):
             yield ("tracks", place, "slices", name), sentence, None
+
+
+def _errors_of_zipped_runs(definition: Definition, sound: Sound) -> Iterator[Error]:
+    zipped = [track for track in definition.tracks if track.format.kind in FORMATS and is_zipped(track)]
+    if zipped and ".zip" not in definition.naming.run and _are_sound("format", definition, sound):
+        sentence = f"names of runs must end with .zip, because a run in the format {zipped[0].format.kind} is a zip"
+        yield ("naming", "run"), sentence, None
 
 
 def _errors_of_figure(definition: Definition, sound: Sound) -> Iterator[Error]:

@@ -324,7 +324,7 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
         return next(filter(None, (validate(part, track) for part in of)), None) or _validate_combined(spec)
     metric = find(spec.name)
     if metric is None:
-        return _why_unknown(spec, track)
+        return _validate_name(spec, track)
     if answer_kind(track) not in metric.kinds:
         return f"{spec.name} supports {_listed(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
@@ -340,7 +340,7 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     )
 
 
-def _why_unknown(spec: MetricSpec, track: Track) -> str:
+def _validate_name(spec: MetricSpec, track: Track) -> str:
     if spec.name == "combine":
         return f"{spec.key} cannot be used here, because a combined score can't be combined again or limited to a slice"
     return f"there is no metric {spec.name}{_all_names(answer_kind(track))}"

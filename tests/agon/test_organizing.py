@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from agon.__main__ import main
 from agon.errors import WaitTimedOut
 from agon.organizing import EXPORTS as CLIENT_EXPORTS
 from agon.organizing import OrganizersPortal
-from agon.task_folder import packed_folder, templates
+from agon.task_folder import TEMPLATE_NAMES, packed_folder, templates
 from portal.actions.teams import register_team
 from portal.models import Board, SharedTask, Team, User
 from portal.queries.waiting_scores import show_announced
@@ -39,21 +40,6 @@ from tests.portal.world import (
     work_off,
 )
 
-TEMPLATES = (
-    "exist2024",
-    "ssa2023",
-    "detests2022",
-    "toxicspans2021",
-    "hateval2019",
-    "regression",
-    "generation",
-    "retrieval",
-    "softlabels",
-    "entities",
-    "multilingual",
-    "tryagon",
-)
-
 
 @pytest.fixture
 def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) -> User:
@@ -64,11 +50,17 @@ def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", TEMPLATE_NAMES)
 def test_each_template_makes_a_valid_folder(agon: Typed, template: str) -> None:
     assert agon.json("task", "new", "my-task", "--like", template)["task"] == "my-task"
     assert agon.json("task", "check", "my-task") == {"ok": True, "task": "my-task", "problems": []}
-    assert set(templates().TEMPLATES) == set(TEMPLATES)
+
+
+def test_the_help_names_each_template(capsys: pytest.CaptureFixture[str]) -> None:
+    assert set(templates().TEMPLATES) == set(TEMPLATE_NAMES)
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["task", "new", "--help"])
+    assert ", ".join(TEMPLATE_NAMES) in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_wheel_makes_a_folder_without_a_network(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score
 
 from scoring import DefinitionError, check, check_upload, load_definition, score
 from scoring.definition.folder import problems_of_folder
@@ -77,6 +78,25 @@ def test_scores_are_those_computed_list_by_list(folder: Path, drawn: tuple[dict[
     bounds = intervals({"run": result.comparison}, task.track("all").ranking_metric, seed=0, rounds=200)["run"]
     assert bounds is not None
     assert bounds.low < expected["annotator_error"] < bounds.high
+
+
+def test_a_group_of_annotators_has_the_mean_of_their_f1(
+    folder: Path, drawn: tuple[dict[str, list[str]], Lists, Lists]
+) -> None:
+    """The first annotator of the group labels no item."""
+    chosen, gold, run = drawn
+    group = ["Nemo", *NAMES[:3]]
+    of = ", ".join(f'{{name: "f1_macro:{name}", over: seen}}' for name in group)
+    text = TASK.replace(f"[{', '.join(NAMES)}]", f"[Nemo, {', '.join(NAMES)}]")
+    text = text.replace("metrics: [", f"metrics: [{{combine: group, of: [{of}], missing: skip}}, ")
+    (folder / "task.yaml").write_text(text)
+    labels = {
+        name: [(gold[item][own.index(name)], run[item][own.index(name)]) for item, own in chosen.items() if name in own]
+        for name in group
+    }
+    expected = np.mean([f1_score(*zip(*pairs, strict=True), average="macro") for pairs in labels.values() if pairs])
+    found = score(load_definition(folder), "all", written(run).encode(), folder / "gold.tsv").scores
+    assert found["combine:group"] == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_folder_of_such_a_task_is_valid(folder: Path) -> None:

@@ -370,6 +370,8 @@ PHRASES = (
     "{} has more than {} fields",
     "{} has more than {} fields in optional parts",
     "there is no metric {}; existing metrics: {}",
+    "{} cannot be used here, because a combined score can't be combined again or limited to a slice",
+    "names of runs must end with .zip, because a run in the format {} is a zip",
     "there is no track {}",
     "a baseline with a recipe must also set files, the path to the run files that the recipe creates",
     "{} is too small; the minimum is {}",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring import Definition, check, check_upload, limits, load_definition, score
+from scoring import Definition, DefinitionError, check, check_upload, limits, load_definition, score
 from scoring.__main__ import main
 from scoring.answers import Entities, Tuples
 from scoring.formats import read_gold, read_run, write_run
@@ -132,6 +132,12 @@ def test_errors_name_the_file_and_its_line(
     report = check(task, "brat", zipped({**RIGHT, name: content}))
     (problem,) = report.errors
     assert (problem.code, problem.line, problem.places) == (code, line, (place,))
+
+
+def test_names_of_runs_must_end_with_zip(task: Definition) -> None:
+    (task.folder / "task.yaml").write_text(TASK.replace("[.zip]", "[.ann]"), encoding="utf-8")
+    with pytest.raises(DefinitionError, match=r"naming\.run: names of runs must end with \.zip"):
+        load_definition(task.folder)
 
 
 def test_places_are_translated(task: Definition) -> None:
