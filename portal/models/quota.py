@@ -50,7 +50,8 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
         the whole phase thus locks (team, phase, track) until the transaction ends. The UPDATE that increases the counts
         checks the window, as it is once the rows are locked. In phases with one submission per team, the team's other
         uploads do not count, because they are replaced. `is_late` skips the check of the window, for runs that were
-        received in time and have since returned their quota.
+        received in time and have since returned their quota. If rows are missing even after they were inserted, no limit
+        can be checked, so nothing is reserved.
         """
         limits = _limits(phase, at)
         mine: dict[str, Any] = {"team": team.pk, "user": user.pk, "phase": phase.pk, "track": track.pk}
@@ -61,6 +62,8 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
             new = [Quota(**owner, phase=phase, track=track, day=day) for owner in owners for day in limits]
             Quota.objects.bulk_create(new, ignore_conflicts=True)
             locked = _locked(**mine, rows=len(new))
+        if not locked:
+            return False
         replaced = 0
         if phase.max_submissions is not None:
             replaced = Run.objects.replaceable(team, phase).filter(track=track, submission__sent_by=user).count()

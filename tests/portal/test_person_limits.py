@@ -127,6 +127,16 @@ def test_parallel_uploads_of_a_person_for_two_teams_admit_the_limit(meltemi):
         assert sum(Quota.objects.filter(team__isnull=False).values_list("used", flat=True)) == 3
 
 
+def test_without_all_rows_nothing_is_reserved(meltemi, monkeypatch):
+    """A limit whose row is missing cannot be checked."""
+    insert = Quota.objects.bulk_create
+    monkeypatch.setattr(Quota.objects, "bulk_create", lambda new, **given: insert(new[:1], **given))
+    with pytest.raises(Conflict) as raised:
+        send_run(meltemi, GOOD, 1, EVALUATION)
+    assert raised.value.code == "phase_moves"
+    assert not Run.objects.exists()
+
+
 def test_an_upgrade_counts_what_persons_have_sent(meltemi):
     for number in (1, 2):
         send_run(meltemi, GOOD, number, EVALUATION)
