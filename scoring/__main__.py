@@ -232,36 +232,40 @@ def _check(options: argparse.Namespace, definition: Definition) -> int:
     names: dict[Path, set[str]] = {path.parent: set() for path in options.runs}
     for path in options.runs:
         names[path.parent].add(naming.name_of(definition, path))
-    reports = {path: _checked(path, options, definition, names[path.parent]) for path in options.runs}
-    whole = Report([problem for report in reports.values() for problem in report])
+    found = {path: _checked(path, options, definition, names[path.parent]) for path in options.runs}
+    whole = Report([problem for report, _runs in found.values() for problem in report])
     if options.json:
-        print_json(in_language(whole, options.lang).as_dict())
+        runs = [{"file": file, "track": track} for _report, runs in found.values() for file, track in runs]
+        print_json(in_language(whole, options.lang).as_dict() | {"runs": runs})
     else:
-        for path, report in reports.items():
-            print(report_text(report, path.name, options.lang))
+        for path, (report, checked) in found.items():
+            print(report_text(report, path.name, options.lang, [track for _file, track in checked]))
     return VALID if whole.ok else INVALID
 
 
-def _checked(path: Path, options: argparse.Namespace, definition: Definition, names: set[str]) -> Report:
-    """Return the report on a file.
+def _checked(
+    path: Path, options: argparse.Namespace, definition: Definition, names: set[str]
+) -> tuple[Report, list[tuple[str, str]]]:
+    """Return the report on a file, and the name and track of each run in it.
 
     `names` are the names of the files in the same folder. The name suggested for this file is added to them.
     """
     listed = None if options.all else LISTED
     if options.track:
         report = check(definition, options.track, path, options.items, options.split, listed)
+        runs = [(path.name, options.track)]
     else:
-        report = _upload_report(path, options, definition, listed, set())
+        report, runs = _upload_report(path, options, definition, listed, set())
         suggested = _suggested(report, definition, path)
         if suggested in names and (wanted := naming.read(definition, suggested, options.team)):
             others = [naming.read(definition, name, options.team) for name in names]
             used_numbers = {(run.track, run.number) for run in others if run and run.track and run.team == wanted.team}
-            report = _upload_report(path, options, definition, listed, used_numbers)
+            report, runs = _upload_report(path, options, definition, listed, used_numbers)
             suggested = _suggested(report, definition, path)
         names.add(suggested)
     if any(problem.code in ITEMS_ERRORS for problem in report.errors):
         raise UsageError("Cannot read the item ids.", report)
-    return report
+    return report, runs
 
 
 def _upload_report(
@@ -270,13 +274,15 @@ def _upload_report(
     definition: Definition,
     listed: int | None,
     used_numbers: set[tuple[str, int | None]],
-) -> Report:
+) -> tuple[Report, list[tuple[str, str]]]:
     given = options.team, options.split, options.items, listed, used_numbers
-    if not path.is_dir():
-        return check_upload(definition, path, naming.name_of(definition, path), *given).report
-    folders = import_module("scoring.uploads.folders")
-    with folders.zipped(path, Pattern(definition.naming.run).depth) as archive:
-        return check_upload(definition, archive, archive.name, *given).report
+    if path.is_dir():
+        folders = import_module("scoring.uploads.folders")
+        with folders.zipped(path, Pattern(definition.naming.run).depth) as archive:
+            found = check_upload(definition, archive, archive.name, *given)
+    else:
+        found = check_upload(definition, path, naming.name_of(definition, path), *given)
+    return found.report, [(naming.printable(one.run.name), one.run.track) for one in found.runs]
 
 
 def _suggested(report: Report, definition: Definition, path: Path) -> str:

@@ -75,13 +75,13 @@ def _urgency(task: TaskSummary) -> tuple[int, datetime, int]:
 def files(options: argparse.Namespace) -> int:
     """Print a task's files, and the steps required before you can download them."""
     found = portal_of(options).datasets(chosen_task(options.slug))
-    head = ["file", "name", "bytes", "license", "first"]
-    rows = [(one.slug, one.file_name, one.size, one.licence, _first(one)) for one in found]
+    head = ["file", "name", "bytes", "license", "before downloading"]
+    rows = [(one.slug, one.file_name, one.size, one.licence, _required_steps(one)) for one in found]
     show(options, found, lambda: table(head, rows))
     return 0
 
 
-def _first(dataset: Dataset) -> str:
+def _required_steps(dataset: Dataset) -> str:
     return " ".join(obstacle.detail for obstacle in dataset.obstacles)
 
 
@@ -90,6 +90,7 @@ def download(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     saved: list[Path] = []
     missing: dict[str, AgonError] = {}
+    reasons: dict[str, list[str]] = {}  # why a file was not downloaded → names of the files
     password = ""
     if options.file in (None, RULES):
         saved.append(portal.download_rules(task, options.path, force=options.overwrite))
@@ -97,7 +98,7 @@ def download(options: argparse.Namespace) -> int:
     for dataset in wanted:
         blocked = [one for one in dataset.obstacles if one.code != "password"]
         if blocked and blocked[0].code == _NOT_RELEASED and options.file is None:
-            note(f"{dataset.file_name}: {blocked[0].detail}")
+            reasons.setdefault(blocked[0].detail, []).append(dataset.file_name)
             continue
         is_locked = dataset.is_encrypted or any(one.code == "password" for one in dataset.obstacles)
         try:
@@ -109,8 +110,10 @@ def download(options: argparse.Namespace) -> int:
         except AgonError as error:
             if options.file is not None:
                 raise
-            note(f"{dataset.file_name}: {said(error, task)}")
+            reasons.setdefault(said(error, task), []).append(dataset.file_name)
             missing[dataset.file_name] = error
+    for reason, names in reasons.items():
+        note(f"{', '.join(names)}: {reason}")
     show_paths(options, saved)
     if missing:
         rest = " All other files were downloaded." if len(missing) < len(wanted) else ""

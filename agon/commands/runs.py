@@ -150,7 +150,8 @@ def _report(options: argparse.Namespace) -> int:
     sent = portal.submission(task, run.submission)
     is_valid = sent.state != "rejected"
     if options.json is None:
-        say(report_text(report_of(sent.all_problems), sent.file_name))
+        tracks = [one.track for one in sent.runs]
+        say(report_text(report_of(sent.all_problems), sent.file_name, tracks=tracks))
     else:
         print_json({"ok": is_valid, "problems": sent.all_problems}, options.json)
     return 0 if is_valid else RunInvalid.exit_code

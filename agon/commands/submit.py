@@ -1,6 +1,7 @@
 """`submit`: upload a run or a zip of several runs, and wait for the result."""
 
 import argparse
+import re
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -137,7 +138,7 @@ def _summary(portal: Portal, task: str, slug: str, options: argparse.Namespace) 
     lines = [f"{path.name} ({path.stat().st_size} bytes, SHA-256 {sha256_of(path)[:12]}…)"]
     lines += [f"to {found.title}, {phase.title}, as {found.your_team or 'yourself'} on {portal.address}"]
     lines += [_replacing(phase)] if phase.submissions == 1 else []
-    lines += [_left(phase)] if phase.limits else []
+    lines += [_left(phase, path.name)] if phase.limits else []
     return "\n".join(lines)
 
 
@@ -149,13 +150,27 @@ def _replacing(phase: Phase) -> str:
     return f"As soon as this upload is accepted, it replaces your earlier submission, with all its runs: {earlier}."
 
 
-def _left(phase: Phase) -> str:
+def _left(phase: Phase, file_name: str) -> str:
+    """List the runs left in the track of the file. If it is an archive, or its name has no track, list all tracks."""
+    is_archive = file_name.casefold().endswith(".zip")
+    named = [] if is_archive else _tracks_named_in(file_name, [one.track for one in phase.limits])
+    limits = [one for one in phase.limits if not named or one.track in named]
     whole = "in this upload" if phase.submissions == 1 else "in this round" if phase.round_days else "in this phase"
     when = {"day": "today (UTC)", "phase": whole}
     counted = [
-        f"{one.track} {one.left} of {one.limit} {when[one.period]}" for one in phase.limits if one.limit is not None
+        f"{one.track} {one.left} of {one.limit} {when[one.period]}" for one in limits if one.limit is not None
     ]
     return f"Runs left: {', '.join(counted)}." if counted else "There is no limit on runs."
+
+
+def _tracks_named_in(file_name: str, tracks: list[str]) -> list[str]:
+    """Return the tracks whose slug is in the file's name, with any separators: `task1_hard` is read as `task1-hard`."""
+
+    def words(text: str) -> str:
+        return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])
+
+    found = [slug for slug in tracks if words(slug) in words(file_name)]
+    return [slug for slug in found if not any(words(slug) in words(other) for other in found if other != slug)]
 
 
 def _print(options: argparse.Namespace, sent: Submission) -> None:
@@ -178,7 +193,7 @@ def _validated(options: argparse.Namespace, found: Validation) -> int:
     if options.json is not None:
         print_json(found.as_dict() | {"ok": code == 0, "problems": found.all_problems}, options.json)
     else:
-        say(report_text(report_of(found.all_problems), found.file_name))
+        say(report_text(report_of(found.all_problems), found.file_name, tracks=[one.track for one in found.runs]))
     if found.rejection:
         note(f"If you submitted the file now, it would be rejected: {found.rejection.detail}")
     if code == AgonError.exit_code and found.rejection is None:

@@ -137,12 +137,14 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
     problems = [*submission.problems, *(problem for line in lines for problem in line.run.problems)]
     severities = Counter(problem["severity"] for problem in problems)
     is_checked = submission.state not in (Submission.State.RECEIVED, Submission.State.CHECKING)
+    tracks = {line.run.track_id for line in lines}
+    limits = remaining(submission.team, viewer, submission.phase, at)
     return SubmissionView(
         submission=submission,
         state=submission.state,
         runs=lines,
         finished=is_checked and all(line.is_finished for line in lines),
-        remaining=remaining(submission.team, viewer, submission.phase, at),
+        remaining=[one for one in limits if one.track.pk in tracks or not tracks],
         problems=problems,
         errors=severities["error"],
         warnings=severities["warning"],

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from scoring.reports.messages import word
 from scoring.reports.messages.counts import noun
@@ -13,12 +13,12 @@ DECIMALS = 4  # of scores, unless a track says otherwise
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 
 
-def report_text(report: Report, name: str = "", language: str = "en") -> str:
+def report_text(report: Report, name: str = "", language: str = "en", tracks: Iterable[str] = ()) -> str:
     """Return the verdict as a sentence if there is a `name`, followed by every problem with its place and fix.
 
-    Errors come first.
+    The verdict names the `tracks` for which the file was checked. Errors come first.
     """
-    blocks = [_verdict(report, name, language)] if name else []
+    blocks = [_verdict(report, name, language, list(dict.fromkeys(tracks)))] if name else []
     blocks += ["\n".join(_lines(problem, language)) for problem in (*report.errors, *report.warnings)]
     return spelled_out("\n\n".join(blocks))
 
@@ -48,12 +48,15 @@ def scores_text(scores: Mapping[str, float | None], decimals: int = DECIMALS) ->
     )
 
 
-def _verdict(report: Report, name: str, language: str) -> str:
+def _verdict(report: Report, name: str, language: str, tracks: list[str]) -> str:
     parts = [word("invalid" if report.errors else "valid", language)]
     for problems, kind in ((report.errors, "errors"), (report.warnings, "warnings")):
         if problems:
             parts.append(f"{len(problems)} {noun(kind, len(problems), language)}")
-    return f"{name}: {', '.join(parts)}."
+    verdict = f"{name}: {', '.join(parts)}."
+    if not tracks:
+        return verdict
+    return f"{verdict} {noun('tracks', len(tracks), language).capitalize()}: {', '.join(tracks)}."
 
 
 def _lines(problem: Problem, language: str) -> Iterator[str]:

@@ -38,6 +38,7 @@ def test_files_say_what_has_to_be_done_first(agon: Typed) -> None:
     assert (found["sample"]["sha256"], found["sample"]["obstacles"]) == (SHA256, [])
     assert [one["code"] for one in found["test"]["obstacles"]] == ["password"]
     assert "password. Your captain received it by email." in agon("files")
+    assert agon("files").splitlines()[0].endswith("  before downloading")
 
 
 def test_rules_and_data_are_downloaded(agon: Typed) -> None:
@@ -172,7 +173,8 @@ def test_files_that_need_a_team_or_a_signature_are_not_a_success(
     monkeypatch.setenv("AGON_TOKEN", token_of(person("Eve")))
     saved = [str(Path("tiny")), "tiny-sample.tsv"]
     assert [one["path"] for one in agon.json("download", "tiny", expect=5)] == saved
-    assert "tiny-test.tsv: Create or join a team. Run: agon team create NAME -t tiny" in agon.err
+    assert "tiny-test.tsv, tiny-dev.tsv: Create or join a team. Run: agon team create NAME -t tiny\n" in agon.err
+    assert agon.err.count("Create or join a team") == 1
     assert "Not downloaded: tiny-test.tsv, tiny-dev.tsv. All other files were downloaded." in agon.err
     assert "tiny-later.tsv: Wait until the file is released." in agon.err
     agon("download", "tiny", "-f", "test", expect=5)

@@ -53,7 +53,7 @@ def test_the_whole_journey(agon: Typed, portal: str, worker: None, at: Clock, mo
     agon("download", "tiny", "-f", "rules")
     Path(NAME).write_bytes(run_file(GOOD))
     Path("one_Meltemi_2.json").write_bytes(run_file(PERFECT))
-    assert agon("check", "--task", "tiny", "--team", "Meltemi", NAME) == f"{NAME}: valid.\n"
+    assert agon("check", "--task", "tiny", "--team", "Meltemi", NAME) == f"{NAME}: valid. Track: one.\n"
     for name in (NAME, "one_Meltemi_2.json"):
         assert f"{name}: scored." in agon("submit", name, "-t", "tiny", "--wait=60", "--yes")
     agon("runs", "select", NAME, "-t", "tiny")

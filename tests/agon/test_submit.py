@@ -13,6 +13,7 @@ from django.test import Client
 
 import agon as client
 from agon.__main__ import INTERRUPTED, main
+from agon.commands.submit import _tracks_named_in
 from agon.errors import AgonError, WaitTimedOut
 from portal.models import Phase, Run, Submission, Team, Validation
 from tests.agon.conftest import Typed, server
@@ -48,7 +49,7 @@ def test_a_run_is_submitted_and_waited_for(agon: Typed, run: Path, worker: None)
         (NAME, "scored", "SVM on n-grams")
     ]
     assert "as Meltemi" in agon.err
-    assert "Runs left: one 3 of 3 in this phase, two 3 of 3 in this phase." in agon.err
+    assert "Runs left: one 3 of 3 in this phase." in agon.err
     assert NAME in agon("runs", "view", NAME)
 
 
@@ -61,7 +62,28 @@ def test_an_invalid_run_is_waited_for(agon: Typed, run: Path, worker: None) -> N
 def test_runs_left_are_those_of_the_round(agon: Typed, run: Path) -> None:
     Phase.objects.update(round_days=7)
     agon("submit", run, expect=2)
-    assert "Runs left: one 3 of 3 in this round, two 3 of 3 in this round." in agon.err
+    assert "Runs left: one 3 of 3 in this round." in agon.err
+
+
+def test_runs_left_are_those_of_the_tracks_that_the_name_contains(agon: Typed) -> None:
+    """An archive can contain runs for every track."""
+    for name in ("tiny_Meltemi_one.zip", "run.json"):
+        Path(name).write_bytes(b"")
+        agon("submit", name, expect=2)
+        assert "Runs left: one 3 of 3 in this phase, two 3 of 3 in this phase." in agon.err
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("exist2024_task1_hard_Meltemi_1.json", ["task1-hard"]),
+        ("en_a.tsv", ["en-a"]),
+        ("Meltemi_EN_1.csv", ["en"]),
+        ("Meltemi_entities_1.csv", []),
+    ],
+)
+def test_tracks_named_in_a_file_name(name: str, named: list[str]) -> None:
+    assert _tracks_named_in(name, ["en", "en-a", "task1-hard", "task1-soft"]) == named
 
 
 def test_the_summary_names_the_submission_that_is_replaced(agon: Typed, run: Path, team: Team) -> None:
@@ -99,7 +121,7 @@ def test_an_answer_that_is_lost_submits_nothing_twice(
 
 def test_a_dry_run_submits_nothing(agon: Typed, run: Path, worker: None) -> None:
     agon("submit", run, "--dry-run")
-    assert agon.out == f"{NAME}: valid.\n"
+    assert agon.out == f"{NAME}: valid. Track: one.\n"
     run.write_text("{}")
     assert agon.json("submit", run, "--dry-run", expect=3)["problems"][0]["code"] == "json-not-a-list"
     assert (Submission.objects.count(), Validation.objects.count()) == (0, 2)

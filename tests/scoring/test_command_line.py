@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -37,7 +38,8 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[in
 
 def test_check_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     right, wrong = write(folder, "task1_hard_Lak_NLP_1.json"), write(folder, "Task1_hard_Lak_NLP_1.json")
-    assert run_json(capsys, "check", "--task", folder, right) == (0, {"ok": True, "problems": []})
+    runs = [{"file": right.name, "track": "task1-hard"}]
+    assert run_json(capsys, "check", "--task", folder, right) == (0, {"ok": True, "problems": [], "runs": runs})
     code, printed = run_json(capsys, "check", "--task", folder, "--team", "Rival", right, wrong)
     assert (code, printed["ok"]) == (1, False)
     assert [problem["code"] for problem in printed["problems"]] == ["name-team", "name-case", "name-team"]
@@ -64,6 +66,25 @@ def test_check_for_a_track_judges_the_content_alone(folder: Path, capsys: pytest
     assert run_json(capsys, "check", "--task", folder, "--track", "task1-hard", path)[0] == 0
     code, printed = run_json(capsys, "check", "--task", folder, "--track", "task1-soft", path)
     assert (code, printed["problems"][0]["file"]) == (1, "any name")
+
+
+def test_check_names_the_tracks_of_the_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("task1_hard_Lak_NLP_1.json", "task1-hard_Lak_NLP_2.json", "anything.json")
+    runs = [write(folder, name) for name in names]
+    command = ["check", "--task", str(folder)]
+    with ZipFile(folder / "tiny_Lak_NLP.zip", "w") as archive:
+        for number in (3, 4):
+            archive.writestr(f"tiny_Lak_NLP/task1_hard_Lak_NLP_{number}.json", runs[0].read_bytes())
+    main([*command, str(runs[0])])
+    assert capsys.readouterr().out == "task1_hard_Lak_NLP_1.json: valid. Track: task1-hard.\n"
+    main([*command, "--lang", "es", str(runs[1])])
+    assert capsys.readouterr().out.startswith("task1-hard_Lak_NLP_2.json: no válido, 1 error. Pista: task1-hard.\n")
+    main([*command, str(runs[2])])
+    assert "Track" not in capsys.readouterr().out.splitlines()[0]
+    main([*command, "--track", "task1-hard", str(runs[2])])
+    assert capsys.readouterr().out == "anything.json: valid. Track: task1-hard.\n"
+    _code, printed = run_json(capsys, "check", "--task", folder, folder / "tiny_Lak_NLP.zip")
+    assert printed["runs"] == [{"file": f"task1_hard_Lak_NLP_{n}.json", "track": "task1-hard"} for n in (3, 4)]
 
 
 def test_the_items_can_be_given(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,7 +189,7 @@ def test_a_report_in_another_language(folder: Path, capsys: pytest.CaptureFixtur
     path = write(folder, "task1_hard_Lak_NLP_1.txt")
     main(["check", "--task", str(folder), "--lang", "es", str(path)])
     assert capsys.readouterr().out.splitlines() == [
-        "task1_hard_Lak_NLP_1.txt: no válido, 1 error.",
+        "task1_hard_Lak_NLP_1.txt: no válido, 1 error. Pista: task1-hard.",
         "",
         "error · name-extension · task1_hard_Lak_NLP_1.txt",
         "  La extensión del fichero no está permitida: se encontró .txt, se esperaba .json.",
@@ -190,7 +211,7 @@ def test_missing_arguments_are_code_2() -> None:
 def test_the_printed_report_reads_well(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", "--task", str(folder), str(write(folder, "task1_hard_Lak_NLP_1.txt", "B "))])
     assert capsys.readouterr().out.splitlines()[:8] == [
-        "task1_hard_Lak_NLP_1.txt: invalid, 2 errors.",
+        "task1_hard_Lak_NLP_1.txt: invalid, 2 errors. Track: task1-hard.",
         "",
         "error · name-extension · task1_hard_Lak_NLP_1.txt",
         "  The file extension is not allowed: found .txt, expected .json.",

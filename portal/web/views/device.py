@@ -44,7 +44,8 @@ class CodeForm(ActionForm):
 
 CLIENT = "agon"
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
-_STANDARD = ("authorization_pending", "slow_down", "expired_token", "access_denied")
+_WAITING = ("authorization_pending", "slow_down")  # the answers to polls while the person has not decided
+_STANDARD = (*_WAITING, "expired_token", "access_denied")
 
 
 @csrf_exempt
@@ -88,7 +89,10 @@ def device_token(request: HttpRequest) -> JsonResponse:
     try:
         token, text = collect_token(AnonymousUser(), login, database_now())
     except ActionError as error:
-        return _error(error.code if error.code in _STANDARD else "access_denied", error.message)
+        response = _error(error.code if error.code in _STANDARD else "access_denied", error.message)
+        if error.code in _WAITING:
+            response._has_been_logged = True  # type: ignore[attr-defined]  # Django then logs no warning
+        return response
     seconds = int((token.expires_at - token.created_at).total_seconds())
     return JsonResponse({"access_token": text, "token_type": "Bearer", "expires_in": seconds, "scope": token.scope})
 

@@ -32,6 +32,7 @@ UNITS: Mapping[str, str] = {code: several for (_, several), codes in _CODES.item
 NOUNS: Mapping[str, str] = {  # plural → singular
     **{several: one for one, several in _CODES},
     PLACES: "place",
+    "tracks": "track",
     "errors": "error",
     "warnings": "warning",
 }
