@@ -31,7 +31,8 @@ def test_a_port_in_use(tmp_path: Path) -> None:
         port = server.getsockname()[1]
         error = demo(tmp_path, PORT=str(port))
     assert (
-        error == f"CommandError: Port {port} is already in use. Choose another port, for example PORT=8001 ./run demo\n"
+        error == f"CommandError: Port {port} is already in use. Choose another port, "
+        f"for example: AGON_STATE={tmp_path} PORT=8001 ./run demo\n"
     )
 
 

@@ -66,7 +66,8 @@ class Demo:
         """Press Ctrl-C, and check that the demo ends without an error."""
         os.kill(self.pid, signal.SIGINT)
         assert self._process.wait(PATIENCE) == 0, self.log
-        assert "Stopped." in self.log
+        port = self.address.rpartition(":")[2]
+        assert f"in {self.state}. To continue with it, run:\nAGON_STATE={self.state} PORT={port} ./run demo\n" in self.log
 
     @property
     def log(self) -> str:

@@ -206,12 +206,13 @@ def poll(device_code: str, **given: str) -> tuple[int, Any]:
     return answer.status_code, answer.json()
 
 
-def test_the_addresses_speak_the_standard(browser: Client, at: Any) -> None:
+def test_the_addresses_speak_the_standard(browser: Client, at: Any, caplog: pytest.LogCaptureFixture) -> None:
     codes = ask(scope="read").json()
     assert codes["verification_uri_complete"].endswith(f"/device/?code={codes['user_code']}")
     assert (codes["expires_in"], codes["interval"]) == (600, 5)
     assert poll(codes["device_code"])[1]["error"] == "authorization_pending"
     assert poll(codes["device_code"])[1]["error"] == "slow_down"
+    assert "/device/token/" not in caplog.text  # polls are no warnings
     page = browser.get("/device/", {"code": codes["user_code"]}).content.decode()
     for text in ("<code>read</code>: Read", codes["user_code"], "laptop", "127.0.0.1"):
         assert text in page
@@ -221,6 +222,7 @@ def test_the_addresses_speak_the_standard(browser: Client, at: Any) -> None:
     assert (status, found["token_type"], found["scope"]) == (200, "Bearer", "read")
     assert is_well_formed(found["access_token"])
     assert poll(codes["device_code"])[1]["error"] == "invalid_grant"
+    assert "Bad Request: /device/token/" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import shlex
 import shutil
 import socket
 import sys
@@ -69,7 +70,7 @@ class Command(BaseCommand):
                     _wait(processes, lambda: not is_loading or processes.has_succeeded(LOADER))
                 self._serve(processes, port)
         except KeyboardInterrupt:
-            self._say("\nStopped. The data is kept. To continue with it, run ./run demo.")
+            self._say(f"\nStopped. The data is kept in {state}. To continue with it, run:\n{start_command()}\n")
         finally:
             os.close(lock)
 
@@ -111,13 +112,21 @@ class Command(BaseCommand):
         )
 
 
+def start_command(*options: str, **changed: str) -> str:
+    """Return the command that starts this demo again, with the same folder and port, unless they are `changed`."""
+    given = {name: changed.get(name) or os.environ.get(name) for name in ("AGON_STATE", "PORT")}
+    words = [f"{name}={shlex.quote(value)}" for name, value in given.items() if value]
+    return " ".join([*words, "./run demo", *options])
+
+
 def _prepare_database() -> None:
     if is_migrated():
         return
     try:
         migrate()
     except (DatabaseError, InconsistentMigrationHistory) as error:
-        raise CommandError(f"The database can't be upgraded: {error}. To start over, run ./run demo --fresh.") from None
+        again = start_command("--fresh")
+        raise CommandError(f"The database can't be upgraded: {error}. To start over, run: {again}") from None
 
 
 @contextmanager
@@ -148,8 +157,9 @@ def _free_web_port(text: str) -> int:
         try:
             probe.bind((HOST, int(text)))
         except OSError as error:
+            example = start_command(PORT="8001")
             why = "is already in use" if error.errno == errno.EADDRINUSE else "can't be used"
-            raise CommandError(f"Port {text} {why}. Choose another port, for example PORT=8001 ./run demo") from None
+            raise CommandError(f"Port {text} {why}. Choose another port, for example: {example}") from None
     return int(text)
 
 
@@ -206,7 +216,7 @@ def _wait(processes: Processes, condition: Callable[[], bool]) -> None:
     while not condition():
         if ended := processes.ended():
             if ended == LOADER:
-                raise CommandError("The demo data could not be loaded. To start over, run ./run demo --fresh.")
+                raise CommandError(f"The demo data could not be loaded. To start over, run: {start_command('--fresh')}")
             raise CommandError(
                 f"The {ended} process stopped unexpectedly, so the demo is shutting down. See the log above for "
                 f"the reason."
