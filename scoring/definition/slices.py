@@ -67,8 +67,9 @@ SLICES = Kind(_read, by_name(SLICING).schema, "name → column of the gold, or m
 
 
 def shown_value(value: str) -> str:
-    """Return a slice's value as it is shown: >=0.5 → ≥0.5."""
-    return value.replace(">=", "≥").replace("<=", "≤")
+    """Return a slice's value as it is shown: >=0.5 → ≥ 0.5, with a space at which lines don't break."""
+    shown = value.replace(">=", "≥").replace("<=", "≤")
+    return re.sub(r"^([<>≥≤])(?=[-.\d])", "\\1\N{NO-BREAK SPACE}", shown)
 
 
 def of_languages(files: Mapping[str, Path]) -> Slicing:

@@ -4,12 +4,13 @@ A separate package declares its `Metric` in the entry point group `agon.metrics`
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 
 from scoring.definition import MetricSpec, Track
-from scoring.definition.slices import RIGHT, shown_value
+from scoring.definition.slices import RIGHT, Slicing, shown_value
 from scoring.formats import FORMATS, answer_kind
 from scoring.formats.table import values_of
 from scoring.metrics import (
@@ -265,10 +266,11 @@ def value_range(spec: MetricSpec) -> tuple[float | None, float | None]:
     return Combination.of(spec, len(ranges)).range(ranges) if spec.of else ranges[0]
 
 
-def _describe_combined(spec: MetricSpec) -> MetricInfo:
-    parts = [describe(part) for part in spec.of]
+def _describe_combined(spec: MetricSpec, slicings: Mapping[str, Slicing]) -> MetricInfo:
+    parts = [describe(part, slicings) for part in spec.of]
     title, slices = str(spec.options["title"] or spec.part), spec.options.get("slices")
-    named = ", ".join(part.title for part in parts) + (f" in each of the slices {slices}" if slices else "")
+    each = f" in each of the slices {_title_of(slices, slicings)}" if slices else ""
+    named = ", ".join(part.title for part in parts) + each
     return MetricInfo(
         key=spec.key,
         title=title,
@@ -279,19 +281,25 @@ def _describe_combined(spec: MetricSpec) -> MetricInfo:
     )
 
 
-def describe(spec: MetricSpec) -> MetricInfo:
-    """Describe a metric for the column heading of a leaderboard.
+def _title_of(slices: str, slicings: Mapping[str, Slicing]) -> str:
+    return slicings[slices].title if slices in slicings else slices
+
+
+def describe(spec: MetricSpec, slicings: Mapping[str, Slicing] = MappingProxyType({})) -> MetricInfo:
+    """Describe a metric for the column heading of a leaderboard. `slicings` are the track's `slices`, with their titles.
 
     Raises:
         UnknownMetricError: there is no such metric.
     """
     if spec.of:
-        return _describe_combined(spec)
+        return _describe_combined(spec, slicings)
     metric = get(spec.name)
     ranked = metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL)
     slices, value = spec.where or ("", "")
     value = shown_value(value)
-    where = "" if not slices else f" where {value} is correct" if slices == RIGHT else f", {slices} {value}"
+    where = f", {_title_of(slices, slicings)} {value}" if slices else ""
+    if slices == RIGHT:
+        where = f" where {value} is correct"
     return MetricInfo(
         key=spec.key,
         title=metric.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else "") + where,

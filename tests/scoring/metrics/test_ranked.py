@@ -161,6 +161,5 @@ def test_what_counts_as_relevant_is_an_option() -> None:
 
 
 def test_a_cutoff_is_in_the_head_of_the_column() -> None:
-    assert describe(MetricSpec("pearson", where=("strong", ">=0.5"))).short == "Pearson (≥0.5)"
     info = describe(MetricSpec("ndcg", "10"))
     assert (info.short, info.title) == ("nDCG@10", "Normalized discounted cumulative gain at 10")

@@ -7,7 +7,7 @@ import pytest
 
 from scoring.answers import Matrix
 from scoring.definition import MetricSpec
-from scoring.definition.slices import Slicing
+from scoring.definition.slices import Slicing, shown_value
 from scoring.items.slices import SliceColumn
 from scoring.metrics import LoadedGold, compare, compute, contributions, describe
 from scoring.metrics.comparison import Comparison
@@ -62,6 +62,15 @@ def test_only_where_another_column_is_right() -> None:
     assert compute(wrong, of("accuracy:TR@right=HS")) is None
     info = describe(of("accuracy:TR@right=HS"))
     assert (info.key, info.title) == ("accuracy:TR@right=HS", "Accuracy: TR where HS is correct")
+
+
+def test_a_column_heading_has_the_title_of_the_slices() -> None:
+    spec = MetricSpec("pearson", where=("strong", ">=0.5"))
+    info = describe(spec, {"strong": Slicing(column="intensity", at_least=0.5, title="intensity")})
+    assert (info.short, info.title) == ("Pearson (≥\xa00.5)", "Pearson's correlation, intensity ≥\xa00.5")
+    assert describe(spec).title == "Pearson's correlation, strong ≥\xa00.5"
+    assert shown_value("<20") == "<\xa020"
+    assert shown_value("<unk>") == "<unk>"
 
 
 def test_values_are_merged_and_numbers_halved() -> None:
