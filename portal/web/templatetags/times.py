@@ -35,7 +35,10 @@ def time_left(context: Context, value: datetime) -> str:
 
 @register.simple_tag(takes_context=True)
 def moment(context: Context, value: datetime, style: str = "line") -> SafeString:
-    """Render a time in AoE and in the user's time zone, as one `line` or two `lines`, or as two with `seconds`."""
+    """Render a time in AoE and in the user's time zone, as one `line` or two `lines`, or as two with `seconds`.
+
+    A line breaks only before the dot that separates the two times.
+    """
     zone, now, seconds = reader_zone(context), now_of(context), style == "seconds"
     anywhere = format_html('<time datetime="{}">{} AoE</time>', value.isoformat(), written(value, AOE, now, seconds))
     user = context.get("user")
@@ -49,7 +52,7 @@ def moment(context: Context, value: datetime, style: str = "line") -> SafeString
     )
     if style in ("lines", "seconds"):
         return format_html('<span class="d-block">{}</span><span class="d-block">{}</span>', anywhere, here)
-    return format_html('{}<span class="dot"> · </span>{}', anywhere, here)
+    return format_html('{}<span class="dot"> ·&nbsp;</span>{}', anywhere, here)
 
 
 @register.simple_tag(takes_context=True)

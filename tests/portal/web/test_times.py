@@ -43,6 +43,10 @@ def test_a_time_is_shown_in_aoe_and_then_in_the_readers_zone() -> None:
     assert text.index("AoE") < text.index("Madrid")
 
 
+def test_the_dot_between_two_times_is_never_at_the_end_of_a_line() -> None:
+    assert ' AoE</time><span class="dot"> ·&nbsp;</span><time ' in moment(context(), CLOSES)
+
+
 def test_a_deadline_at_midnight_is_the_end_of_the_day_before() -> None:
     text = deadline(context(), CLOSES)
     assert "Wed 15 May, 23:59 AoE" in text
