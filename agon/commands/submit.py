@@ -157,9 +157,7 @@ def _left(phase: Phase, file_name: str) -> str:
     limits = [one for one in phase.limits if not named or one.track in named]
     whole = "in this upload" if phase.submissions == 1 else "in this round" if phase.round_days else "in this phase"
     when = {"day": "today (UTC)", "phase": whole}
-    counted = [
-        f"{one.track} {one.left} of {one.limit} {when[one.period]}" for one in limits if one.limit is not None
-    ]
+    counted = [f"{one.track} {one.left} of {one.limit} {when[one.period]}" for one in limits if one.limit is not None]
     return f"Runs left: {', '.join(counted)}." if counted else "There is no limit on runs."
 
 

@@ -50,8 +50,8 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
         the whole phase thus locks (team, phase, track) until the transaction ends. The UPDATE that increases the counts
         checks the window, as it is once the rows are locked. In phases with one submission per team, the team's other
         uploads do not count, because they are replaced. `is_late` skips the check of the window, for runs that were
-        received in time and have since returned their quota. If rows are missing even after they were inserted, no limit
-        can be checked, so nothing is reserved.
+        received in time and have since returned their quota. If rows are missing even after they were inserted, the
+        limits cannot be checked, so nothing is reserved.
         """
         limits = _limits(phase, at)
         mine: dict[str, Any] = {"team": team.pk, "user": user.pk, "phase": phase.pk, "track": track.pk}

@@ -76,7 +76,8 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
         lines = [{**asdict(line), "interval": _as_dict(found[line.name])} for line in grouped]
         print_json({"metric": spec.key, "method": options.method, **drawn, "level": options.level, "runs": lines})
     else:
-        title = f"{describe(spec, definition.track(options.track).slices).title}: {options.rounds} samples, seed {options.seed}"
+        metric = describe(spec, definition.track(options.track).slices)
+        title = f"{metric.title}: {options.rounds} samples, seed {options.seed}"
         print(_table(title, grouped, found).as_text())
     return VALID
 

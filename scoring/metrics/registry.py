@@ -286,7 +286,7 @@ def _title_of(slices: str, slicings: Mapping[str, Slicing]) -> str:
 
 
 def describe(spec: MetricSpec, slicings: Mapping[str, Slicing] = MappingProxyType({})) -> MetricInfo:
-    """Describe a metric for the column heading of a leaderboard. `slicings` are the track's `slices`, with their titles.
+    """Describe a metric for the column heading of a leaderboard. `slicings` are the track's `slices`.
 
     Raises:
         UnknownMetricError: there is no such metric.

@@ -67,7 +67,8 @@ class Demo:
         os.kill(self.pid, signal.SIGINT)
         assert self._process.wait(PATIENCE) == 0, self.log
         port = self.address.rpartition(":")[2]
-        assert f"in {self.state}. To continue with it, run:\nAGON_STATE={self.state} PORT={port} ./run demo\n" in self.log
+        command = f"AGON_STATE={self.state} PORT={port} ./run demo"
+        assert f"The data is kept in {self.state}. To continue with it, run:\n{command}\n" in self.log
 
     @property
     def log(self) -> str:
