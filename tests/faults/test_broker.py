@@ -74,7 +74,9 @@ def test_a_worker_all_of_whose_processes_work_while_its_broker_dies_goes_on(
     for process in worker.scorers:
         os.kill(process, signal.SIGKILL)  # so that both jobs end while no acknowledgment can be sent
     log = tmp_path / "worker.log"
-    wait_until(lambda: "Couldn't ack" in log.read_text() and not worker.busy, "nothing can be acknowledged")
+    wait_until(
+        lambda: "Connection to broker lost" in log.read_text() and not worker.busy, "nothing can be acknowledged"
+    )
     broker.start()
     wait_until(all_are_scored, "all are scored")
     assert [run.evaluations.count() for run in Run.objects.all()] == [1, 1, 1]

@@ -96,6 +96,6 @@ def test_a_poison_run_is_quarantined_and_the_others_flow(
     assert others.filter(finished_at__lt=poison.started_at).exists()  # other runs did not wait for its last attempt
     assert (poison.attempts, poison.evaluations.count()) == (ATTEMPTS, 0)
     assert Quota.objects.get(team=poison.team, day="").used == len(good)
-    assert OutgoingMail.objects.filter(kind="alert").count() == 1
+    assert OutgoingMail.objects.filter(kind="alert", occasion__startswith="quarantine").count() == 1
     assert Evaluation.objects.count() == Run.objects.count() - 1
     hole.unlink()
