@@ -36,14 +36,14 @@ class NotStarted(Exception):
 class Native:
     """The services as processes, which are stopped at the end of the context."""
 
-    def __init__(self, folder: Path, compose: Compose, beside: Path = ROOT) -> None:
+    def __init__(self, folder: Path, compose: Compose, mounted: Path = ROOT) -> None:
         """Store state and logs in `folder`.
 
-        `beside` contains the files that the compose file mounts from its own folder.
+        `mounted` contains the files that the compose file mounts from its own folder.
         """
         self.folder = folder
         self._compose = compose
-        self._beside = beside
+        self._mounted = mounted
         network = f"127.{64 + randbelow(64)}.{randbelow(256)}"
         self._addresses = {name: f"{network}.{place}" for place, name in enumerate(compose.services, start=2)}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -219,7 +219,7 @@ class Native:
         source = service.volumes[target]
         if source == "./deploy/proxy":
             return self.folder / service.name / "etc"
-        return self._beside / source if source.startswith(".") else self.folder / "volumes" / source
+        return self._mounted / source if source.startswith(".") else self.folder / "volumes" / source
 
     def _translated(self, text: str, service: Service) -> str:
         """Replace service names with addresses, and the container's paths with this machine's paths."""

@@ -102,7 +102,7 @@ def marks(comparison: MatrixComparison, column: str | None) -> ClassMarks:
 def positive_marks(comparison: MatrixComparison, column: str | None) -> ClassMarks | None:
     """Return the marks for the value 1 in a column (None: in all columns together), for cells with a gold value.
 
-    Return None if the run answers no items with gold, which means that it left out an optional part.
+    Return None if the run answers no item that has gold. This happens if it left out the optional items.
     """
     return _marks_of_values(comparison, [column] if column else comparison.gold.matrix.columns, [1])
 
@@ -110,7 +110,7 @@ def positive_marks(comparison: MatrixComparison, column: str | None) -> ClassMar
 def marks_of_all_columns(comparison: MatrixComparison) -> ClassMarks | None:
     """Return the marks for each value in the gold, in all columns together, for cells with a gold value.
 
-    Return None if the run answers no items with gold, which means that it left out an optional part.
+    Return None if the run answers no item that has gold. This happens if it left out the optional items.
     """
     gold = comparison.gold
     at = [comparison.position(name) for name in gold.matrix.columns]

@@ -63,7 +63,7 @@ class MeanScore:
         return np.where(left_out, np.nan, means)
 
     def shares(self, values: Numbers) -> Numbers:
-        """Return the share (tracks,) of each track in the mean of these values (tracks,). Without a value, it is 0."""
+        """Return each track's weight in the mean of these values (tracks,). Undefined values have the weight 0."""
         has_value = ~np.isnan(values)
         weights = np.array(self.weights, np.float64)
         shares: Numbers = weights * has_value / (weights[has_value] if self.missing == "skip" else weights).sum()

@@ -44,14 +44,14 @@ class Production(Native):
     """The running services, and visitors from outside."""
 
     def __init__(self, folder: Path, scale: Mapping[str, int]) -> None:
-        beside = folder / "beside"
+        mounted = folder / "mounted"
         compose = scaled(read(ROOT / "docker-compose.yml", VARIABLES), scale)
-        secrets = {name: beside / "secrets" / name for name in compose.secrets}
-        super().__init__(folder, Compose(compose.services, secrets), beside)
-        _make_certificate(beside / "certificates")
-        (beside / "acme").mkdir()
-        (beside / "backups").mkdir(mode=0o700)
-        make = [sys.executable, "manage.py", "make_secrets", beside / "secrets"]
+        secrets = {name: mounted / "secrets" / name for name in compose.secrets}
+        super().__init__(folder, Compose(compose.services, secrets), mounted)
+        _make_certificate(mounted / "certificates")
+        (mounted / "acme").mkdir()
+        (mounted / "backups").mkdir(mode=0o700)
+        make = [sys.executable, "manage.py", "make_secrets", mounted / "secrets"]
         environment = {"AGON_STATE": str(folder / "make-secrets")}  # without the variables of a public portal
         subprocess.run(make, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
 
@@ -61,7 +61,7 @@ class Production(Native):
 
     def visitor(self, source: str = "127.0.0.1") -> Visitor:
         """Return a visitor who has the IP address `source` and trusts the portal's certificate."""
-        return Visitor(ADDRESS, _ByTls(self.address("proxy"), self._beside / "certificates/fullchain.pem", source))
+        return Visitor(ADDRESS, _ByTls(self.address("proxy"), self._mounted / "certificates/fullchain.pem", source))
 
     def captain(self, source: str = "127.0.0.1") -> Visitor:
         visitor = self.visitor(source)
@@ -72,7 +72,7 @@ class Production(Native):
         """Open a connection to the proxy or directly to a web service, for requests that no browser sends."""
         if service != "proxy":
             return http.client.HTTPConnection(self.address(service), 8000, timeout=PATIENCE)
-        return _Connection(HOST, self.address("proxy"), self._beside / "certificates/fullchain.pem", source)
+        return _Connection(HOST, self.address("proxy"), self._mounted / "certificates/fullchain.pem", source)
 
     def python(self, service: str, program: str, *arguments: str) -> str:
         """Run a Python program with the service's variables and return its output."""

@@ -71,7 +71,7 @@ def _guarded(
 
 
 def _may_be_accepted(request: SignedInRequest, context: dict[str, Any]) -> bool:
-    """Return whether to read the body: the upload may be accepted, or may have been accepted before.
+    """Return whether to read the body, that is, whether the upload may be accepted or is a repeated one.
 
     An upload that is sent again gets the same response as before, even after the phase has closed.
     """
