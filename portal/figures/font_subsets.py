@@ -17,7 +17,8 @@ from portal.figures.theme import FAMILY
 
 FOLDER = Path(__file__).parent / "fonts"
 _FACES = {400: "SourceSans3-Regular.otf", 600: "SourceSans3-Semibold.otf"}
-_TEXT = re.compile(r"<text([^>]*[^/])>([^<]+)</text>")
+_TEXT = re.compile(r"<text([^>]*[^/])>(.+?)</text>")
+_TAG = re.compile(r"<[^>]+>")  # a text with several lines has a tspan for each line
 _LATIN = frozenset(map(chr, (*range(0x20, 0x250), *range(0x2010, 0x2040), *range(0x2190, 0x2194), 0x2212, 0x3B1)))
 _SEMIBOLD = 'font-weight="600"'
 
@@ -26,7 +27,7 @@ def with_fonts(svg: str) -> str:
     """Return the drawing with its fonts, reduced to the glyphs that it uses: about 4 kB for each weight."""
     letters: defaultdict[int, set[str]] = defaultdict(set)
     for attributes, text in _TEXT.findall(svg):
-        letters[600 if _SEMIBOLD in attributes else 400].update(unescape(text))
+        letters[600 if _SEMIBOLD in attributes else 400].update(unescape(_TAG.sub("", text)))
     faces = "".join(_face(weight, "".join(sorted(found))) for weight, found in sorted(letters.items()))
     return svg.replace(">", f"><style>{faces}</style>", 1)
 

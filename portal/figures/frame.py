@@ -11,7 +11,8 @@ SMALL = 328  # width in pixels of a whole figure on a screen that is 360 pixels 
 PLANE = SMALL - 60  # width in pixels that remains next to the axis
 NAME_LIMIT = 110  # maximum width in pixels of a point's label in a small figure
 NUMBER = 34  # minimum width in pixels of a cell with a number
-_LETTER, _LINE, _MARK = 7, 16, 10  # in pixels: width of a letter, height of a line, size of a mark
+LINE = 16  # height in pixels of a line of text
+_LETTER, _MARK = 7, 10  # in pixels: width of a letter, size of a mark
 _GAP = 4  # pixels between two labels on a line
 _ROUNDS = 5  # in which each label's position is chosen again
 
@@ -21,7 +22,12 @@ class LabelPosition(NamedTuple):
 
     align: str
     dx: int
-    dy: int
+    dy: float
+
+    def of_lines(self, lines: int) -> "LabelPosition":
+        """Return the position of the first line of a label with several lines."""
+        above = 1 if self.dy < 0 else 0 if self.dy > 0 else 0.5  # part of the other lines that moves the first one up
+        return self._replace(dy=self.dy - above * (lines - 1) * LINE)
 
 
 LABEL_POSITIONS = {
@@ -73,7 +79,7 @@ def narrowed(drawing: Mapping[str, Any]) -> dict[str, Any]:
 def label_positions(points: Sequence[tuple[float, float]], texts: Sequence[str], width: int = WIDTH) -> list[str]:
     """Choose one of LABEL_POSITIONS for each point, so that labels overlap as little as possible.
 
-    Points are in pixels, with y downwards.
+    Points are in pixels, with y downwards. Texts may have several lines.
     """
     limit = width if width == WIDTH else NAME_LIMIT
     marks = [_box(x, y, _MARK, _MARK) for x, y in points]
@@ -107,10 +113,12 @@ def _box(x: float, y: float, width: float, height: float) -> Box:
 
 
 def _label(x: float, y: float, text: str, place: str, limit: int) -> Box:
-    align, dx, dy = LABEL_POSITIONS[place]
-    width = min(_LETTER * len(text), limit) + _GAP
+    lines = text.split("\n")
+    height = LINE * len(lines)
+    align, dx, dy = LABEL_POSITIONS[place].of_lines(len(lines))
+    width = min(_LETTER * max(map(len, lines)), limit) + _GAP
     middle = {"left": width / 2, "right": -width / 2}.get(align, 0)
-    return _box(x + dx + middle, y + dy, width, _LINE)
+    return _box(x + dx + middle, y + dy + (height - LINE) / 2, width, height)
 
 
 def _outside(box: Box, width: int) -> bool:

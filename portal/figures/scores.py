@@ -1,5 +1,6 @@
 """Figures about the scores on a leaderboard."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
@@ -8,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.figures.figure import Datum, Field, Figure, run_datum
-from portal.figures.frame import HEIGHT, LABEL_POSITIONS, NAME_LIMIT, PLANE, WIDTH, Axis, axis, label_positions
+from portal.figures.frame import HEIGHT, LABEL_POSITIONS, LINE, NAME_LIMIT, PLANE, WIDTH, Axis, axis, label_positions
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.models import Run
 from portal.queries.board_table import BoardTable
@@ -17,6 +18,7 @@ from portal.queries.insights import SliceScores
 from portal.queries.label_shares import LabelShares
 from portal.times_and_numbers import score
 
+_UNLABELED = {"label": "", "lines": 0, "large": "", "small": ""}
 _LIMIT = {"limit": {"expr": f"place == 'small' ? {1.6 * NAME_LIMIT} : 0"}}  # Vega assumes a wider font
 
 
@@ -74,18 +76,29 @@ def against(board: BoardTable, across: Column, up: Column) -> Figure | None:
 
 
 def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
-    """Return the points inside the frame, with the positions of their labels, and the points outside it."""
+    """Return the points inside the frame, with their labels and the labels' positions, and the points outside it.
+
+    Points of the same kind at the same place share the label of the first one, which has a line for each name.
+    """
     teams = [datum for datum in data if datum["kind"] == "team"]
     others = [datum for datum in data if datum["kind"] != "team"]
     horizontal = axis([one["x"] for one in teams], [one["x"] for one in others], WIDTH)
     vertical = axis([one["y"] for one in teams], [one["y"] for one in others], HEIGHT)
     inside = [datum for datum in data if horizontal.holds(datum["x"]) and vertical.holds(datum["y"])]
     across, up = _frames(inside)
-    names = [datum["name"] for datum in inside]
-    points = [(across.pixel(datum["x"]), HEIGHT - up.pixel(datum["y"])) for datum in inside]
-    large = label_positions(points, names)
-    small = label_positions([(x * PLANE / WIDTH, y) for x, y in points], names, PLANE)
-    shown = [datum | {"large": one, "small": other} for datum, one, other in zip(inside, large, small, strict=True)]
+    groups: defaultdict[tuple[int, int, str], list[Datum]] = defaultdict(list)
+    for datum in inside:
+        x, y = across.pixel(datum["x"]), HEIGHT - up.pixel(datum["y"])
+        groups[round(x), round(y), datum["kind"]].append(datum)
+    points = [(x, y) for x, y, _kind in groups]
+    labels = ["\n".join(dict.fromkeys(one["name"] for one in group)) for group in groups.values()]
+    large = label_positions(points, labels)
+    small = label_positions([(x * PLANE / WIDTH, y) for x, y in points], labels, PLANE)
+    labeled = {
+        id(group[0]): {"label": label, "lines": label.count("\n") + 1, "large": one, "small": other}
+        for group, label, one, other in zip(groups.values(), labels, large, small, strict=True)
+    }
+    shown = [datum | labeled.get(id(datum), _UNLABELED) for datum in inside]
     return shown, [datum for datum in data if datum not in inside]
 
 
@@ -97,7 +110,8 @@ def _frames(shown: list[Datum]) -> tuple[Axis, Axis]:
 def _scatter(shown: list[Datum], across: Column, up: Column) -> Spec:
     horizontal, vertical = ({"domain": [frame.low, frame.high]} for frame in _frames(shown))
     kinds = ("baseline", "team")
-    named = {(place, datum["kind"]) for datum in shown for place in (datum["large"], datum["small"])}
+    named = {(place, datum["kind"], datum["lines"]) for datum in shown for place in (datum["large"], datum["small"])}
+    most = max((datum["lines"] for datum in shown), default=0)
     return {
         "width": WIDTH,
         "height": HEIGHT,
@@ -113,16 +127,23 @@ def _scatter(shown: list[Datum], across: Column, up: Column) -> Spec:
         },
         "layer": [
             *(layer("point", only=f"datum.kind == '{kind}'", style=kind, clip=True) for kind in kinds),
-            *(_names(place, kind) for place in LABEL_POSITIONS for kind in kinds if (place, kind) in named),
+            *(
+                _names(place, kind, lines)
+                for place in LABEL_POSITIONS
+                for kind in kinds
+                for lines in range(1, most + 1)
+                if (place, kind, lines) in named
+            ),
         ],
     }
 
 
-def _names(place: str, kind: str) -> Spec:
-    """Return a layer with the labels at this position, for runs of this kind."""
-    only = f"datum[place] == '{place}' && datum.kind == '{kind}'"
-    look = {"style": f"{kind}-name", "baseline": "middle"} | _LIMIT | LABEL_POSITIONS[place]._asdict()
-    return layer("text", {"text": {"field": "name"}}, only=only, **look)
+def _names(place: str, kind: str, lines: int) -> Spec:
+    """Return a layer with the labels at this position that have this many lines, for runs of this kind."""
+    only = f"datum[place] == '{place}' && datum.kind == '{kind}' && datum.lines == {lines}"
+    position = LABEL_POSITIONS[place].of_lines(lines)._asdict()
+    look = {"style": f"{kind}-name", "baseline": "middle", "lineBreak": "\n", "lineHeight": LINE} | _LIMIT | position
+    return layer("text", {"text": {"field": "label"}}, only=only, **look)
 
 
 def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:

@@ -174,6 +174,22 @@ def test_labels_do_not_lie_over_each_other():
     assert found == ["left", "left", "below right", "right"]
 
 
+def test_labels_of_several_lines_do_not_lie_over_others():
+    points = [(100, 100), (100, 130)]
+    assert label_positions(points, ["Ostro", "Sirocco"]) == ["right", "right"]
+    assert label_positions(points, ["Ostro\nBora\nMistral", "Sirocco"]) == ["right", "left"]
+
+
+def test_runs_with_equal_scores_share_a_label(field):
+    figure = next(figure for name, figure in figures_of(field).items() if "-against-" in name)
+    assert sorted(one["label"] for one in figure.data if one["kind"] == "team") == ["", "Meltemi\nOstro", "Sirocco"]
+    drawn = render(figure, "svg").decode()
+    lines = re.findall(r'<tspan(?: x="0" dy="16")?>([^<]+)</tspan>', drawn)
+    assert lines == ["Meltemi", "Ostro"]
+    fonts = {weight: TTFont(BytesIO(b64decode(font))) for weight, font in FONT.findall(drawn)}
+    assert set("MeltemiOstro") <= {chr(code) for code in fonts["600"].getBestCmap()}
+
+
 def test_no_figure_before_the_release(field, monkeypatch):
     run = Run.objects.get(team__name="Ostro")
     client = Client()
