@@ -265,7 +265,12 @@ LOGIN_REDIRECT_URL = "home"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
-ACCOUNT_FORMS = {"login": "portal.web.account_forms.LoginForm", "signup": "portal.web.account_forms.SignupForm"}
+ACCOUNT_FORMS = {
+    "login": "portal.web.account_forms.LoginForm",
+    "signup": "portal.web.account_forms.SignupForm",
+    "change_password": "portal.web.account_forms.ChangePasswordForm",
+    "reset_password_from_key": "portal.web.account_forms.ResetPasswordKeyForm",
+}
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_CHANGE_EMAIL = True  # each account has one address; a new address replaces it once it is verified

@@ -81,7 +81,7 @@ def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
 
 @action(who=ORGANIZERS, says=_("requested a preview of an earlier gold standard"), errors=[IN_USE])
 def preview_former_gold(act: Act, gold: GoldStandard) -> GoldUpload:
-    """Queue a preview of an earlier gold standard, as for a correction. `apply_gold` then makes it the newest version.
+    """Queue a preview of an earlier gold standard, as for a correction. Applying it makes it the newest version.
 
     A worker checks it again, because it may have been valid only under earlier rules.
     """

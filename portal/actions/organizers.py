@@ -38,11 +38,8 @@ Address = Annotated[str, column(User, "email", required=True, title="Email addre
     atomic=False,
 )
 def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> User:
-    """Make another person an organizer of the task. Organizers need a second factor.
-
-    The attempt is counted before the address is looked up, so that simultaneous requests cannot exceed the limit.
-    """
-    counted = _count_address(act)
+    """Make another person an organizer of the task. Organizers need a second factor."""
+    counted = _count_address(act)  # before the address is looked up, so simultaneous requests cannot exceed the limit
     user = User.objects.filter(email__iexact=address, is_active=True).first()
     if user is None:
         raise NO_ACCOUNT(address=address)

@@ -18,11 +18,15 @@ _PARTS = ("You", "Tasks", "Data", "Leaderboards", "Team", "Submissions", "Runs",
 def specification(found: dict[str, Any]) -> dict[str, Any]:
     """Add the media type of errors and the token to the specification, and remove HEAD.
 
-    Summaries are plain text, so the backticks of the docstrings become quotation marks.
+    Summaries are plain text, so the backticks of the docstrings become quotation marks. A description that only repeats
+    the summary is left out. Within a section, operations on lists precede those on one thing.
     """
+    found["paths"] = dict(sorted(found["paths"].items(), key=lambda one: one[0].count("{")))
     for methods in found["paths"].values():
         methods.pop("head", None)
         for method, operation in methods.items():
+            if operation.get("description", "").strip().removesuffix(".") == operation["summary"]:
+                del operation["description"]
             operation["summary"] = _CODE.sub(r"“\1”", operation["summary"])
             operation["security"] = [{}, {"token": []}] if method in READS else [{"token": []}]
             for status, answer in operation["responses"].items():

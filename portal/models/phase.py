@@ -145,6 +145,11 @@ class Phase(models.Model):
     def audit_subject(self) -> str:
         return f"phase {self.slug}"
 
+    @property
+    def number_rule(self) -> str:
+        """How often a team can use a run number: once in each `upload`, or one of RunNumbers."""
+        return "upload" if self.max_submissions else self.run_numbers
+
     def closes_for(self, team_id: int | None) -> datetime | None:
         """Return when the phase closes for a team, or None if it has no end.
 

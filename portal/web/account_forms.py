@@ -3,7 +3,9 @@
 from itertools import groupby
 from typing import Any
 
+from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
 from allauth.account.forms import LoginForm as AllauthLoginForm
+from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.socialaccount.forms import SignupForm as AllauthConnectedSignupForm
 from django import forms
@@ -27,6 +29,30 @@ class LoginForm(AllauthLoginForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["remember"].label = _("Keep me signed in for two weeks")
+
+
+_NEW_PASSWORD = {"password1": _("New password"), "password2": _("New password (again)")}
+
+
+class ChangePasswordForm(AllauthChangePasswordForm):
+    """The current password and a new one, with labels in sentence case."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _label(self, oldpassword=_("Current password"), **_NEW_PASSWORD)
+
+
+class ResetPasswordKeyForm(AllauthResetPasswordKeyForm):
+    """A new password, after the link in the email was opened."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _label(self, **_NEW_PASSWORD)
+
+
+def _label(form: forms.Form, **labels: Any) -> None:
+    for name, label in labels.items():
+        form.fields[name].label = label
 
 
 class PersonForm(ActionForm):

@@ -9,6 +9,7 @@ from allauth.core.internal import ratelimit
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext_lazy as _
 
 from portal.mail.accounts import AccountMails
 
@@ -20,6 +21,11 @@ class SignIn(AccountMails):
 
     This way, strangers cannot easily lock someone out. The rates are in `ACCOUNT_RATE_LIMITS`. Only failures count.
     """
+
+    error_messages = AccountMails.error_messages | {
+        "email_password_mismatch": _("Incorrect email address or password."),
+        "enter_current_password": _("Incorrect current password."),
+    }
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         return f"{_account(credentials)} {ratelimit.get_ip(request)}"

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from portal.times_and_numbers import AOE, end_of_day, span, written, zone_of, zone_words
 
@@ -77,6 +78,8 @@ def since(end: datetime, start: datetime) -> str:
     took = max(timedelta(), end - start)
     if took > timedelta(days=1):
         return ""
+    if took < timedelta(seconds=0.05):
+        return gettext("less than 0.1 s")
     return span(took) if took >= timedelta(minutes=1) else f"{took.total_seconds():.1f} s"
 
 

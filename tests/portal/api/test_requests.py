@@ -213,3 +213,13 @@ def test_the_specification_is_there_to_read_and_to_use(client, db):
     assert {tag for one in operations for tag in one["tags"]} == names
     assert len({one["operationId"] for one in operations}) == len(operations)
     assert 'data-url="/api/v1/openapi.json"' in client.get("/api/").content.decode()
+
+
+def test_the_specification_says_nothing_twice_and_lists_things_before_one_thing(client, db):
+    found = client.get("/api/v1/openapi.json").json()["paths"]
+    operations = [one for methods in found.values() for one in methods.values()]
+    descriptions = [one.get("description", "").strip().removesuffix(".") for one in operations]
+    assert any(descriptions)
+    assert not [one["summary"] for one, text in zip(operations, descriptions, strict=True) if text == one["summary"]]
+    paths = list(found)
+    assert paths.index("/api/v1/tasks") < paths.index("/api/v1/tasks/{task}/announcements")

@@ -59,7 +59,8 @@ def test_the_day_of_a_closing_is_that_of_its_deadline() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(-1, "0.0 s"), (4.23, "4.2 s"), (59.9, "59.9 s"), (60, "1 min"), (90_000, "")]
+    ("seconds", "text"),
+    [(-1, "less than 0.1 s"), (0.05, "0.1 s"), (4.23, "4.2 s"), (59.9, "59.9 s"), (60, "1 min"), (90_000, "")],
 )
 def test_durations_are_shown_to_the_tenth_and_up_to_a_day(seconds: float, text: str) -> None:
     assert since(NOW + timedelta(seconds=seconds), NOW) == text

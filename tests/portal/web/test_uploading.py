@@ -95,13 +95,13 @@ def test_a_wrong_name_is_rejected_with_the_right_one(sender: Client) -> None:
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert "Rejected: no run was submitted" in text
     assert '<ins class="be">Meltemi</ins>' in text
-    assert "if this is the run you mean" not in text  # the track is certain, because the name contains it
+    assert "if you mean this run" not in text  # the track is certain, because the name contains it
     assert not Submission.objects.exists()
 
 
 def test_a_name_is_only_a_suggestion_if_the_track_is_uncertain(sender: Client) -> None:
     text = upload(sender, "on_Meltemi_1.json", run_file(PERFECT)).content.decode()
-    assert "if this is the run you mean, rename to" in " ".join(text.split())
+    assert "if you mean this run, rename the file to" in " ".join(text.split())
 
 
 def test_under_a_wrong_name_the_content_is_judged_too(sender: Client) -> None:
@@ -130,6 +130,16 @@ def test_names_to_copy_have_a_number_that_is_free(sender: Client, tiny: SharedTa
     tiny.phases.filter(slug="post").update(run_numbers=Phase.RunNumbers.ONCE)
     upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
     assert [one.name for one in sender.get(PAGE).context["names"].runs] == ["one_Meltemi_2.json", "two_Meltemi_1.json"]
+
+
+def test_the_rule_for_run_numbers_is_said_once_if_all_open_phases_share_it(sender: Client, tiny: SharedTask) -> None:
+    tiny.phases.filter(slug="without-gold").update(closes=database_now() + timedelta(days=1))
+    tiny.phases.update(run_numbers=Phase.RunNumbers.FREE)
+    assert sender.get(PAGE).content.decode().count("You can use a number more than once") == 1
+    tiny.phases.filter(slug="post").update(run_numbers=Phase.RunNumbers.ONCE)
+    text = sender.get(PAGE).content.decode()
+    assert "you can use a number more than once" in text
+    assert "you can use each number once per track" in text
 
 
 def test_the_open_phase_that_counts_is_selected_and_all_limits_are_shown(sender: Client, tiny: SharedTask) -> None:
