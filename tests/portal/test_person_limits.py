@@ -134,7 +134,7 @@ def test_without_all_rows_nothing_is_reserved(meltemi, monkeypatch):
     with pytest.raises(Conflict) as raised:
         send_run(meltemi, GOOD, 1, EVALUATION)
     assert raised.value.code == "phase_moves"
-    assert not Run.objects.exists()
+    assert not Submission.objects.exists()
 
 
 def test_an_upgrade_counts_what_persons_have_sent(meltemi):
