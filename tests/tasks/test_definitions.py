@@ -133,6 +133,22 @@ def test_toxic_spans_terms_name_every_rule(built: Built) -> None:
     assert all(rule in terms for rule in rules)
 
 
+LINKS = {
+    "detests2022": "https://detestsiberlef.wixsite.com/detests",
+    "exist2024": "http://nlp.uned.es/exist2024/",
+    "hateval2019": "https://github.com/msang/hateval",
+    "toxicspans2021": "https://competitions.codalab.org/competitions/25623",
+    "ssa2023": "https://github.com/franciellevargas/SSA",
+}
+
+
+@pytest.mark.parametrize("slug", GENERATORS)
+def test_contact_links_are_those_in_the_texts(root: Path, slug: str) -> None:
+    contact = load_definition(root / "tasks" / slug).contact
+    assert contact is not None
+    assert contact.link == LINKS[slug]
+
+
 def test_ssa_asks_for_the_model_and_the_dataset(root: Path) -> None:
     definition = load_definition(root / "tasks/ssa2023")
     assert [field.label for field in definition.run_fields] == ["Model", "Dataset"]
