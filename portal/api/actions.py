@@ -279,7 +279,7 @@ ROUTES = (
         find_task,
         "Organizers",
         named={"wanted": NamedInput(list[str], _waiting)},
-        example={"wanted": ["3 8 2.1"], "note": "Two gold labels were incorrect."},
+        example={"wanted": ["3 9 0.2.0"], "note": "Two gold labels were incorrect."},
     ),
     Route(
         "POST",

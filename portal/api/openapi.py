@@ -3,6 +3,9 @@
 import re
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
+from portal.api.examples import EXAMPLES
 from portal.api.problems import MEDIA_TYPE
 
 _CODE = re.compile("`(.+?)`")
@@ -16,7 +19,7 @@ _PARTS = ("You", "Tasks", "Data", "Leaderboards", "Team", "Submissions", "Runs",
 
 
 def specification(found: dict[str, Any]) -> dict[str, Any]:
-    """Add the media type of errors and the token to the specification, and remove HEAD.
+    """Add the media type of errors, examples of responses and the token to the specification, and remove HEAD.
 
     Summaries are plain text, so the backticks of the docstrings become quotation marks. A description that only repeats
     the summary is left out. Within a section, operations on lists precede those on one thing.
@@ -32,6 +35,8 @@ def specification(found: dict[str, Any]) -> dict[str, Any]:
             for status, answer in operation["responses"].items():
                 if int(status) >= 400:
                     answer["content"] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+                elif (name := operation["operationId"]) in EXAMPLES:
+                    answer["content"]["application/json"]["example"] = to_jsonable_python(EXAMPLES[name])
     found["components"]["securitySchemes"] = {"token": _TOKEN}
     found["tags"] = [{"name": name} for name in _PARTS]  # in the order of the sections
     return found
