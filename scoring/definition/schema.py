@@ -46,7 +46,7 @@ def _variants(kind: str) -> Iterator[Schema]:
 
 def _metric() -> Schema:
     known = "|".join(map(re.escape, names()))  # includes metrics of installed packages
-    key = {"type": "string", "pattern": f"^({known})([:@].+)?$"}
+    key = {"type": "string", "pattern": f"^(({known})([:@].+)?|combine:.+)$"}
     named = {"type": "object", "required": ["name"], "properties": {"name": key}, "additionalProperties": WORD.schema}
     return {"anyOf": [key, named]}
 

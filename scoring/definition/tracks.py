@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+from scoring import limits
 from scoring.definition.files import FILES_OF_RUN, Files
 from scoring.definition.keys import Key, Kind, Values, declare, keys_of, mapping, part, read_keys, schema_of
 from scoring.definition.kinds import (
@@ -35,9 +37,10 @@ class MetricSpec:
     """One metric of a track. `f1:YES` has the name `f1` and the part `YES`. Options are the metric's parameters.
 
     `f1:YES@language=es` uses only the items in a slice: `where` holds the name of the slicing and the slice. If a score
-    combines other metrics, `name` is `combine`, `part` is the score's own name, and `of` holds the other metrics. With
-    the `slices` option, the score combines the values of one metric in each slice. `is_added` is true if the metric is
-    not listed in task.yaml, but is a column that `columns: true` of a combined score adds.
+    combines other metrics, `name` is `combine`, `part` is the score's own name, and `of` holds the other metrics, which
+    can be combined scores, too. With the `slices` option, the score combines the values of one metric in each slice.
+    `is_added` is true if the metric is not listed in task.yaml, but is a column that `columns: true` of a combined
+    score adds.
     """
 
     name: str
@@ -52,6 +55,18 @@ class MetricSpec:
         """The name of the score in reports."""
         key = f"{self.name}:{self.part}" if self.part else self.name
         return f"{key}@{'='.join(self.where)}" if self.where else key
+
+    @property
+    def is_name(self) -> bool:
+        """Whether this is only the name of a combined score, which has not been replaced with the score."""
+        return self.name == "combine" and not self.of
+
+    def leaves(self) -> Iterator["MetricSpec"]:
+        """Yield the metrics that a combined score is built from at all levels, or the metric itself."""
+        if not self.of:
+            yield self
+        for leaf in (leaf for one in self.of for leaf in one.leaves()):
+            yield leaf if self.where is None else replace(leaf, where=self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +136,39 @@ def _read_metrics(value: Value) -> tuple[MetricSpec, ...]:
     metrics = SOME_METRICS.read(value)
     if len({metric.key for metric in metrics}) < len(metrics):
         value.invalid("each metric only once")
-    return metrics
+    return _with_named_scores(metrics)
+
+
+def _with_named_scores(metrics: tuple[MetricSpec, ...]) -> tuple[MetricSpec, ...]:
+    """Replace the names of combined scores, such as `combine:overall`, with the scores themselves.
+
+    Names of unknown scores, of scores that contain each other and of scores beyond the limits remain.
+    `scoring.metrics.registry.validate` reports them.
+    """
+    for _level in range(1, limits.COMBINED_LEVELS):
+        scores = _complete_scores(metrics)
+        metrics = tuple(_with_parts(spec, scores) for spec in metrics)
+    scores = _complete_scores(metrics)
+    return tuple(_named(spec, scores) for spec in metrics)
+
+
+def _complete_scores(metrics: Sequence[MetricSpec]) -> dict[str | None, MetricSpec]:
+    return {spec.part: spec for spec in metrics if spec.of and not any(one.is_name for one in spec.leaves())}
+
+
+def _with_parts(spec: MetricSpec, scores: Mapping[str | None, MetricSpec]) -> MetricSpec:
+    found = replace(spec, of=tuple(_named(part, scores) for part in spec.of))
+    return spec if found != spec and has_too_many_metrics(found) else found
+
+
+def _named(spec: MetricSpec, scores: Mapping[str | None, MetricSpec]) -> MetricSpec:
+    is_known = spec.is_name and spec.part in scores and not spec.options
+    return replace(scores[spec.part], where=spec.where) if is_known else spec
+
+
+def has_too_many_metrics(spec: MetricSpec) -> bool:
+    """Return whether a combined score with other combined scores among its parts has too many metrics."""
+    return len(list(islice(spec.leaves(), limits.COMBINED_METRICS + 1))) > limits.COMBINED_METRICS
 
 
 def _read_hierarchy(value: Value) -> Hierarchy | None:
@@ -150,7 +197,9 @@ COMBINE_KEYS = (
     Key(
         "of",
         many(PLAIN_METRIC, least=1, each_once=True),
-        "Metrics that the score combines. You don't have to list them under `metrics`.",
+        "Metrics that the score combines. You don't have to list them under `metrics`. They can include other combined "
+        "scores that are listed under `metrics`, such as `combine:overall` or `combine:overall@language=es`. There can "
+        f"be up to {limits.COMBINED_LEVELS} levels of combined scores.",
     ),
     Key("title", limited(TEXT, 100), "Column heading on the leaderboard. Defaults to the score's name.", None),
     Key(
@@ -360,12 +409,14 @@ def _columns(spec: MetricSpec, files: Files | None) -> Iterator[MetricSpec]:
 
 def _in_files(spec: MetricSpec, files: Files) -> MetricSpec | None:
     """Return the metric without parts that need a file not listed in `files`. None if nothing remains."""
+    if spec.where and spec.where[0] == files.name and spec.where[1] not in files.of:
+        return None
     if not spec.of:
-        return None if spec.where and spec.where[0] == files.name and spec.where[1] not in files.of else spec
-    kept = [place for place, one in enumerate(spec.of) if _in_files(one, files)]
+        return spec
+    kept = {place: found for place, one in enumerate(spec.of) if (found := _in_files(one, files))}
     weights = spec.options["weights"]
     options = {**spec.options, "weights": tuple(weights[place] for place in kept) if weights else weights}
-    return replace(spec, of=tuple(spec.of[place] for place in kept), options=options) if kept else None
+    return replace(spec, of=tuple(kept.values()), options=options) if kept else None
 
 
 ITEM_LANGUAGES = Key(

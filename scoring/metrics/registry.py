@@ -4,13 +4,15 @@ A separate package declares its `Metric` in the entry point group `agon.metrics`
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 
+from scoring import limits
 from scoring.definition import MetricSpec, Track
 from scoring.definition.slices import RIGHT, Slicing, shown_value
+from scoring.definition.tracks import has_too_many_metrics
 from scoring.formats import FORMATS, answer_kind
 from scoring.formats.table import values_of
 from scoring.metrics import (
@@ -151,12 +153,15 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
     Raises:
         ValueError: the metric does not support these answers, or needs a class.
     """
-    if spec.of:
-        values = [compute(comparison, part) for part in parts_of(spec, comparison.gold)]
+    metric = None if spec.of else _suited(spec, comparison)
+    where = None if metric is not None and metric.sees_background else spec.where
+    judged = comparison if where is None else restricted(comparison, where)
+    if judged is None:
+        return None
+    if metric is None:
+        values = [compute(judged, part) for part in parts_of(spec, judged.gold)]
         return Combination.of(spec, len(values)).score(values) if values else None
-    metric = _suited(spec, comparison)
-    judged = comparison if spec.where is None or metric.sees_background else restricted(comparison, spec.where)
-    value = None if judged is None else metric.compute(judged, spec)
+    value = metric.compute(judged, spec)
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -168,35 +173,37 @@ def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | N
     Raises:
         ValueError: the metric does not support these answers.
     """
+    if not spec.of and (_suited(spec, comparison).contributions is None or not len(comparison.gold)):
+        return None
+    if spec.where is not None:
+        return _contributions_where(comparison, spec, spec.where)
+    return _contributions_of_all(comparison, spec)
+
+
+def _contributions_of_all(comparison: Comparison, spec: MetricSpec) -> Contributions | None:
+    """Return the contributions of the comparison's items, even if the metric is limited to a slice."""
     if spec.of:
         of = parts_of(spec, comparison.gold)
         parts = [found for part in of if (found := contributions(comparison, part)) is not None]
         return joined(parts, Combination.of(spec, len(of))) if of and len(parts) == len(of) else None
-    metric = _suited(spec, comparison)
-    if metric.contributions is None or not len(comparison.gold):
-        return None
-    if spec.where is not None:
-        return _contributions_where(comparison, metric, spec, spec.where)
-    result: Contributions | None = metric.contributions(comparison, spec)
+    per_item = get(spec.name).contributions
+    result: Contributions | None = None if per_item is None else per_item(comparison, spec)
     return result
 
 
-def _contributions_where(
-    comparison: Comparison, metric: Metric, spec: MetricSpec, where: tuple[str, str]
-) -> Contributions | None:
+def _contributions_where(comparison: Comparison, spec: MetricSpec, where: tuple[str, str]) -> Contributions | None:
     """Return the contributions of a slice's items or, with `@right`, of the items that the run answers correctly.
 
     With `@right`, return None if the contributions of these items do not add up to the metric.
     """
-    assert metric.contributions is not None
     if where[0] != RIGHT:
         part = part_of(comparison, where)
-        found = None if part is None else metric.contributions(part, spec)
+        found = None if part is None else _contributions_of_all(part, spec)
         if found is None:
             return None
         rows, items = in_slice(comparison.gold, where), len(comparison.gold)
         return placed(found, rows, items, lacks=where in comparison.lacks)
-    whole = metric.contributions(comparison, spec)
+    whole = _contributions_of_all(comparison, spec)
     if whole is None:
         return None
     found, value = kept(whole, is_right(comparison, where[1])), compute(comparison, spec)
@@ -250,20 +257,30 @@ def _listed(kinds: AnswerKinds) -> str:
 
 
 def plain(specs: Iterable[MetricSpec]) -> list[MetricSpec]:
-    """Replace combined scores with their parts."""
-    return [part for spec in specs for part in spec.of or (spec,)]
+    """Replace combined scores with the metrics that they are built from."""
+    return [leaf for spec in specs for leaf in spec.leaves()]
 
 
 def slices_used(specs: Sequence[MetricSpec]) -> list[str]:
     """Return the names of the slices that the metrics need, each once. One of them can be `right`."""
-    combined = [str(name) for spec in specs if (name := spec.options.get("slices"))]
+    combined = [str(name) for spec in _scores(specs) if (name := spec.options.get("slices"))]
     return list(dict.fromkeys([*combined, *(spec.where[0] for spec in plain(specs) if spec.where)]))
+
+
+def _scores(specs: Iterable[MetricSpec]) -> Iterator[MetricSpec]:
+    """Yield the combined scores at all levels."""
+    for spec in specs:
+        if spec.of:
+            yield spec
+            yield from _scores(spec.of)
 
 
 def value_range(spec: MetricSpec) -> tuple[float | None, float | None]:
     """Return the range of values, with None for an unbounded end."""
-    ranges = [(metric.low, metric.high) for metric in (get(part.name) for part in plain([spec]))]
-    return Combination.of(spec, len(ranges)).range(ranges) if spec.of else ranges[0]
+    if not spec.of:
+        metric = get(spec.name)
+        return metric.low, metric.high
+    return Combination.of(spec, len(spec.of)).range([value_range(part) for part in spec.of])
 
 
 def _describe_combined(spec: MetricSpec, slicings: Mapping[str, Slicing]) -> MetricInfo:
@@ -271,14 +288,24 @@ def _describe_combined(spec: MetricSpec, slicings: Mapping[str, Slicing]) -> Met
     title, slices = str(spec.options["title"] or spec.part), spec.options.get("slices")
     each = f" in each of the slices {_title_of(slices, slicings)}" if slices else ""
     named = ", ".join(part.title for part in parts) + each
+    where, short = _where(spec, slicings)
     return MetricInfo(
         key=spec.key,
-        title=title,
-        short=title,
+        title=title + where,
+        short=title + short,
         higher_is_better=parts[0].higher_is_better and spec.options["by"] != "gap",
         formula=Combination.of(spec, len(parts)).words(named),
-        source="; ".join(dict.fromkeys(part.source for part in parts)),
+        source="; ".join(dict.fromkeys(describe(part).source for part in plain([spec]))),
     )
+
+
+def _where(spec: MetricSpec, slicings: Mapping[str, Slicing]) -> tuple[str, str]:
+    """Return what a metric's title and short title say about its slice."""
+    if spec.where is None:
+        return "", ""
+    slices, value = spec.where[0], shown_value(spec.where[1])
+    title = f" where {value} is correct" if slices == RIGHT else f", {_title_of(slices, slicings)} {value}"
+    return title, f" ({value})"
 
 
 def _title_of(slices: str, slicings: Mapping[str, Slicing]) -> str:
@@ -295,17 +322,11 @@ def describe(spec: MetricSpec, slicings: Mapping[str, Slicing] = MappingProxyTyp
         return _describe_combined(spec, slicings)
     metric = get(spec.name)
     ranked = metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL)
-    slices, value = spec.where or ("", "")
-    value = shown_value(value)
-    where = f", {_title_of(slices, slicings)} {value}" if slices else ""
-    if slices == RIGHT:
-        where = f" where {value} is correct"
+    where, short = _where(spec, slicings)
     return MetricInfo(
         key=spec.key,
         title=metric.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else "") + where,
-        short=metric.short
-        + (f"{'@' if ranked else ' '}{spec.part}" if spec.part else "")
-        + (f" ({value})" * bool(slices)),
+        short=metric.short + (f"{'@' if ranked else ' '}{spec.part}" if spec.part else "") + short,
         higher_is_better=metric.higher_is_better,
         formula=metric.formula,
         source=f"{metric.source}; {metric.signature(spec)}" if metric.signature else metric.source,
@@ -319,20 +340,11 @@ def is_count(spec: MetricSpec) -> bool:
 
 def validate(spec: MetricSpec, track: Track) -> str | None:
     """Return what is wrong with a metric in a track's definition as one sentence, or None if it is valid."""
-    if spec.of:
-        of = spec.of
-        if spec.options["columns"] and (track.files is None or spec.options["slices"] != track.files.name):
-            return f"{spec.key} can set columns: true only if its slices: is the name defined under files"
-        if (name := spec.options["slices"]) is not None:
-            if error := _validate_slices(name, track):
-                return error
-            if of[0].where is not None:
-                return f"{spec.key} is already computed on each slice of {name}; remove @{'='.join(of[0].where)}"
-            of = tuple(replace(part, where=(name, "")) for part in of)
-        return next(filter(None, (validate(part, track) for part in of)), None) or _validate_combined(spec)
+    if spec.name == "combine":
+        return _validate_score(spec, track)
     metric = find(spec.name)
     if metric is None:
-        return _validate_name(spec, track)
+        return f"there is no metric {spec.name}{_all_names(answer_kind(track))}"
     if answer_kind(track) not in metric.kinds:
         return f"{spec.name} supports {_listed(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
@@ -348,10 +360,91 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     )
 
 
-def _validate_name(spec: MetricSpec, track: Track) -> str:
-    if spec.name == "combine":
-        return f"{spec.key} cannot be used here, because a combined score can't be combined again or limited to a slice"
-    return f"there is no metric {spec.name}{_all_names(answer_kind(track))}"
+def _validate_score(spec: MetricSpec, track: Track) -> str | None:
+    """Validate a combined score. Errors of combined scores among its parts are reported where these are listed."""
+    if not spec.of:
+        return _validate_name(spec, track)
+    if spec.where is not None:
+        return _validate_score_in_slice(spec, track)
+    if spec.options["columns"] and (track.files is None or spec.options["slices"] != track.files.name):
+        return f"{spec.key} can set columns: true only if its slices: is the name defined under files"
+    of = spec.of
+    if (name := spec.options["slices"]) is not None:
+        if error := _validate_slices(name, track):
+            return error
+        if of[0].where is not None:
+            return f"{spec.key} is already computed on each slice of {name}; remove @{'='.join(of[0].where)}"
+        of = tuple(part if part.is_name else replace(part, where=(name, "")) for part in of)
+    if error := next(filter(None, (validate(part, track) for part in of if not part.of or part.where)), None):
+        return error
+    if any(part.is_name for part in of):
+        return _validate_nesting(spec, track)
+    are_valid = all(validate(replace(part, where=None), track) is None for part in of if part.of)
+    return _validate_formula(spec) if are_valid else None
+
+
+def _validate_score_in_slice(spec: MetricSpec, track: Track) -> str | None:
+    """Validate what limits a combined score to a slice. The score itself is validated where it is listed."""
+    whole = replace(spec, where=None)
+    if validate(whole, track) is not None:
+        return None
+    if slices_used([whole]):
+        return f"{whole.key} already uses slices, so it can't be limited to a slice"
+    return next(filter(None, (validate(part, track) for part in spec.leaves())), None)
+
+
+def _listed_scores(track: Track) -> dict[str, MetricSpec]:
+    """Return the track's combined scores by name."""
+    return {str(spec.part): spec for spec in track.metrics if spec.of and spec.where is None}
+
+
+def _validate_name(spec: MetricSpec, track: Track) -> str | None:
+    """Validate a name that was not replaced with a combined score. If the score exists, its own entry has the error."""
+    scores = _listed_scores(track)
+    if spec.options:
+        return f"{spec.key} has no option {next(iter(spec.options))}"
+    if spec.part in scores:
+        return None
+    return f"the track has no combined score named {replace(spec, where=None).key}" + (
+        f"; its combined scores are {', '.join(score.key for score in scores.values())}" if scores else ""
+    )
+
+
+def _validate_nesting(spec: MetricSpec, track: Track) -> str | None:
+    """Return why some names among the parts of a combined score were not replaced with the scores.
+
+    If the reason is an error in one of these scores, return None, because it is reported there.
+    """
+    scores = _listed_scores(track)
+    if cycle := _cycle(spec, scores):
+        return f"{spec.key} contains itself: {' → '.join(cycle)}; remove one of these names from of:"
+    named = {part.part: scores[str(part.part)] for part in spec.of if part.is_name}
+    if any(leaf.is_name for score in named.values() for leaf in score.leaves()):
+        return None
+    whole = replace(spec, of=tuple(named.get(part.part, part) if part.is_name else part for part in spec.of))
+    if has_too_many_metrics(whole):
+        return (
+            f"{spec.key} combines more than {limits.COMBINED_METRICS} metrics, including those in its combined scores; "
+            "use fewer metrics"
+        )
+    return (
+        f"{spec.key} has more than {limits.COMBINED_LEVELS} levels of combined scores; replace "
+        f"{next(iter(named.values())).key} with its metrics"
+    )
+
+
+def _cycle(spec: MetricSpec, scores: Mapping[str, MetricSpec]) -> list[str]:
+    """Return the keys of the combined scores on a path from a score back to itself, or an empty list."""
+    paths, seen = [[spec]], {spec.part}
+    for path in paths:  # which grows
+        names = (str(leaf.part) for leaf in path[-1].leaves() if leaf.is_name)
+        for score in (scores[name] for name in names if name in scores):
+            if score.part == spec.part:
+                return [one.key for one in (*path, spec)]
+            if score.part not in seen:
+                seen.add(score.part)
+                paths.append([*path, score])
+    return []
 
 
 def _validate_slice(metric: Metric, spec: MetricSpec, track: Track) -> str | None:
@@ -388,7 +481,7 @@ def _validate_order(metric: Metric, spec: MetricSpec, track: Track) -> str | Non
     )
 
 
-def _validate_combined(spec: MetricSpec) -> str | None:
+def _validate_formula(spec: MetricSpec) -> str | None:
     infos = [describe(part) for part in spec.of]
     better = infos[0].higher_is_better
     other = next((info for info in infos if info.higher_is_better != better), None)
@@ -408,6 +501,8 @@ def _validate_combined(spec: MetricSpec) -> str | None:
 
 def suggest(spec: MetricSpec, track: Track) -> str | None:
     """Return the valid key that is most similar to an invalid one."""
+    if spec.name == "combine":
+        return _suggest_score(spec, track)
     metric = find(spec.name)
     if metric is None:
         return nearest(spec.name, names())
@@ -415,6 +510,11 @@ def suggest(spec: MetricSpec, track: Track) -> str | None:
         name = nearest(spec.where[0], track.slices)
         return replace(spec, where=(name, spec.where[1])).key if name else None
     part = nearest(spec.part, _allowed_parts(metric.part, track)) if spec.part else None
+    return replace(spec, part=part).key if part and part != spec.part else None
+
+
+def _suggest_score(spec: MetricSpec, track: Track) -> str | None:
+    part = nearest(str(spec.part), _listed_scores(track)) if spec.is_name and spec.part else None
     return replace(spec, part=part).key if part and part != spec.part else None
 
 

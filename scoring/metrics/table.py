@@ -92,6 +92,11 @@ score follows from the ranges of its metrics. For all keys, see [task.yaml](task
   max_k s_k − min_k s_k, where lower is better, undefined if fewer than two metrics are defined
 - Undefined metrics count as 0 (`missing: zero`) or are skipped (`missing: skip`, the default with `slices` and `gap`);
   if all metrics are skipped, the score is undefined
+- A score can combine other combined scores that are listed under the track's `metrics`, as in
+  `{combine: final, of: ["combine:overall", accuracy], by: product}`. You can limit a combined score to a slice, as in
+  `combine:overall@language=es`, unless it uses slices itself. To compute it on every slice, use
+  `{combine: languages, of: ["combine:overall"], slices: language}`. If a slice has no items or a run lacks the slice's
+  file, the combined score is undefined there, even with `missing: zero`.
 - Resampling: fast if it is fast for all metrics
 - Example: for the metrics 0.75 and 0.5, the mean is 0.625, and with the weights 3 and 1, it is (3 · 0.75 + 1 · 0.5) / 4
   = 0.6875; harmonic mean 2 / (1/0.75 + 1/0.5) = 0.6; product 0.375; minimum 0.5; maximum 0.75; gap 0.25

@@ -19,7 +19,7 @@ from scoring.definition.files import Files
 from scoring.definition.folder import problems_of_folder
 from scoring.formats.several import packed, unpacked, value_of
 from scoring.gold.check import check_gold
-from scoring.metrics import compare
+from scoring.metrics import compare, describe
 from scoring.metrics.registry import compute, contributions
 from scoring.reports.problems import Report
 from scoring.score import GoldError, load_gold, run_answers, score
@@ -615,3 +615,95 @@ def test_problems_name_files_by_their_aliases(folder: Path, stored: Callable[[Ma
 def test_errors_of_aliases(folder: Path, before: str, after: str, word: str) -> None:
     with pytest.raises(DefinitionError, match="(?s).*" + word.replace("{", r"\{")):
         with_aliases(folder, ALIASES.replace(before, after))
+
+
+NESTED = """
+      - {combine: both, of: [f1_macro_mean, exact_match_ratio], by: harmonic-mean}
+      - {combine: overall, of: ["combine:both"], slices: language, by: mean, columns: true}
+      - exact_match_ratio
+"""
+
+
+def nested(folder: Path, missing: str) -> Definition:
+    start, _, end = TASK.partition("\n      - {combine")
+    text = start + NESTED.rstrip() + end[end.index("\n    rank_by") :]
+    text = text.replace("pt-BR]}", "pt-BR], missing: accept}").replace("by: mean", f"by: mean, missing: {missing}")
+    (folder / "task.yaml").write_text(text)
+    return load_definition(folder)
+
+
+def both(truth: np.ndarray, run: np.ndarray) -> float:
+    """Return the harmonic mean of macro F1 and the share of rows in which all columns are correct."""
+    one, other = f1(truth, run), float((truth == run).all(axis=1).mean())
+    return 2 / (1 / one + 1 / other) if one and other else 0.0
+
+
+def test_a_mean_over_files_of_a_harmonic_mean_in_each_file(folder: Path) -> None:
+    definition, truth = nested(folder, "zero"), labels(0)
+    run = flipped(truth, 0.2, 1)
+    each = {language: both(truth[language], run[language]) for language in SIZES}
+    whole = (np.vstack(list(cells.values())) for cells in (truth, run))
+    exact = [(truth[one] == run[one]).all(axis=1) for one in SIZES]
+    expected = {
+        "combine:both": both(*whole),
+        "combine:overall": np.mean(list(each.values())),
+        **{f"combine:both@language={language}": value for language, value in each.items()},
+        "exact_match_ratio": np.concatenate(exact).mean(),
+    }
+    found = score(definition, "track-a", packed(tables(run)), definition.gold[0].file).scores
+    assert list(found) == list(expected)
+    assert found == pytest.approx(expected, abs=1e-12)
+    titles = [describe(spec, definition.tracks[0].slices).title for spec in definition.tracks[0].metrics]
+    assert titles[:3] == ["both", "overall", "both, language eng"]
+
+
+@pytest.mark.parametrize(("missing", "wholes"), [("zero", 3), ("skip", 2)])
+def test_samples_of_a_mean_over_files_of_a_harmonic_mean(folder: Path, missing: str, wholes: int) -> None:
+    """The expected values come from numpy alone. The second run lacks the file for `deu`."""
+    definition, truth = nested(folder, missing), labels(0)
+    gold, spec = load_gold(definition, "track-a", definition.gold[0].file), definition.tracks[0].metrics[1]
+    runs = {"all": flipped(truth, 0.2, 1), "some": flipped(truth, 0.3, 2)}
+    del runs["some"]["deu"]
+    compared = {}
+    for name, run in runs.items():
+        answers, _report = run_answers(definition, "track-a", packed(tables(run)), gold)
+        assert answers is not None
+        compared[name] = compare(gold, answers)
+    found = field_of(list(compared.values()), spec).resampled(np.random.default_rng(7), 300)
+    rng = np.random.default_rng(7)
+    drawn = {language: rng.integers(0, size, (300, size)) for language, size in sorted(SIZES.items())}
+    for (name, run), samples in zip(runs.items(), found, strict=True):
+        count = 3 if name == "all" else wholes
+        expected = [
+            sum(both(truth[one][drawn[one][at]], run[one][drawn[one][at]]) for one in run) / count for at in range(300)
+        ]
+        assert samples.tolist() == pytest.approx(expected, abs=1e-9)
+        assert compute(compared[name], spec) == pytest.approx(sum(both(truth[one], run[one]) for one in run) / count)
+        assert compute(compared[name], spec.of[0]) is not None
+    assert compute(compared["some"], replace(spec.of[0], where=("language", "deu"))) is None
+    assert compute(compared["some"], replace(spec.of[0], where=("language", "fra"))) is None
+    for interval in intervals(compared, spec, seed=1, rounds=500).values():
+        assert interval is not None
+        assert interval.low < interval.value < interval.high
+    assert {one.name for one in tie_groups(compared, spec, seed=1, rounds=500)} == {"all", "some"}
+
+
+def test_nested_scores_leave_out_files_that_a_split_lacks(folder: Path) -> None:
+    parts = ", ".join(f'"combine:both@language={language}"' for language in SIZES)
+    listed = f"- {{combine: weighted, of: [{parts}], weights: [3, 2, 1]}}"
+    definition = nested(folder, "zero")
+    text = (folder / "task.yaml").read_text().replace("- exact_match_ratio", listed)
+    (folder / "task.yaml").write_text(text)
+    track = load_definition(folder).tracks[0]
+    assert definition.tracks[0].files is not None
+    files = replace(definition.tracks[0].files, by_split={"dev": ("eng", "pt-BR")})
+    dev = replace(track, files=files).in_split("dev")
+    assert [spec.key for spec in dev.metrics] == [
+        "combine:both",
+        "combine:overall",
+        "combine:both@language=eng",
+        "combine:both@language=pt-BR",
+        "combine:weighted",
+    ]
+    assert [part.key for part in dev.metrics[-1].of] == ["combine:both@language=eng", "combine:both@language=pt-BR"]
+    assert dev.metrics[-1].options["weights"] == (3, 1)

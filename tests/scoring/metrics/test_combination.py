@@ -1,6 +1,7 @@
 """Scores built from other scores: compared with values computed by hand, and with resampling in plain numpy."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,12 @@ phases:
 """
 
 
+CYCLE = '{combine: b, of: ["combine:c", "f1_macro:x"]}, {combine: c, of: ["combine:b"]}'
+LEVELS = '{combine: c, of: ["combine:b"]}, {combine: a, of: ["f1_macro:x"]}, {combine: b, of: ["combine:a"]}'
+DEEP = LEVELS + ', {combine: %s, of: ["f1_macro:y", "combine:c"]}'
+MANY = ", ".join(f"{{name: 'pearson:x', option: {number}}}" for number in range(201))
+
+
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
@@ -148,7 +155,34 @@ phases:
         ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], weights: [1]}', "one weight for each of the 2 metrics"),
         ('{combine: b, of: ["f1_macro:x", "f1_macro:y"], by: minimum, weights: [1, 2]}', "does not use them"),
         ('{combine: b, of: ["f1_macro:x", {combine: c, of: [accuracy]}]}', "name"),
-        ('{combine: b, of: ["f1_macro:x"]}, {combine: c, of: ["combine:b"]}', "combine:b cannot be used here"),
+        ('{combine: c, of: ["combine:b"]}', "no combined score named combine:b; its combined scores are combine:c"),
+        ('"combine:b"', "the track has no combined score named combine:b"),
+        ('{combine: b, of: [{name: "combine:b", beta: 2}]}', "combine:b has no option beta"),
+        ('{combine: b, of: ["combine:b"]}', "combine:b contains itself: combine:b → combine:b"),
+        (CYCLE, "combine:b contains itself: combine:b → combine:c → combine:b; remove one of these names from of:"),
+        (DEEP % "d", "combine:d has more than 3 levels of combined scores; replace combine:c with its metrics"),
+        (
+            f"{{combine: a, of: [{MANY}]}}, {{combine: b, of: ['combine:a']}}",
+            "combine:b combines more than 200 metrics",
+        ),
+        (
+            '{combine: a, of: ["mae:x"], missing: skip}, {combine: b, of: ["combine:a", "accuracy:x"]}',
+            "mixes directions",
+        ),
+        ('{combine: a, of: ["kappa:x"]}, {combine: b, of: ["combine:a"], by: product}', "combine:a can be negative"),
+        ('{combine: a, of: ["f1_macro:x@right=x"]}, "combine:a@right=y"', "combine:a already uses slices"),
+        (
+            '{combine: a, of: ["f1_macro:x"]}, {combine: b, of: ["combine:a@right=z"]}',
+            "right requires one of x, y, not z",
+        ),
+        (
+            '{combine: a, of: ["f1_macro:x"]}, {combine: b, of: ["combine:a@topic=z"]}',
+            "the track has no slices named topic",
+        ),
+        (
+            '{combine: a, of: ["f1_macro:x"]}, {combine: b, of: ["combine:a"], slices: s}',
+            "the track has no slices named s",
+        ),
         ('{combine: b, of: ["f1_macro:x"]}, {combine: b, of: ["f1_macro:y"]}', "each metric only once"),
         ("{combine: b, of: []}", "at least one"),
     ],
@@ -163,3 +197,85 @@ def test_what_is_wrong_is_said(tmp_path: Path, entry: str, words: str) -> None:
     spec = load_definition(tmp_path).track("one").metrics[1]
     assert spec.key == "combine:b"
     assert [part.key for part in spec.of] == ["f1_macro:x", "accuracy:y"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "errors"),
+    [
+        (CYCLE, [1, 2]),
+        (CYCLE + ', {combine: d, of: ["combine:b"]}, "combine:b@right=x"', [1, 2]),
+        (DEEP % "d" + ', {combine: e, of: ["combine:d"]}', [4]),
+        ('{combine: a, of: ["f2:x"]}, {combine: b, of: ["combine:a"]}, {combine: c, of: ["combine:a@right=x"]}', [1]),
+    ],
+)
+def test_an_error_is_reported_once_where_it_is(tmp_path: Path, entry: str, errors: list[int]) -> None:
+    (tmp_path / "items.txt").write_text("1\n", encoding="utf-8")
+    (tmp_path / "task.yaml").write_text(TASK % entry, encoding="utf-8")
+    with pytest.raises(DefinitionError) as caught:
+        load_definition(tmp_path)
+    assert [problem.item for problem in caught.value.report] == [f"tracks[0].metrics[{place}]" for place in errors]
+    assert {problem.line for problem in caught.value.report} == {11}
+
+
+def test_a_combined_score_of_combined_scores(tmp_path: Path) -> None:
+    """x is correct in three of four items, y in two. Among the items whose y is correct, x is always correct."""
+    (tmp_path / "items.txt").write_text("1\n2\n3\n4\n", encoding="utf-8")
+    listed = """{combine: top, of: ["combine:middle", "accuracy:y"], weights: [3, 1]},
+      {combine: both, of: ["accuracy:x", "accuracy:y"], by: harmonic-mean},
+      {combine: middle, of: ["combine:both", "accuracy:x"], by: minimum},
+      "combine:both@right=y", {combine: some, of: ["combine:both@right=y", "combine:both"], by: product}"""
+    (tmp_path / "task.yaml").write_text(TASK % listed, encoding="utf-8")
+    metrics = load_definition(tmp_path).track("one").metrics[1:]
+    comparison = compare(LoadedGold(GOLD), RUN)
+    both = 2 / (1 / 0.75 + 1 / 0.5)
+    expected = {
+        "combine:top": (3 * both + 0.5) / 4,
+        "combine:both": both,
+        "combine:middle": both,
+        "combine:both@right=y": 1,
+        "combine:some": both,
+    }
+    assert {spec.key: compute(comparison, spec) for spec in metrics} == pytest.approx(expected, abs=1e-12)
+    for spec in metrics:
+        parts = contributions(comparison, spec)
+        assert parts is not None
+        assert float(parts.combine(parts.values.sum(axis=0))) == pytest.approx(expected[spec.key], abs=1e-12)
+    assert value_range(metrics[0]) == (0, 1)
+    infos = [describe(spec) for spec in metrics]
+    assert infos[3].title == "both where y is correct"
+    assert infos[3].short == "both (y)"
+    assert infos[4].formula == "product of both where y is correct, both; an undefined value counts as 0"
+    assert len(infos[0].source.split("; ")) == len(set(infos[0].source.split("; ")))
+
+
+@pytest.mark.parametrize("by", BY_HAND)
+def test_samples_of_nested_scores_are_those_written_by_hand(by: str) -> None:
+    rng = np.random.default_rng(5)
+    gold = rng.integers(0, 2, (40, 2))
+    runs = [np.where(rng.random((40, 2)) < noise, 1 - gold, gold) for noise in (0.2, 0.4)]
+    standard = LoadedGold(Matrix([str(row) for row in range(40)], ("x", "y"), gold))
+    compared = {
+        str(at): compare(standard, Matrix(standard.answers.ids, ("x", "y"), run)) for at, run in enumerate(runs)
+    }
+    weights = (2.0, 1.0) if by in ("mean", "harmonic-mean") else ()
+    inner = combined("accuracy:y", "f1_macro:y", by="harmonic-mean")
+    spec = replace(combined("", "accuracy:x", by=by, weights=weights), of=(inner, combined("accuracy:x").of[0]))
+    found = field_of(list(compared.values()), spec).resampled(np.random.default_rng(9), 300)
+    drawn = np.random.default_rng(9).integers(0, 40, (300, 40))
+
+    def on_sample(gold: np.ndarray, run: np.ndarray) -> float:
+        correct = (gold == run).mean(axis=0)
+        return BY_HAND[by](2 / (1 / correct[1] + 1 / f1_macro(gold[:, 1], run[:, 1])), correct[0])
+
+    for run, samples in zip(runs, found, strict=True):
+        assert samples.tolist() == pytest.approx([on_sample(gold[rows], run[rows]) for rows in drawn], abs=1e-9)
+    check_intervals_and_groups(compared, spec)
+
+
+def test_the_most_similar_score_is_suggested(tmp_path: Path) -> None:
+    (tmp_path / "items.txt").write_text("1\n", encoding="utf-8")
+    entry = '{combine: overall, of: ["f1_macro:x"]}, "combine:overal@right=x"'
+    (tmp_path / "task.yaml").write_text(TASK % entry, encoding="utf-8")
+    with pytest.raises(DefinitionError) as caught:
+        load_definition(tmp_path)
+    assert [problem.suggestion for problem in caught.value.report] == ["combine:overall@right=x"]

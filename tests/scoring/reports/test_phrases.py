@@ -44,6 +44,7 @@ ASSEMBLED = {  # part of a sentence → the sentences that contain it
     "alternatives and optional parts": (),
     "there is no metric XX": ("there is no metric a; existing metrics: b, c",),
     "; its slices are X": ("the track has no slices named a; its slices are b, c",),
+    "; its combined scores are X": ("the track has no combined score named a; its combined scores are b, c",),
     "X mixes directions: X is better for X, but X for X": (
         "a mixes directions: higher is better for b, but lower for c",
         "a mixes directions: lower is better for b, but higher for c",
