@@ -691,6 +691,7 @@ def test_samples_of_a_mean_over_files_of_a_harmonic_mean(folder: Path, missing: 
 def test_nested_scores_leave_out_files_that_a_split_lacks(folder: Path) -> None:
     parts = ", ".join(f'"combine:both@language={language}"' for language in SIZES)
     listed = f"- {{combine: weighted, of: [{parts}], weights: [3, 2, 1]}}"
+    listed += '\n      - {combine: top, of: ["combine:weighted", "combine:both"]}'
     definition = nested(folder, "zero")
     text = (folder / "task.yaml").read_text().replace("- exact_match_ratio", listed)
     (folder / "task.yaml").write_text(text)
@@ -704,6 +705,10 @@ def test_nested_scores_leave_out_files_that_a_split_lacks(folder: Path) -> None:
         "combine:both@language=eng",
         "combine:both@language=pt-BR",
         "combine:weighted",
+        "combine:top",
     ]
-    assert [part.key for part in dev.metrics[-1].of] == ["combine:both@language=eng", "combine:both@language=pt-BR"]
-    assert dev.metrics[-1].options["weights"] == (3, 1)
+    weighted = dev.metrics[4]
+    assert [part.key for part in weighted.of] == ["combine:both@language=eng", "combine:both@language=pt-BR"]
+    assert weighted.options["weights"] == (3, 1)
+    assert dev.metrics[5].of == (weighted, dev.metrics[0])
+    assert dev.metrics[5].of[0].options == weighted.options
