@@ -36,6 +36,7 @@ RUN_FIELDS = 10  # run fields in a task; each one is a column on leaderboards
 RUN_FIELD_CHARACTERS = 120  # characters in the text of a run field
 EXAMPLES = 50  # example items of a track
 COMBINED_LEVELS = 3  # levels of combined scores: a score of metrics, a score of such scores, and one more
+COMBINED_SCORES = 200  # combined scores in a track
 COMBINED_METRICS = 200  # metrics in a combined score with other combined scores among its parts
 PARTS = 200  # tracks, phases, datasets and similar parts of a task
 BASELINE_ROWS = 2000  # baseline rows on all leaderboards together: phases × tracks × baselines

@@ -136,6 +136,10 @@ def _read_metrics(value: Value) -> tuple[MetricSpec, ...]:
     metrics = SOME_METRICS.read(value)
     if len({metric.key for metric in metrics}) < len(metrics):
         value.invalid("each metric only once")
+    if (count := sum(bool(metric.of) for metric in metrics)) > limits.COMBINED_SCORES:
+        sentence = f"there are {count} combined scores; at most {limits.COMBINED_SCORES} are allowed"
+        value.error("definition-rule", found=sentence)
+        return metrics
     return _with_named_scores(metrics)
 
 

@@ -303,6 +303,7 @@ PHRASES = (
     "the track has no combined score named {}",
     "the track has no combined score named {}; its combined scores are {}",
     "{} already uses slices, so it can't be limited to a slice",
+    "there are {} combined scores; at most {} are allowed",
     "{} contains itself: {}; remove one of these names from of:",
     "{} combines more than {} metrics, including those in its combined scores; use fewer metrics",
     "{} has more than {} levels of combined scores; replace {} with its metrics",

@@ -1,6 +1,6 @@
 """Scores built from other scores: compared with values computed by hand, and with resampling in plain numpy."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def f1_macro(gold: np.ndarray, run: np.ndarray) -> float:
     return float(np.mean(values))
 
 
-BY_HAND = {
+BY_HAND: Mapping[str, Callable[[float, float], float]] = {
     "mean": lambda one, other: (2 * one + other) / 3,
     "harmonic-mean": lambda one, other: 0 if min(one, other) == 0 else 3 / (2 / one + 1 / other),
     "product": lambda one, other: one * other,
@@ -141,6 +141,7 @@ phases:
 CYCLE = '{combine: b, of: ["combine:c", "f1_macro:x"]}, {combine: c, of: ["combine:b"]}'
 LEVELS = '{combine: c, of: ["combine:b"]}, {combine: a, of: ["f1_macro:x"]}, {combine: b, of: ["combine:a"]}'
 DEEP = LEVELS + ', {combine: %s, of: ["f1_macro:y", "combine:c"]}'
+SCORES = ", ".join(f'{{combine: a{number}, of: ["combine:a{(number + 1) % 201}"]}}' for number in range(201))
 MANY = ", ".join(f"{{name: 'pearson:x', option: {number}}}" for number in range(201))
 
 
@@ -160,6 +161,7 @@ MANY = ", ".join(f"{{name: 'pearson:x', option: {number}}}" for number in range(
         ('{combine: b, of: [{name: "combine:b", beta: 2}]}', "combine:b has no option beta"),
         ('{combine: b, of: ["combine:b"]}', "combine:b contains itself: combine:b → combine:b"),
         (CYCLE, "combine:b contains itself: combine:b → combine:c → combine:b; remove one of these names from of:"),
+        (SCORES, "there are 201 combined scores; at most 200 are allowed"),
         (DEEP % "d", "combine:d has more than 3 levels of combined scores; replace combine:c with its metrics"),
         (
             f"{{combine: a, of: [{MANY}]}}, {{combine: b, of: ['combine:a']}}",
