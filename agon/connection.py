@@ -23,7 +23,7 @@ Kind = TypeVar("Kind")
 Body = bytes | IO[bytes] | None
 
 _BASE = "/api/v1"
-_BESIDE_THE_API = ("/.well-known/", "/device/")
+_OUTSIDE_THE_API = ("/.well-known/", "/device/")
 _SECRET = ("Authorization", "X-Data-Password")  # headers that are never sent to another host
 ATTEMPTS = 5  # attempts per request
 _NO_LONGER_THAN = 30  # maximum wait in seconds that a server may request before a retry
@@ -125,7 +125,7 @@ class Connection:
         Raises:
             AgonError: the status is 300 or higher, or there was no response. The subclass depends on the status.
         """
-        base = "" if path.startswith(_BESIDE_THE_API) else _BASE
+        base = "" if path.startswith(_OUTSIDE_THE_API) else _BASE
         wanted = {name: value for name, value in (query or {}).items() if value not in ("", None)}
         place = f"{base}{quote(path)}"
         address = f"{self.address}{place}{'?' if wanted else ''}{urlencode(wanted, doseq=True)}"

@@ -36,13 +36,13 @@ def graded_runs(
     standard, common = _standard(gold), _answers(rng, gold, right)
     same = rng.random(items) < shared
     given = (np.where(same, common, _answers(rng, gold, own)) for own in rights)
-    return {f"run {number}": _beside(standard, answers) for number, answers in enumerate(given)}
+    return {f"run {number}": _compared(standard, answers) for number, answers in enumerate(given)}
 
 
 def one_run(rng: np.random.Generator, items: int, right: float) -> MatrixComparison:
     """Return a run that is correct on each item with the same probability."""
     gold = rng.choice(len(CLASSES), size=items, p=CHANCES)
-    return _beside(_standard(gold), _answers(rng, gold, right))
+    return _compared(_standard(gold), _answers(rng, gold, right))
 
 
 @cache
@@ -68,7 +68,7 @@ def _standard(labels: Places) -> LoadedGold:
     return LoadedGold(_matrix(labels))
 
 
-def _beside(standard: LoadedGold, labels: Places) -> MatrixComparison:
+def _compared(standard: LoadedGold, labels: Places) -> MatrixComparison:
     found = compare(standard, _matrix(labels))
     assert isinstance(found, MatrixComparison)
     return found

@@ -12,12 +12,14 @@ from tests.conftest import ROOT
 WORDS = {  # regular expression for whole words and parts of names → what to say instead
     "anew|afresh": "again",
     "anyhow": "in any case",
+    "beside": "next to, compared with",
     "criticis(e|es|ed)|normalis(e|es|ed)": "criticize, normalize",
     "cumulated": "cumulative",
     "deeds?": "action",
     "dear(er|est)": "expensive",
     "faults?|faulty": "error, problem",
     "for good": "permanently",
+    "grace[ds]?": "extra time",
     "hence|thereof|thereby|whence": "so",
     "lately": "recently",
     "mend(s|ed|ing)?": "fix",
@@ -39,13 +41,16 @@ ALLOWED = {  # path → words that are allowed there
     "tests/test_words.py": ".*",  # the list itself
     "LICENSE": ".*",  # the license's own words
     "benchmarks/faults.py": "faults?",  # about fault injection
-    "tests/portal/test_migrations.py": "needless",  # data of a released version
+    "tests/portal/test_migrations.py": "needless|graces?",  # data of a released version
+    "CHANGELOG.md": "grace",  # the name before
     "tests/faults/": "faults?",  # tests of injected faults
     "docs/benchmarks/load.md": "faults?",  # about the benchmark of fault injection
 }
 ALLOWED_PHRASES = (
     r"SQLite, faults|page[_ -]faults?|benchmarks?[/.]faults|tests[/.]faults|/faults\b|fault injection|\bfaults`"
     r"|ConnectionRefused|SMTPRecipientsRefused|SMTPSenderRefused"  # names of Python's own exceptions
+    r"|portal_grace|one_grace_(a_team|for_all)|grace_(until|granted_at)|/grace/"  # names in databases, and old URLs
+    r"|stop_grace_period"  # a name of Docker Compose
 )
 PAGE_PHRASES = {  # regular expression for phrases in the texts of templates → what to say instead
     "at once": "immediately, at the same time",
@@ -55,7 +60,7 @@ PAGE_PHRASES = {  # regular expression for phrases in the texts of templates →
     "states of runs": "run states",
     "paper pack": "paper files",
     r"\bwrong\b": "incorrect, invalid",
-    r"\b(is told|stands|beside)\b": "shown, listed, next to",
+    r"\b(is told|stands)\b": "shown, listed",
     r"\d %(?!\()": "95%, without a space",
     r"^without (it|them|one|this)\b": "if omitted",
     r"\b(error of ours|of yours)\b": "error on our side, yours",

@@ -68,7 +68,7 @@ def record_windows(
     Raises:
         Invalid: some phases cannot be changed. The error lists all of them.
     """
-    there = {phase.slug: phase for phase in shared_task.phases.prefetch_related("graces")}
+    there = {phase.slug: phase for phase in shared_task.phases.prefetch_related("extra_times")}
     problems = []
     for fields in wanted:
         phase = there.get(fields["slug"])

@@ -13,7 +13,7 @@ from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
 from portal.actions.input import Moment, column
 from portal.actions.roles import ORGANIZERS
-from portal.models import Grace, Phase, PhaseChange, Team, User, items_are_public
+from portal.models import ExtraTime, Phase, PhaseChange, Team, User, items_are_public
 
 NOTICE = timedelta(hours=1)  # minimum notice before an earlier deadline, so that uploads in progress can finish
 
@@ -49,7 +49,7 @@ ENDS_SOON = Conflict.declare(
     "too_near",
     _("This extra time already ends within an hour, so it can’t be shortened. Teams need time to react."),
 )
-NO_GRACE = Conflict.declare("no_grace", _("This extra time no longer exists."))
+NO_EXTRA_TIME = Conflict.declare("no_extra_time", _("This extra time no longer exists."))
 
 
 @action(
@@ -85,14 +85,14 @@ def move_phase(
     errors=[RELEASED, NO_DEADLINE, NO_TIME, ITEMS_PUBLIC, EXTRA_TIME_TOO_NEAR],
     locks=True,
 )
-def grant_grace(
+def grant_extra_time(
     act: Act,
     phase: Phase,
     *,
     team: Team | None = None,
     until: Moment,
-    reason: Annotated[str, column(Grace, "reason", required=True)],
-) -> Grace:
+    reason: Annotated[str, column(ExtraTime, "reason", required=True)],
+) -> ExtraTime:
     """Accept runs from one team, or from all teams, after the deadline. A second call replaces the extra time."""
     _require_unreleased(phase, act.at)
     if phase.closes is None or phase.opens > act.at:
@@ -100,37 +100,37 @@ def grant_grace(
     if until <= max(act.at, phase.closes):
         raise NO_TIME()
     require_hidden_items(phase, until, act.at)
-    held = phase.graces.filter(team=team).first()
+    held = phase.extra_times.filter(team=team).first()
     if held is not None and until < min(held.until, act.at + NOTICE):
         raise EXTRA_TIME_TOO_NEAR()
     values = {"until": until, "reason": reason, "granted_by": act.user, "granted_at": act.at}
-    grace, _is_new = Grace.objects.update_or_create(phase=phase, team=team, defaults=values)
+    extra_time, _is_new = ExtraTime.objects.update_or_create(phase=phase, team=team, defaults=values)
     act.record(team=team.name if team else "all", until=until.isoformat(), reason=reason)
-    return grace
+    return extra_time
 
 
-@action(who=ORGANIZERS, says=_("revoked extra time"), errors=[NO_GRACE, ENDS_SOON], locks=True)
-def revoke_grace(act: Act, phase: Phase, *, grace_id: int) -> datetime | None:
+@action(who=ORGANIZERS, says=_("revoked extra time"), errors=[NO_EXTRA_TIME, ENDS_SOON], locks=True)
+def revoke_extra_time(act: Act, phase: Phase, *, extra_time_id: int) -> datetime | None:
     """Revoke extra time: immediately if the phase remains open for an hour without it, otherwise in an hour.
 
     Return the time when the extra time ends, or None if it has already ended.
     """
-    grace = phase.graces.select_related("team").filter(pk=grace_id).first()
-    if grace is None:
-        raise NO_GRACE()
-    before, in_an_hour = grace.until, act.at + NOTICE
-    others = phase.graces.exclude(pk=grace.pk).filter(Q(team__isnull=True) | Q(team=grace.team))
+    extra_time = phase.extra_times.select_related("team").filter(pk=extra_time_id).first()
+    if extra_time is None:
+        raise NO_EXTRA_TIME()
+    before, in_an_hour = extra_time.until, act.at + NOTICE
+    others = phase.extra_times.exclude(pk=extra_time.pk).filter(Q(team__isnull=True) | Q(team=extra_time.team))
     closes = max(filter(None, [phase.closes, *others.values_list("until", flat=True)]), default=None)
     is_without_effect = closes is None or closes >= min(before, in_an_hour)
     if is_without_effect:
-        grace.delete()
+        extra_time.delete()
     elif before <= in_an_hour:
         raise ENDS_SOON()
     else:
-        grace.until = in_an_hour
-        grace.save(update_fields=["until"])
+        extra_time.until = in_an_hour
+        extra_time.save(update_fields=["until"])
     after = None if is_without_effect else in_an_hour
-    whom = grace.team.name if grace.team else "all"
+    whom = extra_time.team.name if extra_time.team else "all"
     act.record(team=whom, before=before.isoformat(), after=after and after.isoformat())
     return after
 

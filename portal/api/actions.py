@@ -248,7 +248,7 @@ ROUTES = (
     Route(
         "POST",
         f"{PHASE}/extra-time",
-        phases.grant_grace,
+        phases.grant_extra_time,
         find_phase,
         "Organizers",
         named={"team": NamedInput(str | None, _team_of_task)},
@@ -256,11 +256,11 @@ ROUTES = (
     ),
     Route(
         "DELETE",
-        f"{PHASE}/extra-time/{{int:grace}}",
-        phases.revoke_grace,
+        f"{PHASE}/extra-time/{{int:extra_time}}",
+        phases.revoke_extra_time,
         lambda request, task, phase, **_others: find_phase(request, task, phase),
         "Organizers",
-        from_request={"grace_id": lambda _request, named: _key(named["grace"])},
+        from_request={"extra_time_id": lambda _request, named: _key(named["extra_time"])},
     ),
     Route(
         "POST",

@@ -73,7 +73,7 @@ def me(request: ApiRequest) -> MeAnswer:
 @read("Tasks", "/tasks", Page[TaskSummary])
 def tasks(request: ApiRequest, paging: Query[Paging]) -> dict[str, Any]:
     """All shared tasks that you can see, most recent year first, each with its next date."""
-    rows = SharedTask.objects.visible_to(request.user).prefetch_related("phases__graces")
+    rows = SharedTask.objects.visible_to(request.user).prefetch_related("phases__extra_times")
     found = page_of(request, rows, ("-year", "slug"), paging)
     return as_page(request, [TaskSummary.of(one, request.at) for one in found])
 

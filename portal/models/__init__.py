@@ -16,7 +16,7 @@ from portal.models.heartbeat import Heartbeat
 from portal.models.items import GoldItems, RunItems, items_are_public
 from portal.models.mail import Finding, MailedResult, MailFacts, OutgoingMail
 from portal.models.paper_pack import PaperPack
-from portal.models.phase import Grace, Phase, PhaseChange
+from portal.models.phase import ExtraTime, Phase, PhaseChange
 from portal.models.push import TaskPush
 from portal.models.quota import Quota
 from portal.models.run import Run, Submission

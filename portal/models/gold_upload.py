@@ -97,7 +97,7 @@ class GoldUpload(Evaluated):
         """
         task, newest = self.shared_task, GoldStandard.objects.newest(self.track, self.split)
         found: list[Any] = [newest and newest.pk, task.scorer, task.definition_sha256]
-        for phase in task.phases.filter(split=self.split).prefetch_related("graces"):
+        for phase in task.phases.filter(split=self.split).prefetch_related("extra_times"):
             if phase.has_closed(at):
                 runs = Run.objects.eligible().filter(phase=phase, track=self.track_id)
                 counted = runs.exclude(team__in=Team.objects.shut_out(phase)).order_by("pk")

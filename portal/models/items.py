@@ -22,7 +22,7 @@ def items_are_public(track: Track, split: str, at: datetime) -> bool:
     """
     if not track.shared_task.definition.publishes_items(track.slug, split):
         return False
-    phases = Phase.objects.filter(shared_task=track.shared_task_id, split=split).prefetch_related("graces")
+    phases = Phase.objects.filter(shared_task=track.shared_task_id, split=split).prefetch_related("extra_times")
     return bool(phases) and all(phase.has_closed(at) and phase.scores_are_public(at) for phase in phases)
 
 

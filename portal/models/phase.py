@@ -25,7 +25,7 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
 
         This depends on the window [opens, closes), on extra time, and on whether the phase has rounds.
         """
-        extended = Grace.objects.filter(Q(team__isnull=True) | Q(team=team_id), until__gt=at).values("phase")
+        extended = ExtraTime.objects.filter(Q(team__isnull=True) | Q(team=team_id), until__gt=at).values("phase")
         endless = Q(closes__isnull=True) | Q(round_days__isnull=False)
         return self.filter(endless | Q(closes__gt=at) | Q(pk__in=extended), opens__lte=at)
 
@@ -40,7 +40,7 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
         """
         then = (after, until)
         opened_or_closed = _in_any(("opens", "closes", "released", "taken_back"), then)
-        extended = Grace.objects.order_by().filter(_in_any(("until", "granted_at"), then)).values("phase")
+        extended = ExtraTime.objects.order_by().filter(_in_any(("until", "granted_at"), then)).values("phase")
         rescheduled = PhaseChange.objects.order_by().filter(at__range=then).values("phase")
         found = Phase.objects.order_by().filter(opened_or_closed).values("pk")
         return self.filter(pk__in=found.union(extended, rescheduled))
@@ -55,7 +55,7 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
 
     def in_steps(self, at: datetime) -> Self:
         """Select phases whose scores are currently shown only in steps. This is the same rule as `Phase.step_at`."""
-        extra_time = Exists(Grace.objects.filter(phase=OuterRef("pk"), until__gt=at))
+        extra_time = Exists(ExtraTime.objects.filter(phase=OuterRef("pk"), until__gt=at))
         return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | extra_time, ladder_step__isnull=False)
 
     def with_visible_scores(self, viewer: Viewer, at: datetime) -> Self:
@@ -157,7 +157,7 @@ class Phase(models.Model):
         """
         if self.closes is None:
             return None
-        mine = (grace.until for grace in self.graces.all() if grace.team_id in (None, team_id))
+        mine = (extra_time.until for extra_time in self.extra_times.all() if extra_time.team_id in (None, team_id))
         return max([self.closes, *mine])
 
     def is_open(self, at: datetime, team_id: int | None = None) -> bool:
@@ -189,7 +189,7 @@ class Phase(models.Model):
         """When the phase closes for everyone, including extra time, or None if it never does."""
         if self.closes is None or self.round_days is not None:
             return None
-        return max([self.closes, *(grace.until for grace in self.graces.all())])
+        return max([self.closes, *(extra_time.until for extra_time in self.extra_times.all())])
 
     def has_closed(self, at: datetime) -> bool:
         """Return whether the phase no longer accepts runs from anyone."""
@@ -236,17 +236,18 @@ class Phase(models.Model):
         return None if step is None or self.shared_task.is_organized_by(viewer) else step
 
 
-class Grace(models.Model):
+class ExtraTime(models.Model):
     """Extra time after a phase closes, for one team or, if `team` is None, for all teams. Everyone can see it."""
 
-    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="graces")
-    team = models.ForeignKey("portal.Team", on_delete=models.CASCADE, null=True, related_name="graces")
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="extra_times")
+    team = models.ForeignKey("portal.Team", on_delete=models.CASCADE, null=True, related_name="extra_times")
     until = models.DateTimeField()
     reason = models.CharField(max_length=300)
     granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     granted_at = models.DateTimeField()
 
     class Meta:
+        db_table = "portal_grace"  # processes of an earlier version may still be running after an upgrade
         ordering = ("-granted_at",)
         constraints = [
             models.UniqueConstraint(fields=("phase", "team"), name="one_grace_a_team"),

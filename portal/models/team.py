@@ -12,7 +12,7 @@ from django.db.models.expressions import Combinable
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from portal.models.phase import Grace, Phase
+from portal.models.phase import ExtraTime, Phase
 from portal.models.task import SharedTask
 from portal.models.team_name import NAME_KEY_LENGTH
 
@@ -37,8 +37,8 @@ class TeamQuerySet(models.QuerySet["Team"]):
         in_time: Q | Combinable = Q()
         if phase.closes is not None:
             everyones_or_own = Q(team__isnull=True) | Q(team=OuterRef("pk"))
-            graces = Grace.objects.filter(everyones_or_own, phase=phase.pk, until__gt=OuterRef("withdrawn_at"))
-            in_time = Q(withdrawn_at__lt=phase.closes) | Exists(graces)
+            extra_times = ExtraTime.objects.filter(everyones_or_own, phase=phase.pk, until__gt=OuterRef("withdrawn_at"))
+            in_time = Q(withdrawn_at__lt=phase.closes) | Exists(extra_times)
         return self.filter(declined | (Q(withdrawn_at__gte=phase.opens) & in_time))
 
     def locked(self) -> Self:

@@ -102,8 +102,8 @@ def _state(phase: Phase, rows: Sequence[Sequence[Any]], at: datetime) -> str | N
     if task_state != SharedTask.State.OPEN or not phase.scores_are_public(at):
         return None
     facts = [(*row[:-3], row[-1] if row[0] == phase.pk else None) for row in rows]
-    last_grace = rows[0][-3]  # end of the latest extra time in any phase; if it has passed, no query is needed
-    is_graced = last_grace is not None and parse_db_time(last_grace) > at
-    ends = [phase.closes, phase.last_closing if is_graced else phase.closes]
+    last_extra_time = rows[0][-3]  # end of the latest extra time in any phase; if it has passed, no query is needed
+    has_extra_time = last_extra_time is not None and parse_db_time(last_extra_time) > at
+    ends = [phase.closes, phase.last_closing if has_extra_time else phase.closes]
     is_over = [end is not None and end <= at for end in ends]
     return repr((phase.slug, facts, is_over, phase.names_are_public(at), phase.step_at(at)))

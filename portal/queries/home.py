@@ -9,7 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, TextField, When
 from django.db.models.functions import Cast, Coalesce, Greatest
 
-from portal.models import Grace, Phase, Run, SharedTask, Team, Track, Viewer
+from portal.models import ExtraTime, Phase, Run, SharedTask, Team, Track, Viewer
 from portal.models.task import SharedTaskQuerySet
 
 PAGE_SIZE = 10
@@ -79,7 +79,7 @@ def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, p
     visible = SharedTask.objects.visible_to(viewer)
     found = _by_state((wanted or TaskFilter()).apply(visible), at)
     shown = Paginator(list(found.values_list("pk", flat=True)), PAGE_SIZE).get_page(page)
-    known = SharedTask.objects.prefetch_related("tracks", "phases__graces").in_bulk(shown.object_list)
+    known = SharedTask.objects.prefetch_related("tracks", "phases__extra_times").in_bulk(shown.object_list)
     tasks = [known[pk] for pk in shown.object_list if pk in known]  # a draft may have been deleted since
     teams = _counts(Team.objects.filter(state=Team.State.APPROVED, shared_task__in=tasks), "shared_task")
     valid = Run.objects.filter(kind=Run.Kind.TEAM).exclude(state=Run.State.REJECTED)
@@ -119,7 +119,7 @@ def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
     is_open = Q(pk__in=Phase.objects.open(at).values("shared_task"))
     is_upcoming = Q(pk__in=Phase.objects.filter(opens__gt=at).values("shared_task"))
     phases = Phase.objects.filter(shared_task=OuterRef("pk"))
-    extended = Subquery(Grace.objects.filter(phase=OuterRef("pk"), team__isnull=True).values("until"))
+    extended = Subquery(ExtraTime.objects.filter(phase=OuterRef("pk"), team__isnull=True).values("until"))
     closings = phases.open(at).annotate(until=Greatest("closes", Coalesce(extended, "closes"))).order_by("until")
     closing = Subquery(closings.exclude(closes__isnull=True).values("until")[:1])
     opening = Subquery(phases.filter(opens__gt=at).order_by("opens").values("opens")[:1])

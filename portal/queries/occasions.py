@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from portal.models import Grace, Membership, OutgoingMail, Phase, Run, SharedTask, Signature, Team, User
+from portal.models import ExtraTime, Membership, OutgoingMail, Phase, Run, SharedTask, Signature, Team, User
 
 # How long the scheduler can be down without losing these emails. People who join later get none.
 RELEASE_IS_NEWS = timedelta(days=7)
@@ -41,10 +41,10 @@ def _deadlines(at: datetime) -> Iterator[Notice]:
     The occasion includes the deadline, so that a moved deadline or extra time gets its own emails. Phases with rounds
     are for practice, so they send none.
     """
-    extended = Grace.objects.order_by().filter(until__gt=at, until__lte=at + _FIRST).values("phase")
+    extended = ExtraTime.objects.order_by().filter(until__gt=at, until__lte=at + _FIRST).values("phase")
     near = Phase.objects.order_by().filter(closes__gt=at, closes__lte=at + _FIRST).values("pk").union(extended)
     phases = Phase.objects.of_public_tasks().filter(pk__in=near, opens__lte=at, round_days__isnull=True)
-    phases = phases.select_related("shared_task").prefetch_related("graces")
+    phases = phases.select_related("shared_task").prefetch_related("extra_times")
     for phase in phases:
         for closes, teams in _closings(phase):
             if at < closes <= at + _FIRST:
@@ -57,9 +57,9 @@ def _deadlines(at: datetime) -> Iterator[Notice]:
 
 def _closings(phase: Phase) -> Iterator[tuple[datetime, QuerySet[Team]]]:
     """Yield each closing time of the phase with its teams. Each team with its own extra time is yielded separately."""
-    graced = {grace.team_id for grace in phase.graces.all() if grace.team_id is not None}
+    own = {extra_time.team_id for extra_time in phase.extra_times.all() if extra_time.team_id is not None}
     teams = Team.objects.filter(shared_task=phase.shared_task)
-    groups = [(None, teams.exclude(pk__in=graced)), *((pk, teams.filter(pk=pk)) for pk in graced)]
+    groups = [(None, teams.exclude(pk__in=own)), *((pk, teams.filter(pk=pk)) for pk in own)]
     for team_id, those in groups:
         closes = phase.closes_for(team_id)
         if closes is not None:

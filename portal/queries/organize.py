@@ -123,7 +123,7 @@ def release_looks(shared_task: SharedTask, organizer: User, at: datetime) -> lis
                 if there == phase
             ],
         )
-        for phase in shared_task.phases.prefetch_related("graces")
+        for phase in shared_task.phases.prefetch_related("extra_times")
         if phase.scores == Phase.Scores.ON_RELEASE
     ]
 
@@ -229,7 +229,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
         ),
     ]
     found = [ToDo(state, text % count, page) for state, count, text, page in counted if count]
-    return found + [step for phase in shared_task.phases.prefetch_related("graces") for step in _steps(phase, at)]
+    return found + [step for phase in shared_task.phases.prefetch_related("extra_times") for step in _steps(phase, at)]
 
 
 def _recently_withdrawn(shared_task: SharedTask, at: datetime) -> int:

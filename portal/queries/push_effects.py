@@ -79,7 +79,7 @@ def _of_gold(before: StateBefore, shared_task: SharedTask, at: datetime) -> list
     if shared_task.state != SharedTask.State.OPEN:
         return []
     splits = added.values_list("split", flat=True)
-    scored = shared_task.phases.filter(split__in=splits).prefetch_related("graces")
+    scored = shared_task.phases.filter(split__in=splits).prefetch_related("extra_times")
     phases = {phase.title for phase in scored if phase.scores_are_public(at) and not phase.keeps_scores(at)}
     words = _("The public leaderboard of %(phases)s changes immediately.")
     return [words % {"phases": ", ".join(sorted(phases))}] if phases else []

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from django.db.models import QuerySet
 
-from portal.models import Grace, Membership, Phase, SharedTask, Team, Track, Viewer
+from portal.models import ExtraTime, Membership, Phase, SharedTask, Team, Track, Viewer
 from portal.models.clock import database_clock
 from portal.models.prepared import PreparedQuery, set_related
 
@@ -85,10 +85,10 @@ def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
 
 def _phases_with_extra_time(shared_task: SharedTask) -> list[Phase]:
     phases = _phases(shared_task=shared_task.pk)
-    graces = _graces(shared_task=shared_task.pk)
+    extra_times = _extra_times(shared_task=shared_task.pk)
     for phase in phases:
         phase.shared_task = shared_task
-        set_related(phase, "graces", [grace for grace in graces if grace.phase_id == phase.pk])
+        set_related(phase, "extra_times", [extra_time for extra_time in extra_times if extra_time.phase_id == phase.pk])
     return phases
 
 
@@ -108,8 +108,8 @@ def _phases(shared_task: int) -> QuerySet[Phase]:
 
 
 @PreparedQuery
-def _graces(shared_task: int) -> QuerySet[Grace]:
-    return Grace.objects.filter(phase__shared_task=shared_task).select_related("team")
+def _extra_times(shared_task: int) -> QuerySet[ExtraTime]:
+    return ExtraTime.objects.filter(phase__shared_task=shared_task).select_related("team")
 
 
 @PreparedQuery

@@ -85,7 +85,7 @@ def _rights(team: Team, at: datetime, *, has_signed: bool) -> list[Right]:
         for access, states in Team.DATA.items()
         if access in accesses
     ]
-    is_open = any(phase.is_open(at, team.pk) for phase in team.shared_task.phases.prefetch_related("graces"))
+    is_open = any(phase.is_open(at, team.pk) for phase in team.shared_task.phases.prefetch_related("extra_times"))
     if not has_signed:
         runs = [Right(False, _("Upload runs and appear on leaderboards (after you sign the data agreement)"))]
     elif is_open:
@@ -114,7 +114,7 @@ def team_lines(shared_task: SharedTask) -> list[TeamLine]:
     others = [team for team in teams if team.state != Team.State.PENDING]
     teams = sorted(waiting, key=attrgetter("pk")) + sorted(others, key=lambda team: (team.name.lower(), team.pk))
     withdrawn = [team for team in teams if team.withdrawn_at is not None]
-    phases = list(shared_task.phases.prefetch_related("graces")) if withdrawn else []
+    phases = list(shared_task.phases.prefetch_related("extra_times")) if withdrawn else []
     elsewhere = _senders_elsewhere(shared_task)
     return [
         TeamLine(

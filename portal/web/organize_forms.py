@@ -14,7 +14,7 @@ from portal.actions.datasets import ALREADY_DOWNLOADED, EMPTY, FILE_OF_RULES, SA
 from portal.actions.gold import apply_gold
 from portal.actions.input import OUT_OF_RANGE
 from portal.actions.organizers import add_organizer
-from portal.actions.phases import grant_grace, move_phase
+from portal.actions.phases import grant_extra_time, move_phase
 from portal.actions.pushes import UNSURE, apply_push
 from portal.actions.scores import apply_scores
 from portal.models import Phase, SharedTask, User
@@ -119,12 +119,12 @@ class WindowForm(ZonedForm):
     field_order = ("opens", "closes", "zone", "note")
 
 
-class GraceForm(ZonedForm):
+class ExtraTimeForm(ZonedForm):
     """Extra time for one team or for all teams."""
 
     team: Any = forms.ModelChoiceField(queryset=None, label=_("Team"), required=False, empty_label=_("All teams"))
     until = MomentField(label=_("Until"))
-    reason = action_field(grant_grace, "reason", label=_("Reason (public)"))
+    reason = action_field(grant_extra_time, "reason", label=_("Reason (public)"))
     field_order = ("team", "until", "zone", "reason")
 
     def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
@@ -269,8 +269,8 @@ def window_form(phase: Phase, user: User, data: Any = None) -> WindowForm:
     return WindowForm(data, user=user, initial=window, auto_id=f"move-{phase.slug}-%s")
 
 
-def grace_form(phase: Phase, user: User, data: Any = None) -> GraceForm:
-    return GraceForm(data, user=user, shared_task=phase.shared_task, auto_id=f"grace-{phase.slug}-%s")
+def extra_time_form(phase: Phase, user: User, data: Any = None) -> ExtraTimeForm:
+    return ExtraTimeForm(data, user=user, shared_task=phase.shared_task, auto_id=f"extra-time-{phase.slug}-%s")
 
 
 def release_form(phase: Phase, user: User, data: Any = None) -> ReleaseForm:

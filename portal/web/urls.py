@@ -148,11 +148,20 @@ urlpatterns = [
     path("tasks/<slug:slug>/organize/gold/<int:pk>/", organize_gold.preview_former, name="preview_former_gold"),
     path("tasks/<slug:slug>/organize/phases/", organize_phases.phases, name="organize_phases"),
     path("tasks/<slug:slug>/organize/phases/<slug:phase>/move/", organize_phases.move, name="move_phase"),
-    path("tasks/<slug:slug>/organize/phases/<slug:phase>/grace/", organize_phases.grace, name="grant_grace"),
     path(
-        "tasks/<slug:slug>/organize/phases/<slug:phase>/grace/<int:pk>/revoke/",
+        "tasks/<slug:slug>/organize/phases/<slug:phase>/extra-time/",
+        organize_phases.extra_time,
+        name="grant_extra_time",
+    ),
+    path(
+        "tasks/<slug:slug>/organize/phases/<slug:phase>/extra-time/<int:pk>/revoke/",
         organize_phases.revoke,
-        name="revoke_grace",
+        name="revoke_extra_time",
+    ),
+    re_path(
+        r"^tasks/(?P<slug>[-a-zA-Z0-9_]+)/organize/phases/(?P<phase>[-a-zA-Z0-9_]+)/grace/(?:(?P<pk>[0-9]+)/revoke/)?$",
+        organize_phases.old_extra_time,
+        name="old_extra_time",
     ),
     path("tasks/<slug:slug>/organize/releases/", organize_releases.releases, name="organize_releases"),
     path("tasks/<slug:slug>/organize/releases/<slug:phase>/", organize_releases.release, name="release_scores"),

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.evaluation.boards import find_board_work
 from portal.evaluation.compare import compare_board, is_to_be_kept
-from portal.models import Board, Grace, Phase, PhaseChange
+from portal.models import Board, ExtraTime, Phase, PhaseChange
 from portal.models.board import LOOK_AGAIN
 from portal.queries.releases import keep_release
 from tests.portal.remembered import remembered
@@ -79,7 +79,7 @@ def test_extra_time_and_moved_dates_make_all_boards_work_again(settled, event):
         PhaseChange.objects.create(phase=phase, by=by, at=then, **dates)
     else:
         granted, until = (then, POST) if event == "extra time granted" else (POST, then)
-        Grace.objects.create(phase=phase, granted_by=by, granted_at=granted, until=until)
+        ExtraTime.objects.create(phase=phase, granted_by=by, granted_at=granted, until=until)
     assert unsettled(LATER + 4 * MINUTE) == set()
     assert len(unsettled(LATER + 6 * MINUTE)) > 1
 

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from portal.models import Board, Evaluation, Grace, Phase, ReleasedBoard
+from portal.models import Board, Evaluation, ExtraTime, Phase, ReleasedBoard
 from portal.queries.insights import insights
 from portal.queries.ladder import steps
 from portal.queries.leaderboard import leaderboard
@@ -109,8 +109,8 @@ def test_database_and_phase_say_the_same(tiny, extra_time):
     made = [Phase(shared_task=tiny, slug=f"rules-{n}", position=n, **rules) for n, rules in enumerate(RULES)]
     Phase.objects.bulk_create(made)
     if extra_time:
-        grace = {"until": extra_time, "reason": "x", "granted_by": organizer, "granted_at": EVALUATION}
-        Grace.objects.bulk_create(Grace(phase=phase, **grace) for phase in made)
+        values = {"until": extra_time, "reason": "x", "granted_by": organizer, "granted_at": EVALUATION}
+        ExtraTime.objects.bulk_create(ExtraTime(phase=phase, **values) for phase in made)
     here = Phase.objects.filter(slug__startswith="rules-")
     phases = list(here)
     assert len(phases) == len(RULES)

@@ -119,7 +119,7 @@ def test_items_are_public_once_every_phase_that_scores_them_has_closed_with_publ
     assert is_public()
     team = published.teams.get(name="Ostro")
     extra = {"reason": "an outage", "granted_by": captain(team), "granted_at": RELEASE}
-    post.get().graces.create(team=team, until=POST + timedelta(hours=1), **extra)
+    post.get().extra_times.create(team=team, until=POST + timedelta(hours=1), **extra)
     assert not is_public()
     assert is_public(POST + timedelta(hours=1))
 

@@ -127,9 +127,11 @@ def test_no_board_is_final_while_a_score_is_to_come(field, client):
     assert "Final" in client.get(address).content.decode()
     assert board_state(board(field, RELEASE), Choices(until=EVALUATION), RELEASE) == "earlier"
     phase = field.phases.get(slug="evaluation")
-    grace = phase.graces.create(until=RELEASE + DAY, reason="an outage", granted_by=person("Org"), granted_at=RELEASE)
+    extra_time = phase.extra_times.create(
+        until=RELEASE + DAY, reason="an outage", granted_by=person("Org"), granted_at=RELEASE
+    )
     assert board_state(board(field, RELEASE), Choices(), RELEASE) == "open"
-    grace.delete()
+    extra_time.delete()
     field.scorer = "0.10.0"
     field.save()
     assert board_state(board(field, POST, "post"), Choices(), POST) == "rescoring"

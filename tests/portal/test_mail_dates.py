@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.phases import grant_grace
+from portal.actions.phases import grant_extra_time
 from portal.actions.runs import withdraw_run
 from portal.actions.team_members import leave_team
 from portal.actions.teams import join_team, register_team
@@ -130,7 +130,7 @@ def test_extra_time_of_a_team_is_a_deadline_of_its_own(meltemi, closing):
     download_data(notus)
     organizer = organizer_of(meltemi.shared_task, "Oana")
     until = closing + timedelta(days=2)
-    grant_grace(
+    grant_extra_time(
         organizer, Phase.objects.get(slug="evaluation"), closing - HOUR, team=notus, until=until, reason="outage"
     )
     for at in (until - 72 * HOUR, until - 24 * HOUR, until - HOUR):

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from portal.models import GoldStandard, OutgoingMail, Quota, Run, Team
+from portal.models import AuditEntry, ExtraTime, GoldStandard, OutgoingMail, Quota, Run, Team
 from tests.conftest import ROOT
 from tests.portal.world import EVALUATION, GOOD, POST, captain, send_run, work_off
 
@@ -45,6 +46,29 @@ def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi):
     assert (counted(), list(Run.objects.order_by("pk").values())) == (limits, runs)
     assert all(GoldStandard.objects.values_list("is_imported", flat=True))
     assert Team.objects.get().name_key == meltemi.name_key
+
+
+def test_extra_time_in_the_audit_log_has_the_current_name(meltemi: Team) -> None:
+    """The table stays the same, for earlier versions that are still running."""
+    phase = meltemi.shared_task.phases.first()
+    given = phase.extra_times.create(until=POST, reason="x", granted_by=captain(meltemi), granted_at=EVALUATION)
+    for verb in ("grant_extra_time", "revoke_extra_time"):
+        AuditEntry.objects.record(None, verb, phase, EVALUATION)
+    ContentType.objects.get_for_model(ExtraTime)
+    try:
+        old = MigrationExecutor(connection).migrate([("portal", "0037_dates")]).apps
+        assert old.get_model("portal", "Grace").objects.get().phase.graces.get().pk == given.pk
+        verbs = set(old.get_model("portal", "AuditEntry").objects.values_list("verb", flat=True))
+        assert {"grant_grace", "revoke_grace"} <= verbs
+        assert {name for name in verbs if "extra" in name} == set()
+    finally:
+        call_command("migrate", "portal", verbosity=0)
+    assert ExtraTime.objects.get() == given
+    verbs = set(AuditEntry.objects.values_list("verb", flat=True))
+    assert {name for name in verbs if "gra" in name} == {"grant_extra_time"}
+    assert "revoke_extra_time" in verbs
+    names = ContentType.objects.filter(app_label="portal").values_list("model", flat=True)
+    assert ("grace" in names, "extratime" in names) == (False, True)
 
 
 DEMO = "import django; django.setup(); from portal.management.schema import migrate; migrate()"

@@ -49,7 +49,7 @@ A_DAY = timedelta(days=1)
 
 @pytest.fixture
 def administrators(db):
-    for name in ("Ada", "Grace"):
+    for name in ("Ada", "Alan"):
         user = person(name)
         user.is_staff = True
         user.save()

@@ -79,7 +79,7 @@ def test_home_sorts_in_the_database_as_each_task_says(db):
         task = task_with(f"t{number}", 2020 + number % 3, (opens, closes))
         if number % 3 == 0 and closes:
             extra = {"granted_by": person(f"p{number}"), "granted_at": POST}
-            task.phases.get().graces.create(until=closes + 2 * DAY, **extra)
+            task.phases.get().extra_times.create(until=closes + 2 * DAY, **extra)
     pages = [home_lists(STRANGER, POST, page=page) for page in "123"]
     assert [len(page.page) for page in pages] == [10, 10, 4]
     for page in pages:

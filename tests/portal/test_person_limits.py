@@ -13,7 +13,7 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.submit import submit
 from portal.actions.team_members import INVITATIONS_A_DAY, invite_by_mail, leave_team
 from portal.actions.teams import join_team, register_team, withdraw_team
-from portal.models import Board, Evaluation, Grace, Quota, Run, Submission, Team, User
+from portal.models import Board, Evaluation, ExtraTime, Quota, Run, Submission, Team, User
 from portal.queries.organize import to_do
 from portal.queries.quota import remaining
 from portal.queries.runs import team_runs
@@ -254,7 +254,7 @@ def test_extra_time_counts_as_open_for_a_withdrawal(meltemi, whose):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     team = {"all": None, "own": meltemi, "others": new_team(meltemi.shared_task, "Sirocco")}[whose]
     late = phase.closes + timedelta(hours=1)
-    Grace.objects.create(
+    ExtraTime.objects.create(
         phase=phase, team=team, until=late, reason="why", granted_by=captain(meltemi), granted_at=EVALUATION
     )
     withdraw_team(captain(meltemi), meltemi, late - MILLISECOND)

@@ -6,9 +6,9 @@ import pytest
 
 from portal.actions.errors import ActionError, Invalid, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
-from portal.actions.phases import NOTICE, grant_grace, move_phase, revoke_grace
+from portal.actions.phases import NOTICE, grant_extra_time, move_phase, revoke_extra_time
 from portal.actions.release import put_release_back, release_scores, take_back_release
-from portal.models import AuditEntry, Grace, Phase, items_are_public
+from portal.models import AuditEntry, ExtraTime, Phase, items_are_public
 from portal.queries.organize import release_looks, to_do
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, board, new_team, organizer_of, person, send_run, work_off
@@ -75,16 +75,16 @@ def test_after_the_release_nothing_is_moved_or_granted(phase, organizer):
     Phase.objects.filter(pk=phase.pk).update(released=RELEASE)
     later = RELEASE + timedelta(days=1)
     assert refusal(move_phase, organizer, phase, RELEASE, opens=phase.opens, closes=later, note="why") == "released"
-    assert refusal(grant_grace, organizer, phase, RELEASE, until=later, reason="why") == "released"
+    assert refusal(grant_extra_time, organizer, phase, RELEASE, until=later, reason="why") == "released"
 
 
-@pytest.mark.parametrize("name", ["move", "grace", "revoke", "release", "take back", "put back"])
+@pytest.mark.parametrize("name", ["move", "extra time", "revoke", "release", "take back", "put back"])
 def test_only_the_tasks_organizers_may(phase, name):
     stranger, later = person("Stranger"), phase.closes + MINUTE
     actions = {
         "move": (move_phase, EVALUATION, {"opens": phase.opens, "closes": later, "note": "why"}),
-        "grace": (grant_grace, EVALUATION, {"until": later, "reason": "why"}),
-        "revoke": (revoke_grace, EVALUATION, {"grace_id": 1}),
+        "extra time": (grant_extra_time, EVALUATION, {"until": later, "reason": "why"}),
+        "revoke": (revoke_extra_time, EVALUATION, {"extra_time_id": 1}),
         "release": (release_scores, later, {}),
         "take back": (take_back_release, later, {}),
         "put back": (put_release_back, later, {}),
@@ -96,68 +96,72 @@ def test_only_the_tasks_organizers_may(phase, name):
 def test_extra_time_for_a_team_opens_the_phase_for_that_team_alone(phase, organizer, meltemi):
     rival = new_team(phase.shared_task, "Notus")
     late, until = phase.closes + MINUTE, phase.closes + timedelta(hours=2)
-    grant_grace(organizer, phase, late, team=meltemi, until=until, reason="No power in Athens.")
+    grant_extra_time(organizer, phase, late, team=meltemi, until=until, reason="No power in Athens.")
     assert takes(meltemi, 1, late)
     assert not takes(rival, 1, late)
     assert not takes(meltemi, 2, until)
     phase.refresh_from_db()
     assert (phase.closes_for(meltemi.pk), phase.closes_for(rival.pk)) == (until, phase.closes)
     assert phase.last_closing == until
-    assert AuditEntry.objects.get(verb="grant_grace").detail["team"] == "Meltemi"
+    assert AuditEntry.objects.get(verb="grant_extra_time").detail["team"] == "Meltemi"
 
 
 def test_extra_time_for_all_opens_it_for_all_and_the_later_one_holds(phase, organizer, meltemi):
     late, until = phase.closes + MINUTE, phase.closes + timedelta(hours=2)
-    grant_grace(organizer, phase, late, team=None, until=until, reason="The portal was down.")
+    grant_extra_time(organizer, phase, late, team=None, until=until, reason="The portal was down.")
     assert takes(meltemi, 1, late)
     assert set(Phase.objects.open(late)) == {phase}
-    assert refusal(grant_grace, organizer, phase, late, until=late + MINUTE, reason="Less than that.") == "too_near"
-    grant_grace(organizer, phase, late, team=None, until=late + NOTICE, reason="Less than that.")
+    assert (
+        refusal(grant_extra_time, organizer, phase, late, until=late + MINUTE, reason="Less than that.") == "too_near"
+    )
+    grant_extra_time(organizer, phase, late, team=None, until=late + NOTICE, reason="Less than that.")
     assert takes(meltemi, 2, late + NOTICE - MINUTE)
     assert not takes(meltemi, 3, late + NOTICE)
-    assert Grace.objects.count() == 1
-    assert AuditEntry.objects.filter(verb="grant_grace").count() == 2
+    assert ExtraTime.objects.count() == 1
+    assert AuditEntry.objects.filter(verb="grant_extra_time").count() == 2
 
 
 def test_extra_time_that_is_not_needed_yet_is_revoked_at_once(phase, organizer, meltemi):
-    grace = grant_grace(
+    extra_time = grant_extra_time(
         organizer, phase, EVALUATION, team=meltemi, until=phase.closes + timedelta(days=1), reason="A strike."
     )
-    assert revoke_grace(organizer, phase, phase.closes - NOTICE, grace_id=grace.pk) is None
+    assert revoke_extra_time(organizer, phase, phase.closes - NOTICE, extra_time_id=extra_time.pk) is None
     assert not takes(meltemi, 1, phase.closes)
-    entry = AuditEntry.objects.get(verb="revoke_grace")
+    entry = AuditEntry.objects.get(verb="revoke_extra_time")
     assert (entry.actor, entry.detail["team"], entry.detail["after"]) == (organizer, "Meltemi", None)
-    assert refusal(revoke_grace, organizer, phase, EVALUATION, grace_id=grace.pk) == "no_grace"
+    assert refusal(revoke_extra_time, organizer, phase, EVALUATION, extra_time_id=extra_time.pk) == "no_extra_time"
 
 
 @pytest.mark.parametrize("early", [timedelta(0), NOTICE - MINUTE])
 def test_extra_time_that_keeps_a_phase_open_ends_in_an_hour(phase, organizer, meltemi, early):
     at = phase.closes - early
-    grace = grant_grace(
+    extra_time = grant_extra_time(
         organizer, phase, EVALUATION, team=meltemi, until=phase.closes + timedelta(days=1), reason="A strike."
     )
-    assert revoke_grace(organizer, phase, at, grace_id=grace.pk) == at + NOTICE
+    assert revoke_extra_time(organizer, phase, at, extra_time_id=extra_time.pk) == at + NOTICE
     assert takes(meltemi, 1, at + NOTICE - MINUTE)
     assert not takes(meltemi, 2, at + NOTICE)
-    assert refusal(revoke_grace, organizer, phase, at + MINUTE, grace_id=grace.pk) == "too_near"
+    assert refusal(revoke_extra_time, organizer, phase, at + MINUTE, extra_time_id=extra_time.pk) == "too_near"
 
 
 def test_extra_time_of_a_team_is_revoked_at_once_where_all_have_some(phase, organizer, meltemi):
     for team in (None, meltemi):
-        grant_grace(organizer, phase, EVALUATION, team=team, until=phase.closes + timedelta(days=1), reason="A strike.")
+        grant_extra_time(
+            organizer, phase, EVALUATION, team=team, until=phase.closes + timedelta(days=1), reason="A strike."
+        )
     late = phase.closes + MINUTE
-    assert revoke_grace(organizer, phase, late, grace_id=Grace.objects.get(team=meltemi).pk) is None
+    assert revoke_extra_time(organizer, phase, late, extra_time_id=ExtraTime.objects.get(team=meltemi).pk) is None
     assert takes(meltemi, 1, late)
-    assert revoke_grace(organizer, phase, late, grace_id=Grace.objects.get(team=None).pk) == late + NOTICE
+    assert revoke_extra_time(organizer, phase, late, extra_time_id=ExtraTime.objects.get(team=None).pk) == late + NOTICE
 
 
 def test_extra_time_that_adds_nothing_is_rejected(phase, organizer, tiny):
     later = phase.closes + MINUTE
-    assert refusal(grant_grace, organizer, phase, EVALUATION, until=later, reason="") == "required"
-    assert refusal(grant_grace, organizer, phase, EVALUATION, until=phase.closes, reason="why") == "no_time"
-    assert refusal(grant_grace, organizer, phase, later, until=later, reason="why") == "no_time"
+    assert refusal(grant_extra_time, organizer, phase, EVALUATION, until=later, reason="") == "required"
+    assert refusal(grant_extra_time, organizer, phase, EVALUATION, until=phase.closes, reason="why") == "no_time"
+    assert refusal(grant_extra_time, organizer, phase, later, until=later, reason="why") == "no_time"
     post = tiny.phases.get(slug="post")
-    assert refusal(grant_grace, organizer, post, EVALUATION, until=later, reason="why") == "no_closing"
+    assert refusal(grant_extra_time, organizer, post, EVALUATION, until=later, reason="why") == "no_closing"
 
 
 def test_an_import_keeps_what_was_moved_here_and_applies_what_the_folder_changed(phase, organizer, tiny_folder):
@@ -198,7 +202,7 @@ def test_a_release_that_was_taken_back_is_put_back_with_its_date(phase, organize
     assert put_release_back(organizer, phase, later + MINUTE).released == phase.closes
     assert refusal(put_release_back, organizer, phase, later) == "not_taken_back"
     take_back_release(organizer, phase, later)
-    grant_grace(organizer, phase, later, team=None, until=later + MINUTE, reason="why")
+    grant_extra_time(organizer, phase, later, team=None, until=later + MINUTE, reason="why")
     assert refusal(put_release_back, organizer, phase, later) == "still_open"
     verbs = AuditEntry.objects.filter(actor=organizer).order_by("pk").values_list("verb", flat=True)
     assert list(verbs)[:3] == ["release_scores", "take_back_release", "put_release_back"]
@@ -213,7 +217,7 @@ def test_a_release_that_was_called_off_before_its_time_has_no_date_to_come_back_
 def test_no_release_while_runs_may_come_in(phase, organizer, meltemi, tiny):
     until = phase.closes + timedelta(hours=2)
     assert refusal(release_scores, organizer, phase, EVALUATION) == "still_open"
-    grant_grace(organizer, phase, phase.closes, team=meltemi, until=until, reason="why")
+    grant_extra_time(organizer, phase, phase.closes, team=meltemi, until=until, reason="why")
     assert refusal(release_scores, organizer, phase, until - MINUTE) == "still_open"
     assert refusal(release_scores, organizer, phase, until + MINUTE, when=until) == "past"
     assert refusal(release_scores, organizer, tiny.phases.get(slug="post"), until) == "not_by_hand"
@@ -325,13 +329,13 @@ def test_a_phase_stays_closed_while_the_gold_of_its_items_is_public(public_items
         refusal(move_phase, organizer, post, RELEASE, opens=post.opens, closes=later, note="more runs")
         == "items_public"
     )
-    assert refusal(grant_grace, organizer, post, RELEASE, until=later, reason="an outage") == "items_public"
+    assert refusal(grant_extra_time, organizer, post, RELEASE, until=later, reason="an outage") == "items_public"
     edit(tiny_folder, OVER, OVER.replace("05-20", "06-20"))
     with pytest.raises(Invalid, match=r"phase post: The gold .*published: false"):
         import_shared_task(None, tiny_folder, RELEASE)
     edit(tiny_folder, ", published: true", "")
     import_shared_task(None, tiny_folder, RELEASE)
-    assert grant_grace(
+    assert grant_extra_time(
         organizer, public_items.phases.get(slug="post"), RELEASE, team=None, until=later + timedelta(30), reason="late"
     )
 

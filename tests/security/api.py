@@ -37,7 +37,7 @@ def arguments(world: World, name: str) -> dict[str, Any]:
         "announcement": world.announcement.pk,
         "gold": world.gold.pk,
         "upload": world.gold_upload.pk,
-        "grace": 1,
+        "extra_time": 1,
         "push": world.push.pk,
         "split": "test",
         "team": world.auster.pk,

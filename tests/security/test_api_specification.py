@@ -101,6 +101,6 @@ def _real(world: World) -> dict[str, Any]:
     return {
         "task": "gated", "track": "one", "phase": "evaluation", "dataset": "development", "number": 1, "split": "test",
         "run": str(world.run.pk), "submission": str(world.run.submission_id), "validation": str(world.validation.pk),
-        "announcement": world.announcement.pk, "gold": world.gold.pk, "upload": str(world.gold_upload.pk), "grace": 1,
-        "team": world.auster.pk, "push": str(world.push.pk),
+        "announcement": world.announcement.pk, "gold": world.gold.pk, "upload": str(world.gold_upload.pk),
+        "extra_time": 1, "team": world.auster.pk, "push": str(world.push.pk),
     }  # fmt: skip

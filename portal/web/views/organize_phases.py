@@ -6,16 +6,16 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import prefetch_related_objects
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.errors import ActionError
-from portal.actions.phases import grant_grace, move_phase, revoke_grace
+from portal.actions.phases import grant_extra_time, move_phase, revoke_extra_time
 from portal.models import Phase
 from portal.web.access import SignedInRequest, organizer_context, organizer_phase
-from portal.web.organize_forms import grace_form, window_form
+from portal.web.organize_forms import extra_time_form, window_form
 
 
 @require_safe
@@ -39,12 +39,12 @@ def move(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def grace(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
+def extra_time(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Grant extra time to one team or to all teams."""
     context, found = organizer_phase(request, slug, phase, "phases")
-    form = grace_form(found, request.user, request.POST)
-    if not form.carry_out(lambda given: grant_grace(request.user, found, context["at"], **given)):
-        return _page(request, context, {("grace", found.slug): form}, form.status)
+    form = extra_time_form(found, request.user, request.POST)
+    if not form.carry_out(lambda given: grant_extra_time(request.user, found, context["at"], **given)):
+        return _page(request, context, {("extra_time", found.slug): form}, form.status)
     messages.success(request, _("Extra time was granted. It is shown with the task’s dates."))
     return redirect("organize_phases", slug)
 
@@ -55,7 +55,7 @@ def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResp
     """Revoke extra time."""
     context, found = organizer_phase(request, slug, phase, "phases")
     try:
-        ends = revoke_grace(request.user, found, context["at"], grace_id=pk)
+        ends = revoke_extra_time(request.user, found, context["at"], extra_time_id=pk)
     except ActionError as error:
         return _page(request, context | {"refusal": error.message}, status=error.http_status)
     if ends is None:
@@ -63,6 +63,12 @@ def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResp
     else:
         messages.success(request, _("The extra time ends one hour from now."))
     return redirect("organize_phases", slug)
+
+
+def old_extra_time(_request: HttpRequest, slug: str, phase: str, pk: str | None = None) -> HttpResponse:
+    """Redirect from the URLs that the forms for extra time used before."""
+    name, arguments = ("revoke_extra_time", [pk]) if pk else ("grant_extra_time", [])
+    return redirect(name, slug, phase, *arguments, permanent=True, preserve_request=True)
 
 
 def _page(
@@ -78,10 +84,10 @@ def _page(
         {
             "phase": phase,
             "move": forms.get(("move", phase.slug)) or window_form(phase, request.user),
-            "grace": forms.get(("grace", phase.slug)) or grace_form(phase, request.user),
+            "extra_time": forms.get(("extra_time", phase.slug)) or extra_time_form(phase, request.user),
             "may_move": not (phase.scores == Phase.Scores.ON_RELEASE and phase.scores_are_public(context["at"])),
             "may_grant": phase.closes is not None and phase.opens <= context["at"],
-            "revocable": [grace for grace in phase.graces.all() if grace.until > context["at"]],
+            "revocable": [extra_time for extra_time in phase.extra_times.all() if extra_time.until > context["at"]],
             "is_open": phase.is_open(context["at"]),
         }
         for phase in context["page"].phases

@@ -292,10 +292,10 @@ def test_organizers_move_phases_and_grant_time(organizer, bora, at):
     until = (closes + timedelta(days=1)).isoformat()
     extra = {"team": "Bora", "until": until, "reason": "An outage."}
     assert organizer(f"{path}/extra-time", "POST", extra).status_code == 204
-    grace = phase.graces.get()
-    assert grace.team == bora
-    assert organizer(f"{path}/extra-time/{grace.pk}", "DELETE").status_code == 204
-    assert not phase.graces.exists()
+    extra_time = phase.extra_times.get()
+    assert extra_time.team == bora
+    assert organizer(f"{path}/extra-time/{extra_time.pk}", "DELETE").status_code == 204
+    assert not phase.extra_times.exists()
     assert problem(organizer(f"{path}/extra-time", "POST", extra | {"team": "None"})) == (404, "not_found")
     assert problem(organizer(f"{path}/release", "POST", {"when": "soon"})) == (422, "not_valid")
     assert problem(organizer(f"{path}/release", "POST"))[0] == 409

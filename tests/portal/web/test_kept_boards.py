@@ -11,7 +11,7 @@ from django.test import Client
 
 from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.actions.scores import rescore
-from portal.models import Board, Grace, Phase, Run, SharedTask, Team, User
+from portal.models import Board, ExtraTime, Phase, Run, SharedTask, Team, User
 from portal.models.clock import database_now
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, POST, captain, person, queries, send_run, work_off
@@ -133,12 +133,14 @@ def test_a_board_is_open_until_the_last_extra_time_has_ended(
     phase = tiny.phases.get(slug="evaluation")
     tiny.phases.filter(pk=phase.pk).update(scores="at-once", closes=now - HOUR)
     over = anybody.get(ONE)
-    grace = Grace.objects.create(phase=phase, until=now + HOUR, granted_by=captain(runs[0].team), granted_at=now)
-    graced = anybody.get(ONE)
-    assert ("Final" in over.content.decode(), "Open" in graced.content.decode()) == (True, True)
-    assert "Final" not in graced.content.decode()
-    Grace.objects.filter(pk=grace.pk).update(until=now)
-    assert anybody.get(ONE)["ETag"] == over["ETag"] != graced["ETag"]
+    extra_time = ExtraTime.objects.create(
+        phase=phase, until=now + HOUR, granted_by=captain(runs[0].team), granted_at=now
+    )
+    extended = anybody.get(ONE)
+    assert ("Final" in over.content.decode(), "Open" in extended.content.decode()) == (True, True)
+    assert "Final" not in extended.content.decode()
+    ExtraTime.objects.filter(pk=extra_time.pk).update(until=now)
+    assert anybody.get(ONE)["ETag"] == over["ETag"] != extended["ETag"]
 
 
 def test_new_gold_shows_at_once_that_runs_are_scored_again(anybody: Client, tiny: SharedTask, runs: list[Run]) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from portal.evaluation.preview import preview_gold
 from portal.models import (
     AuditEntry,
     Board,
+    ExtraTime,
     GoldStandard,
     GoldUpload,
-    Grace,
     Phase,
     Run,
     SharedTask,
@@ -213,8 +214,8 @@ def test_extra_time_lets_a_team_in_and_is_public(
     organizer: Client, sender: Client, stranger: Client, anybody: Client, meltemi: Team, phase: Phase, now: datetime
 ) -> None:
     fields = {"team": meltemi.pk, "until": written(now + HOUR), "zone": "UTC", "reason": "No power in Athens."}
-    organizer.post(f"{PAGE}phases/evaluation/grace/", fields)
-    assert Grace.objects.get().team == meltemi
+    organizer.post(f"{PAGE}phases/evaluation/extra-time/", fields)
+    assert ExtraTime.objects.get().team == meltemi
     assert "Extra time for Meltemi until" in anybody.get("/tasks/tiny/evaluation/").content.decode()
     upload = {"file": SimpleUploadedFile("one_Meltemi_1.json", run_file(GOOD)), "phase": "evaluation"}
     assert "including extra time" in sender.get("/tasks/tiny/submit/").content.decode()
@@ -227,14 +228,21 @@ def test_extra_time_is_revoked_on_the_page(
     organizer: Client, sender: Client, stranger: Client, meltemi: Team, phase: Phase, now: datetime
 ) -> None:
     fields = {"team": meltemi.pk, "until": written(now + 5 * HOUR), "zone": "UTC", "reason": "No power in Athens."}
-    organizer.post(f"{PAGE}phases/evaluation/grace/", fields)
+    organizer.post(f"{PAGE}phases/evaluation/extra-time/", fields)
     assert "Revoke extra time for Meltemi" in organizer.get(f"{PAGE}phases/").content.decode()
-    address = f"{PAGE}phases/evaluation/grace/{Grace.objects.get().pk}/revoke/"
+    address = f"{PAGE}phases/evaluation/extra-time/{ExtraTime.objects.get().pk}/revoke/"
     assert (sender.post(address).status_code, stranger.post(address).status_code) == (404, 404)
     assert "The extra time ends one hour from now" in organizer.post(address, follow=True).content.decode()
     again = organizer.post(address)
     assert again.status_code == 409
     assert "ends within an hour" in again.content.decode()
+
+
+@pytest.mark.parametrize("end", ["", "7/revoke/"])
+def test_old_forms_for_extra_time_lead_to_the_new_addresses(organizer: Client, end: str) -> None:
+    response = organizer.post(f"{PAGE}phases/evaluation/grace/{end}")
+    assert response.status_code == HTTPStatus.PERMANENT_REDIRECT
+    assert response["Location"] == f"{PAGE}phases/evaluation/extra-time/{end}"
 
 
 def test_scores_are_released_now_later_and_taken_back(

@@ -18,31 +18,31 @@ def one_hot(letters: str, ids: str = "") -> Matrix:
     return Matrix(list(ids) or [str(row) for row in range(len(letters))], CLASSES, values)
 
 
-def beside(gold: Answers, run: Answers) -> Comparison:
+def compared(gold: Answers, run: Answers) -> Comparison:
     return compare(LoadedGold(gold), run)
 
 
-def labels_beside(gold: str, run: str, ids: str = "") -> MatrixComparison:
-    comparison = beside(one_hot(gold), one_hot(run, ids))
+def compared_labels(gold: str, run: str, ids: str = "") -> MatrixComparison:
+    comparison = compared(one_hot(gold), one_hot(run, ids))
     assert isinstance(comparison, MatrixComparison)
     return comparison
 
 
 def test_confusion_by_hand() -> None:
-    matrix = confusion(labels_beside("NNNAAB", "NNAAAN"))
+    matrix = confusion(compared_labels("NNNAAB", "NNAAAN"))
     assert matrix.classes == CLASSES
     assert matrix.counts.tolist() == [[2, 1, 0], [0, 2, 0], [1, 0, 0]]
     assert matrix.table().as_csv().splitlines() == [",NO,A,B", "NO,2,1,0", "A,0,2,0", "B,1,0,0"]
 
 
 def test_items_left_out_have_a_column_of_their_own() -> None:
-    matrix = confusion(labels_beside("NAB", "NA", ids="01"))
+    matrix = confusion(compared_labels("NAB", "NA", ids="01"))
     assert matrix.classes == (*CLASSES, NO_ANSWER)
     assert matrix.counts.tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
 
 
 def test_a_gold_item_without_a_label_has_a_row_of_its_own() -> None:
-    matrix = confusion(labels_beside("N.", "NA"))
+    matrix = confusion(compared_labels("N.", "NA"))
     assert matrix.classes == (*CLASSES, NO_ANSWER)
     assert matrix.counts.tolist() == [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
 
@@ -50,7 +50,7 @@ def test_a_gold_item_without_a_label_has_a_row_of_its_own() -> None:
 def test_several_labels_have_no_confusion_but_a_table() -> None:
     gold = Matrix(["1", "2"], CLASSES, np.array([[False, True, True], [True, False, False]]))
     run = Matrix(["1", "2"], CLASSES, np.array([[False, True, False], [True, True, False]]))
-    comparison = beside(gold, run)
+    comparison = compared(gold, run)
     assert isinstance(comparison, MatrixComparison)
     with pytest.raises(ValueError, match="several labels"):
         confusion(comparison)
@@ -63,8 +63,8 @@ def test_by_class_and_confusion_as_scikit_learn_has_them() -> None:
     gold, run = (rng.choice([0, 1, 2], size=300, p=share) for share in ([0.5, 0.3, 0.2], [0.2, 0.4, 0.4]))
     ids = [str(row) for row in range(300)]
     for comparison in (
-        beside(Matrix(ids, ("x",), gold[:, None]), Matrix(ids, ("x",), run[:, None])),
-        labels_beside("".join("NAB"[code] for code in gold), "".join("NAB"[code] for code in run)),
+        compared(Matrix(ids, ("x",), gold[:, None]), Matrix(ids, ("x",), run[:, None])),
+        compared_labels("".join("NAB"[code] for code in gold), "".join("NAB"[code] for code in run)),
     ):
         assert isinstance(comparison, MatrixComparison)
         assert confusion(comparison).counts.tolist() == confusion_matrix(gold, run).tolist()
@@ -77,12 +77,12 @@ def test_a_columns_values_and_only_the_judged_cells() -> None:
     absent = np.array([[False, False], [False, True], [False, False]])
     gold = Matrix(["1", "2", "3"], ("HS", "TR"), np.array([[1, 1], [0, 0], [1, 0]]), absent)
     run = Matrix(["1", "2", "3"], ("HS", "TR"), np.array([[1, 0], [1, 1], [1, 0]]))
-    comparison = beside(gold, run)
+    comparison = compared(gold, run)
     assert isinstance(comparison, MatrixComparison)
     assert confusion(comparison).counts.tolist() == [[0, 1], [0, 2]]
     assert confusion(comparison, "TR").counts.tolist() == [[1, 0], [1, 0]]
     assert right(comparison).tolist() == [False, False, True]
-    assert right(beside(gold, gold)).tolist() == [True] * 3
+    assert right(compared(gold, gold)).tolist() == [True] * 3
 
 
 def test_labels_and_their_cooccurrence() -> None:
@@ -138,18 +138,18 @@ def test_disagreement_of_runs() -> None:
 def test_spans_are_right_when_every_offset_is() -> None:
     gold = Spans.of_offsets(["1", "2", "3"], np.array([3, 4, 7]), np.array([0, 2, 2, 3]))
     run = Spans.of_offsets(["3", "1", "2"], np.array([3, 4]), np.array([0, 0, 2, 2]))
-    comparison = beside(gold, run)
+    comparison = compared(gold, run)
     assert right(comparison).tolist() == [True, True, False]
     assert missed_by_all({"run": comparison}).by_answer == {"(none)": (0, 1), "1–5 characters": (1, 2)}
     long = Spans(["1", "2"], np.array([0, 9, 0]), np.array([4, 16, 40]), np.array([0, 2, 3]))
     nothing = Spans.of_offsets(["1", "2"], np.zeros(0, np.int64), np.array([0, 0, 0]))
-    missed = missed_by_all({"run": beside(long, nothing)}).by_answer
+    missed = missed_by_all({"run": compared(long, nothing)}).by_answer
     assert missed == {"11–20 characters": (1, 1), "21 or more characters": (1, 1)}
 
 
 def test_weights_are_neither_right_nor_wrong() -> None:
     soft = Matrix(["1"], ("A", "B"), np.array([[0.25, 0.75]]))
-    comparison = beside(soft, soft)
+    comparison = compared(soft, soft)
     assert isinstance(comparison, MatrixComparison)
     with pytest.raises(ValueError, match="correct or incorrect"):
         right(comparison)
