@@ -583,7 +583,7 @@ _APPLIED_PUSH = _PUSH.model_copy(update={"state": "applied", "applied_at": _CORR
 _ENTRY = AuditAnswer(
     at=datetime(2026, 5, 11, 9, 30, tzinfo=UTC),
     actor=_ORGANIZER,
-    verb="grant_grace",
+    verb="grant_extra_time",
     subject=f"phase {_PHASE}",
     detail={"team": _TEAM, "until": "2026-05-12T12:00:00+00:00", "reason": "An outage on our side."},
 )
