@@ -116,7 +116,10 @@ def generate(folder: Path, seed: int = 2022) -> None:
 
     rng = np.random.default_rng([seed, 1])
     write_lines(folder / "data/test.txt", _ids(id_columns))
-    write_table(folder / "data/test.csv", _sentences(rng, id_columns, gold), _COLUMNS)
+    sentences = _sentences(rng, id_columns, gold)
+    write_table(folder / "data/test.csv", sentences, _COLUMNS)
+    replies = ["yes" if replied else "no" for replied in sentences[2]]
+    write_table(folder / "data/test-replies.csv", [*id_columns, replies], (*_ID, "reply"))
     training = _training(rng, gold)
     shares = np.array(list(_TEST_COMMENTS.values())) / sum(_TEST_COMMENTS.values())
     sizes = []

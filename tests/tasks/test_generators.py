@@ -21,6 +21,7 @@ from scoring.baselines.tfidf import tfidf
 from scoring.gold.from_votes import span_gold, table_gold
 from scoring.gold.track_votes import agreement_of, columns_of, rules_of, with_none
 from scoring.gold.votes_file import read_marks, read_votes
+from scoring.score import load_gold
 from tasks import GENERATORS, build
 from tests.tasks.conftest import Built
 
@@ -253,6 +254,17 @@ def test_detests_gold_is_what_most_annotators_chose(built: Built) -> None:
         made = table_gold(read_votes(votes.file), rules, len(columns)).answers
         assert len(made.ids) == items
         assert made.values.tolist() == gold.loc[list(made.ids), list(columns)].to_numpy().tolist()
+
+
+def test_detests_slices_are_replies_and_other_sentences(built: Built) -> None:
+    folder = built["detests2022"].folder
+    sentences = rows(folder / "data/test.csv", ",")[1:]
+    replies = ["yes" if replied else "no" for _, _, replied, _ in sentences]
+    for gold in built["detests2022"].gold:
+        slices = load_gold(built["detests2022"], gold.track, gold.file).slices("reply")
+        assert {value: len(items) for value, items in slices.items()} == Counter(replies)
+    for line, reply in zip(rows(folder / "data/test-replies.csv", ",")[1:], replies, strict=True):
+        assert line[2] == reply
 
 
 def test_detests_test_sentences_have_no_labels_and_reply_to_earlier_ones(built: Built) -> None:
