@@ -6,6 +6,7 @@ import json
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
+from datetime import date
 from pathlib import Path
 from typing import IO, TypeVar
 from uuid import uuid4
@@ -385,21 +386,31 @@ class Portal:
         given = description | ({"fields": dict(fields)} if fields else {})
         return self._connection.send(Run, f"/tasks/{task}/runs/{run}/describe", given)
 
-    def leaderboard(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> Leaderboard:
+    def leaderboard(
+        self, task: str, track: str, *, phase: str = "", all_runs: bool = False, as_of: date | None = None
+    ) -> Leaderboard:
         """Return a track's leaderboard as you may see it, with each team's official run or with all runs.
 
-        By default, it is the leaderboard of the phase that its page shows first.
+        By default, it is the leaderboard of the phase that its page shows first. With `as_of`, it has only the runs
+        received by the end of this day (AoE).
         """
-        query = {"phase": phase, "runs": "all" if all_runs else "", "limit": 1000}
+        query = _board_query(phase, all_runs, as_of) | {"limit": 1000}
         pages = list(self._connection.pages(f"/tasks/{task}/leaderboards/{track}", **query))
         board = self._connection.converted(Leaderboard, {"rows": []} | pages[0])
         rows = [self._connection.converted(list[BoardRow], page.get("rows", [])) for page in pages]
         return msgspec.structs.replace(board, rows=[row for some in rows for row in some])
 
-    def leaderboard_csv(self, task: str, track: str, *, phase: str = "", all_runs: bool = False) -> bytes:
+    def leaderboard_csv(
+        self, task: str, track: str, *, phase: str = "", all_runs: bool = False, as_of: date | None = None
+    ) -> bytes:
         """Return the leaderboard as CSV, as its page exports it, by default of the phase that its page shows first."""
-        query = {"phase": phase, "runs": "all" if all_runs else ""}
+        query = _board_query(phase, all_runs, as_of)
         return self._connection.ask("GET", f"/tasks/{task}/leaderboards/{track}.csv", query=query).data
+
+
+def _board_query(phase: str, all_runs: bool, as_of: date | None) -> dict[str, str | int]:
+    """Return the parameters that select a leaderboard. Empty ones are not sent."""
+    return {"phase": phase, "runs": "all" if all_runs else "", "as_of": as_of.isoformat() if as_of else ""}
 
 
 def _keep_others(packed: zipfile.ZipFile, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Functions for the three most common uses of a portal, for notebooks."""
 
 import os
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +53,13 @@ def submit(
 
 
 def leaderboard(
-    task: str, track: str, *, phase: str = "", all_runs: bool = False, portal: Portal | None = None
+    task: str,
+    track: str,
+    *,
+    phase: str = "",
+    all_runs: bool = False,
+    as_of: date | None = None,
+    portal: Portal | None = None,
 ) -> Leaderboard:
     """Call `Portal.leaderboard`. `to_pandas` converts the result to a DataFrame."""
-    return (portal or Portal()).leaderboard(task, track, phase=phase, all_runs=all_runs)
+    return (portal or Portal()).leaderboard(task, track, phase=phase, all_runs=all_runs, as_of=as_of)

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from datetime import date
 
 from agon.answers import Leaderboard
 from agon.commands import chosen_task, declare, known, note, portal_of, show, table
@@ -22,6 +23,9 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         help="phase (default: the last closed phase with public scores, as on the leaderboard's page)",
     )
     parser.add_argument("--all", action="store_true", help="list all runs, not only each team's official run")
+    parser.add_argument(
+        "--as-of", type=_day, metavar="DATE", help="only runs received by the end of this day (AoE), such as 2027-05-20"
+    )
     parser.add_argument("--csv", action="store_true", help="print CSV with unrounded scores")
     declare(parser, run)
 
@@ -44,11 +48,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _print(portal: Portal, task: str, track: str, options: argparse.Namespace) -> None:
     if options.csv:
-        content = portal.leaderboard_csv(task, track, phase=options.phase, all_runs=options.all)
+        content = portal.leaderboard_csv(task, track, phase=options.phase, all_runs=options.all, as_of=options.as_of)
         text = content.decode(errors="replace")
         print(spelled_out(text) if sys.stdout.isatty() else text, end="")
         return
-    board = portal.leaderboard(task, track, phase=options.phase, all_runs=options.all)
+    board = portal.leaderboard(task, track, phase=options.phase, all_runs=options.all, as_of=options.as_of)
     if board.hidden_reason:
         note(board.hidden_reason)
     show(options, board, lambda: f"{_phase(portal, board)}\n\n{_text(board)}")
@@ -58,6 +62,13 @@ def _phase(portal: Portal, board: Leaderboard) -> str:
     """Name the phase that is shown, and the others."""
     others = ", ".join(one.slug for one in portal.phases(board.shared_task) if one.slug != board.phase)
     return f"Phase: {board.phase}.{f' For another phase, use --phase: {others}.' if others else ''}"
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a date. Use a date such as 2027-05-20.") from None
 
 
 def _only_track(portal: Portal, task: str) -> str:

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import zipfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
 
@@ -105,6 +105,20 @@ def test_the_leaderboard_names_its_phase_and_the_others(agon: Typed, team: Team,
     assert late not in agon.out
     assert agon("leaderboard", "tiny/one", "--phase", "post").startswith("Phase: post.")
     assert late in agon.out
+
+
+def test_a_leaderboard_of_an_earlier_date(agon: Typed, team: Team, at: Clock) -> None:
+    send_run(team, GOOD, 1, EVALUATION)
+    work_off(EVALUATION)
+    at(RELEASE)
+    board = ("leaderboard", "tiny/one", "--phase", "evaluation", "--as-of")
+    for day, is_listed in ((EVALUATION - timedelta(days=2), False), (EVALUATION, True)):
+        for options in ((), ("--csv",)):
+            assert (NAME in agon(*board, f"{day:%Y-%m-%d}", *options)) == is_listed
+    with pytest.raises(SystemExit, match=r"^2$"):
+        agon(*board, "20.5.2027")
+    agon("whoami")  # to get the output
+    assert "20.5.2027 is not a date. Use a date such as 2027-05-20." in agon.err
 
 
 def test_leaderboards_as_csv_and_json(agon: Typed, team: Team, at: Clock) -> None:
