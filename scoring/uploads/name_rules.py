@@ -309,6 +309,24 @@ def _fields_of(naming: Naming, slug: str) -> dict[str, str] | None:
     return values and {name: naming.spellings(name).get(value, value) for name, value in values.items()}
 
 
+def spelled_tracks(definition: Definition) -> list[str]:
+    """Return each track as file names spell it.
+
+    Fields that file names join are joined in the same way: `task1_hard` for `{task}_{context}_{team}`. If they are
+    apart, as in `{task}_{team}_{context}`, the pattern of the track's slug joins them.
+    """
+    naming = definition.naming
+    run, slug = Pattern(naming.run), Pattern(naming.track)
+    own = slug.fields | {"track"}
+    field = f"\\{{(?:{'|'.join(own)})\\}}"
+    joined = re.search(rf"{field}(?:[^\[\]{{}}/]*{field})*", naming.run)
+    shown = Pattern(joined[0]) if joined else slug
+    if not shown.fields >= run.required & own:
+        shown = slug
+    spelled = (shown.names(_fields_of(naming, track.slug) or {}) or [track.slug] for track in definition.tracks)
+    return list(dict.fromkeys(names[0] for names in spelled))
+
+
 def _values_of(naming: Naming, slug: str) -> dict[str, str] | None:
     """Return the values that a track's fields have in its slug, or None if the slug does not match the pattern."""
     pattern = Pattern(naming.track)

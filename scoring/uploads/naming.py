@@ -11,7 +11,7 @@ from pathlib import Path
 from scoring.definition import Definition
 from scoring.limits import NAME_CHARACTERS
 from scoring.reports.problems import Report
-from scoring.uploads.name_rules import ArchiveRule, NameReading, Rule, RunRule, UsedNumbers
+from scoring.uploads.name_rules import ArchiveRule, NameReading, Rule, RunRule, UsedNumbers, spelled_tracks
 from scoring.uploads.patterns import Pattern
 
 COMPARED = 10  # number of valid names compared letter by letter, after a quick preselection
@@ -157,8 +157,7 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
         part = part if named.value else "without-file"
         found, expected = named.value or files.field, ", ".join(files.spelled_values)
     elif part == "track":
-        aliases = rule.definition.naming.spellings("track") if "track" in rule.pattern.fields else {}
-        expected = ", ".join(aliases.get(track.slug, track.slug) for track in rule.definition.tracks)
+        expected = ", ".join(spelled_tracks(rule.definition))
     report.error(f"name-{part}", file=named.name, found=found, expected=expected, suggestion=suggestion)
 
 

@@ -331,6 +331,36 @@ def test_tracks_are_named_as_file_names_spell_them(tiny: Definition) -> None:
     assert str(problem.expected).startswith("E-C_en, E-C_es, V-Reg_en, task3-table")
 
 
+@pytest.mark.parametrize(
+    ("run", "name", "spelled"),
+    [
+        (
+            "{task}_{context}_{team}.txt",
+            "SubTask_9_hard_Lak.txt",
+            "SubTask_1_hard, SubTask_2_hard, SubTask_1_soft, task3_table",
+        ),
+        (
+            "{context}-{task}-{team}.txt",
+            "hard-SubTask_9-Lak.txt",
+            "hard-SubTask_1, hard-SubTask_2, soft-SubTask_1, table-task3",
+        ),
+        (
+            "{task}_{team}_{context}.txt",
+            "SubTask_9_Lak_hard.txt",
+            "SubTask_1-hard, SubTask_2-hard, SubTask_1-soft, task3-table",
+        ),
+    ],
+)
+def test_tracks_of_several_fields_are_named_as_file_names_spell_them(
+    tiny: Definition, run: str, name: str, spelled: str
+) -> None:
+    aliases = {"task": {"task1": "SubTask_1", "task2": "SubTask_2"}}
+    definition = named_by(tiny, run=run, track="{task}-{context}", aliases=aliases, numbers=())
+    [problem] = naming.explain(definition, name, None).report
+    assert problem.code == "name-track"
+    assert str(problem.expected).startswith(spelled)
+
+
 def test_a_team_name_in_the_wrong_case_is_an_error_of_the_team(tiny: Definition) -> None:
     definition = replace(named_by(tiny, run="{track}_{team}.txt", numbers=()), team=replace(tiny.team, name="[A-Z]+"))
     [problem] = naming.explain(definition, "task1-hard_lak.txt", None).report
