@@ -60,7 +60,7 @@ tracks:
 {tracks}
 naming:
   archive: "hostile_{{team}}"
-  run: "{{task}}_{{context}}_{{team}}_{{number}}[.txt]"
+  run: "{{task}}_{{context}}_{{team}}_{{number}}[.zip][.txt]"
   track: "{{task}}-{{context}}"
   number: [1, 2, 3]
 phases:

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.engine import engine_milliseconds
 from benchmarks.exist_runs import Variant, build_variants, write_run
 from benchmarks.scoring_report import BenchmarkFigures, ChrF, EntityF1, Growth, VariantLine, as_text, write_page
 
@@ -82,6 +83,7 @@ def _measure(scratch: Path, peer_python: str, repeats: int) -> BenchmarkFigures:
         entities=_entities(scratch),
         chrf=_chrf(scratch),
         load=load,
+        engine_ms=median(engine_milliseconds(folder)),
     )
 
 

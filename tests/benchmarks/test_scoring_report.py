@@ -23,6 +23,7 @@ def figures() -> BenchmarkFigures:
         entities=EntityF1(ours=0.002, reading=0.02, peer=0.05),
         chrf=ChrF(ours=0.21, peer=0.2),
         load=0.5,
+        engine_ms=16.25,
     )
 
 
@@ -40,6 +41,7 @@ def test_the_contract_reports_the_worst_of_each(figures: BenchmarkFigures) -> No
         "chrf_overhead": 0.05,
         "tie_groups_seconds": 4.0,
         "tie_groups_mb": 300,
+        "engine_ms": 16.25,
     }
 
 
@@ -47,7 +49,9 @@ def test_page_shows_the_printed_figures(figures: BenchmarkFigures, tmp_path: Pat
     write_page(figures, tmp_path)
     page = (tmp_path / "scoring.md").read_text(encoding="utf-8")
     assert "| task1-hard | 2.00 | 4.00 | 1,500.00 | 750 |" in page
+    assert "in a single process, was\n16.2. To compare" in page
     assert "750" in as_text(figures)
+    assert as_text(figures).endswith("check and score in process 16.2 ms of CPU")
     chart = ElementTree.parse(tmp_path / "scoring.svg").getroot()
     bars = [float(shape.get("width", 0)) for shape in chart.iter() if shape.get("height") == "24"]
     assert bars == pytest.approx([460, 460 * 600 / 750])
