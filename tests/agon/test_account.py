@@ -104,6 +104,7 @@ def test_a_revoked_token_is_rejected(agon: Typed) -> None:
     assert agon.err.endswith("To sign in again, correct AGON_TOKEN, or unset it and use “agon login”.\n")
 
 
+@pytest.mark.slow
 def test_the_token_is_not_shown_at_a_terminal(token: str, portal: str) -> None:
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "agon", "login", portal, "--with-token"]

@@ -165,6 +165,7 @@ def test_errors_from_python_are_of_their_kind(agon: Typed, portal: str, team: Te
     assert nothing.value.code == "not_found"
 
 
+@pytest.mark.slow
 def test_lists_have_no_pages(agon: Typed, team: Team, at: Clock) -> None:
     for number in (1, 2, 3):
         send_run(team, GOOD, number, EVALUATION)

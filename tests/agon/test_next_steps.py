@@ -142,6 +142,7 @@ def test_a_question_without_an_answer_is_named_with_its_key(agon: Typed, gated: 
     agon(*create, "--answer", "use=research", "--answer", "kind=company")
 
 
+@pytest.mark.slow
 def test_a_missing_run_field_is_named_with_its_option(
     agon: Typed, task: SharedTask, folder: Path, worker: None
 ) -> None:

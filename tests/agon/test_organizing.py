@@ -63,6 +63,7 @@ def test_the_help_names_each_template(capsys: pytest.CaptureFixture[str]) -> Non
     assert ", ".join(TEMPLATE_NAMES) in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.slow
 def test_the_wheel_makes_a_folder_without_a_network(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(wheel().content)) as packed:
         packed.extractall(tmp_path / "installed")
@@ -77,6 +78,7 @@ def test_the_wheel_makes_a_folder_without_a_network(tmp_path: Path) -> None:
     assert (tmp_path / "installed/agon/templates/ssa2023/task.yaml").is_file()
 
 
+@pytest.mark.slow
 def test_all_problems_of_a_folder_are_listed_each_with_its_file(agon: Typed) -> None:
     agon("task", "new", "mine", "--like", "ssa2023")
     text = Path("mine/task.yaml").read_text()

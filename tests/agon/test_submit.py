@@ -42,6 +42,7 @@ def run() -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_run_is_submitted_and_waited_for(agon: Typed, run: Path, worker: None) -> None:
     found = agon.json("submit", run, "-t", "tiny", "--wait=60", "--yes", "-m", "SVM on n-grams")
     assert (found["ok"], found["state"], found["problems"]) == (True, "accepted", [])
@@ -86,6 +87,7 @@ def test_tracks_named_in_a_file_name(name: str, named: list[str]) -> None:
     assert _tracks_named_in(name, ["en", "en-a", "task1-hard", "task1-soft"]) == named
 
 
+@pytest.mark.slow
 def test_the_summary_names_the_submission_that_is_replaced(agon: Typed, run: Path, team: Team) -> None:
     Phase.objects.filter(slug="evaluation").update(max_submissions=1, run_numbers="free")
     agon("submit", run, "--yes")
@@ -249,6 +251,7 @@ BROKEN = {
 BROKEN["tiny_Meltemi_broken.zip"] = BROKEN["tiny_Meltemi.zip"].replace(b"{}", b"[]", 1)  # with the old checksum
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 def test_the_report_is_the_same_by_page_api_command_line_and_worker(agon: Typed, team: Team, name: str) -> None:
     path = Path(name.replace("_broken", ""))

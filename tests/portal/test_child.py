@@ -149,6 +149,7 @@ def test_the_parent_of_children_is_small_and_knows_no_secret(monkeypatch):
     assert {line.partition("=")[0] for line in environment} <= {*ENVIRONMENT, "OMP_NUM_THREADS"}
 
 
+@pytest.mark.slow
 def test_another_server_replaces_one_that_died():
     run_limited(os.getpid)
     first = fork_server().pid

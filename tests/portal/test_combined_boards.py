@@ -82,6 +82,7 @@ def shown(tiny, viewer=STRANGER, at=RELEASE, slug="mean"):
     return next((one for one in found if one.rule.slug == slug), None)
 
 
+@pytest.mark.slow
 def test_a_mean_score_has_intervals_and_groups_from_the_background(ranked):
     assert shown(ranked).comparison is None
     compare(ranked)
@@ -103,6 +104,7 @@ def test_a_mean_score_has_intervals_and_groups_from_the_background(ranked):
     assert not CombinedBoard.objects.filter(slug="points").exists()
 
 
+@pytest.mark.slow
 def test_what_is_compared_when(ranked):
     assert due(EVALUATION) == set()  # open and hidden, so no one can see it
     assert due(RELEASE) == set()  # the boards come first
@@ -129,6 +131,7 @@ def test_what_is_compared_when(ranked):
     assert CombinedBoard.objects.get(slug="mean").revision == before + 1
 
 
+@pytest.mark.slow
 def test_they_are_not_shown_with_other_runs_rules_or_gold(ranked):
     compare(ranked)
     submit(ranked.teams.get(name="Meltemi"), {"one": GOOD}, 2)
@@ -145,6 +148,7 @@ def test_they_are_not_shown_with_other_runs_rules_or_gold(ranked):
         assert shown(ranked).comparison is None
 
 
+@pytest.mark.slow
 def test_a_ranking_that_is_gone_is_deleted(ranked):
     compare(ranked)
     CombinedBoard.objects.filter(slug="mean").update(slug="former")
@@ -152,6 +156,7 @@ def test_a_ranking_that_is_gone_is_deleted(ranked):
     assert not CombinedBoard.objects.filter(slug="former").exists()
 
 
+@pytest.mark.slow
 def test_the_page_the_exports_and_the_paper_files_show_them(ranked, client):
     compare(ranked)
     low, high = shown(ranked).rows[0].interval
@@ -174,6 +179,7 @@ def test_the_page_the_exports_and_the_paper_files_show_them(ranked, client):
     assert f"{low:.4f} to {high:.4f} & A" in entries.read("tables/overall-mean.tex").decode()
 
 
+@pytest.mark.slow
 def test_nothing_is_shown_before_the_release(ranked, client):
     compare(ranked)
     found = CombinedBoard.objects.get(slug="mean").comparison["intervals"].values()
@@ -196,6 +202,7 @@ def test_nothing_is_shown_before_the_release(ranked, client):
         assert not [one for one in secrets if one in text]
 
 
+@pytest.mark.slow
 def test_nothing_is_shown_while_scores_are_shown_in_steps(ranked):
     compare(ranked)
     ranked.phases.update(ladder_step=0.05, closes=None)

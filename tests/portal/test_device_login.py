@@ -301,6 +301,7 @@ def test_the_page_says_that_a_second_factor_is_missing(browser: Client) -> None:
     assert DeviceLogin.objects.get().state == "waiting"
 
 
+@pytest.mark.slow
 def test_guesses_are_limited(browser: Client) -> None:
     assert browser.get("/device/").status_code == 200
     for _ in range(60):

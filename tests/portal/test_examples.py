@@ -78,6 +78,7 @@ def found(task: SharedTask) -> Examples:
     return shown.examples
 
 
+@pytest.mark.slow
 def test_examples_are_shown_with_the_labels_of_the_runs(task: SharedTask) -> None:
     (row,) = found(task).rows
     assert (row.id, row.cells) == ("a", ["Women & men"])

@@ -164,6 +164,7 @@ def test_before_the_release_no_one_has_seen_what_changes(field, organizer):
     assert not BoardChange.objects.filter(board__phase__slug="evaluation").exists()
 
 
+@pytest.mark.slow
 def test_an_earlier_gold_comes_back_with_its_own_sentence(field, organizer):
     apply_gold(organizer, previewed(field, organizer), POST, note=NOTE)
     work_off(POST)

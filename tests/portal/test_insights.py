@@ -110,6 +110,7 @@ def test_the_pages_once_released(field: SharedTask) -> None:
     assert f'href="/tasks/{field.slug}/paper/evaluation/"' in page.content.decode()
 
 
+@pytest.mark.slow
 def test_the_pack_s_tables_are_the_board_s(field: SharedTask) -> None:
     archive = pack_of(field)
     rows = json.loads(archive.read("data/one.json"))["rows"]

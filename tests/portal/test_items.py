@@ -124,6 +124,7 @@ def test_items_are_public_once_every_phase_that_scores_them_has_closed_with_publ
     assert is_public(POST + timedelta(hours=1))
 
 
+@pytest.mark.slow
 def test_the_run_s_page_has_its_items_and_filters_them(published: SharedTask) -> None:
     work_on_items(RELEASE)
     whole = page_of(published)
@@ -154,6 +155,7 @@ def test_runs_are_compared_item_by_item(published: SharedTask) -> None:
     assert missed(published) == ["c"]
 
 
+@pytest.mark.slow
 def test_a_run_whose_file_is_away_is_tried_until_it_is_back(published: SharedTask) -> None:
     file = stored_path(Run.objects.get(name="one_Ostro_1.json").file_sha256)
     away = file.rename(file.with_suffix(".away"))

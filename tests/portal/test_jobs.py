@@ -31,6 +31,7 @@ def hint(job, row):
     return f"portal.{job}", f"('{row.pk}',)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("queues", "niceness"), [("", 10), ("scoring,bulk", 10), ("mail", 10), ("bulk", 19)])
 def test_a_worker_gives_way_within_its_session_and_as_one_of_many(queues, niceness):
     start = f"import portal.celery as c; c.celeryd_init.send(None, options={{'queues': {queues!r}}}); import os; "

@@ -250,6 +250,7 @@ def test_board_opens_with_the_last_result(field):
     assert default_phase(phases, POST).slug == "evaluation"  # a phase with results comes before later phases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", ["official", "all"])
 def test_a_hundred_runs_ask_as_much_as_one(tiny, runs):
     team = new_team(tiny, "Meltemi")

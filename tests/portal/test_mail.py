@@ -72,6 +72,7 @@ def test_a_row_becomes_a_message_once(approved, smtp):
     assert outbox.due(EVALUATION + timedelta(days=1)) == []
 
 
+@pytest.mark.slow
 def test_what_can_never_be_sent_is_given_up_after_two_days(approved, smtp):
     smtp.stop()
     for attempt in range(outbox.ATTEMPTS + 2):

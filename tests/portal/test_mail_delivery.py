@@ -54,6 +54,7 @@ def test_a_mail_server_that_is_down_is_tried_again_until_it_is_up(row, smtp):
     assert len(smtp.mails) == 1
 
 
+@pytest.mark.slow
 def test_an_outage_is_survived_for_two_days(row, smtp):
     smtp.stop()
     at, tried = EVALUATION, []

@@ -144,6 +144,7 @@ DATA = re.compile(  # what is the same in all languages: names, numbers, address
 NO_SCORES = re.compile(r"[0-9a-f]{16,}|[0-9a-f-]{36}|mails/stop/\S+|<style>.*?</style>|style=\"[^\"]*\"", re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != "en"])
 def test_every_line_is_in_the_reader_s_language(world, language):
     for kind in KINDS:
@@ -164,6 +165,7 @@ def printed_scores():
     return short | {form.replace(".", ",") for form in short} | {f"{value:.1%}" for value in values}
 
 
+@pytest.mark.slow
 def test_no_mail_of_any_kind_holds_a_score_before_its_release(world):
     for language in LANGUAGES:
         for kind in KINDS:

@@ -151,6 +151,7 @@ def test_a_rejected_upload_replaces_nothing(team):
     assert counting(team) == ["one_Meltemi_1.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_the_newest_counts_in_whatever_order_they_are_checked(team, order):
     uploads = [upload(team, "one_1", "two_1", minutes=minutes) for minutes in range(3)]
@@ -287,6 +288,7 @@ def test_simultaneous_uploads_are_all_kept_and_one_counts(team):
     assert Submission.objects.filter(state="accepted").count() == 4
 
 
+@pytest.mark.slow
 def test_pages_say_what_is_replaced(client, team):
     client.force_login(captain(team))
     page = reverse("submit", args=["tiny"])

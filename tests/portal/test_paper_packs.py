@@ -97,6 +97,7 @@ def test_one_state_of_the_boards_is_built_once(field):
     assert not build_pack(*packs, at)
 
 
+@pytest.mark.slow
 def test_a_change_of_the_boards_asks_for_another_pack_and_the_old_one_goes(field):
     at, phase = database_now(), phase_of(field)
     old = request_pack(phase, None, at)

@@ -228,6 +228,7 @@ def teams_shown(shared_task, at, phase="evaluation"):
     return [row.team for row in board(shared_task, at, phase, viewer=AnonymousUser(), baselines=False).rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("way", "is_last"), [("withdraw", False), ("leave", True)])
 def test_a_team_withdrawn_while_a_phase_is_open_leaves_its_board_and_is_marked(meltemi, way, is_last):
     organizer_of(meltemi.shared_task)

@@ -21,6 +21,7 @@ def elsewhere(settings, tmp_path, which):
     settings.STORAGES = settings.STORAGES | {which: place}
 
 
+@pytest.mark.slow
 def test_a_machine_that_has_all(tiny):
     assert [missing_for(lane) for lane in Lane] == [[], [], []]
 
@@ -29,6 +30,7 @@ def test_a_portal_without_shared_tasks_lacks_nothing(db):
     assert missing_for(Lane.SCORING) == []
 
 
+@pytest.mark.slow
 def test_a_machine_without_data(tiny, settings, tmp_path):
     elsewhere(settings, tmp_path, "data")
     for lane in Lane:
@@ -43,6 +45,7 @@ def test_a_machine_whose_data_cannot_be_written(tiny, settings, tmp_path):
     assert sentence == "Data can't be stored (Not a directory). Check AGON_STATE or AGON_S3_…"
 
 
+@pytest.mark.slow
 def test_a_machine_without_gold(tiny, settings, tmp_path):
     elsewhere(settings, tmp_path, "gold")
     (sentence,) = missing_for(Lane.SCORING)
@@ -50,6 +53,7 @@ def test_a_machine_without_gold(tiny, settings, tmp_path):
     assert missing_for(Lane.MAIL) == []
 
 
+@pytest.mark.slow
 def test_a_machine_without_the_key(tiny, settings):
     settings.GOLD_PUBLIC_KEY = "0" * 64
     assert missing_for(Lane.BULK) == ["The gold key is missing. Set AGON_GOLD_PRIVATE_KEY_FILE."]

@@ -60,6 +60,7 @@ def changed(folder: Path) -> set[str]:
     return {stored_name(file_sha256(path))}
 
 
+@pytest.mark.slow
 def test_files_of_a_rejected_push_are_deleted_after_some_days(
     place: type, tiny: SharedTask, organizer: User, tiny_folder: Path
 ) -> None:
@@ -77,6 +78,7 @@ def test_files_of_a_rejected_push_are_deleted_after_some_days(
     assert (names(), push.files) == (before, [])
 
 
+@pytest.mark.slow
 def test_files_that_a_row_needs_are_kept(place: type, tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
     (new,) = changed(tiny_folder)
     rejected, ready = (pushed(organizer, packed(tiny_folder), tiny, LATER) for _ in range(2))
@@ -103,6 +105,7 @@ def test_a_run_with_the_same_content_keeps_the_file(
     assert definition_name(push.prepared["sha256"]) not in names()
 
 
+@pytest.mark.slow
 def test_a_deleted_draft_leaves_no_files(place: type, creator: User, tiny_folder: Path) -> None:
     before = names()
     task = pushed(creator, packed(tiny_folder)).shared_task

@@ -420,6 +420,7 @@ def test_the_sweep_finds_pushes_and_gives_up_after_an_hour(creator: User, tiny_f
     assert set(gold_objects().names()) == before
 
 
+@pytest.mark.slow
 def test_a_result_that_cannot_be_recorded_waits_longer_each_time(
     creator: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,6 +113,7 @@ def test_all_is_well(run, tiny):
     assert output.getvalue() == "No differences.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", BREAKS)
 def test_every_kind_of_difference_is_found(run, tiny, what):
     BREAKS[what](run)
@@ -136,6 +137,7 @@ def test_work_that_no_worker_claims_is_found(meltemi, tiny):
     assert "stuck" in codes(tiny, EVALUATION + 3 * STUCK)
 
 
+@pytest.mark.slow
 def test_the_sample_is_what_the_seed_says(run, tiny, monkeypatch):
     seen = []
     monkeypatch.setattr("portal.evaluation.reconcile.compute", lambda run, gold: seen.append(run.pk) or 1 / 0)
@@ -145,6 +147,7 @@ def test_the_sample_is_what_the_seed_says(run, tiny, monkeypatch):
     assert seen[0] == seen[1] != seen[2]
 
 
+@pytest.mark.slow
 def test_the_night_mails_administrators_once(run, tiny, caplog):
     administrator = person("Ada")
     administrator.is_staff = True

@@ -68,6 +68,7 @@ def test_beyond_the_limit_no_names_are_read(meltemi, monkeypatch):
         submit(captain(meltemi), phase, EVALUATION, **bad)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["submit", "validate"])
 @pytest.mark.parametrize("name", ["no_such_name.json", "one_Meltemi_1.json"])
 def test_ten_bad_files_in_a_row_on_a_page_are_limited(unlimited, page, name):

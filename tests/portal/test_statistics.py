@@ -143,6 +143,7 @@ def test_parts_count_where_the_whole_is_1() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_pack_and_the_pages_show_them(sliced: SharedTask) -> None:
     archive = pack_of(sliced)
     tables = {name: archive.read(f"tables/{name}.tex").decode() for name in TABLES}
@@ -234,6 +235,7 @@ def test_a_metric_of_all_runs_is_drawn_by_track_with_the_mean(paired: SharedTask
     assert b"stroke-dasharray" in render(figure, "svg")
 
 
+@pytest.mark.slow
 def test_the_figure_of_all_tracks_is_on_the_page_and_in_the_pack_once_the_scores_are_public(paired: SharedTask) -> None:
     address = "/tasks/tiny/leaderboard/by-track.svg?phase=evaluation"
     assert f'src="{address}' in Client().get("/tasks/tiny/leaderboard/?phase=evaluation").content.decode()
@@ -248,6 +250,7 @@ def test_the_figure_of_all_tracks_is_on_the_page_and_in_the_pack_once_the_scores
     assert Client().get(address).status_code == 404
 
 
+@pytest.mark.slow
 def test_the_figure_of_all_tracks_has_an_address_for_every_metric(tiny_folder: Path, db: None) -> None:
     with_figure_of("accuracy@language=es", tiny_folder)
     page = Client().get("/tasks/tiny/leaderboard/?phase=evaluation").content.decode()

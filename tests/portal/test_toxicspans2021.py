@@ -42,6 +42,7 @@ def toxic_spans(db: None, shared: Path, tmp_path: Path) -> SharedTask:
     return shared_task
 
 
+@pytest.mark.slow
 def test_published_scores_come_out(toxic_spans, shared, client):
     runs = shared / "conformance" / "toxicspans2021" / "runs"
     for team, folder in {"Nothing": "test_all_empty", "Everything": "test_all_chars"}.items():

@@ -269,6 +269,7 @@ def test_errors_of_a_definition_come_in_the_order_of_its_lines(folder: Path) -> 
     assert len(lines) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["schema"], ["check", "--task", "FOLDER", "--json", "FILE"]])
 def test_a_reader_that_has_left_ends_it_quietly(folder: Path, words: list[str]) -> None:
     """For example, `head` closes the pipe early in `agon schema | head`."""

@@ -59,6 +59,7 @@ def test_exist_teams_have_one_submission(root: Path) -> None:
 ENDED = {"toxicspans2021": datetime(2021, 1, 31, 23, tzinfo=UTC), "detests2022": datetime(2023, 1, 1, tzinfo=UTC)}
 
 
+@pytest.mark.slow
 def test_the_last_phase_shows_scores_at_once_and_stays_open_unless_the_gold_of_its_items_is_public(
     definition: Definition,
 ) -> None:

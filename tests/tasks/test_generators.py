@@ -37,11 +37,13 @@ def rows(path: Path, separator: str) -> list[list[str]]:
     return [line.split(separator) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", GENERATORS)
 def test_the_same_bytes_every_time(slug: str, built: Built, tmp_path: Path) -> None:
     assert digest(build(slug, tmp_path)) == digest(built[slug].folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", GENERATORS)
 def test_another_seed_makes_other_data(slug: str, built: Built, tmp_path: Path) -> None:
     GENERATORS[slug](tmp_path, seed=1)
@@ -277,6 +279,7 @@ def test_detests_test_sentences_have_no_labels_and_reply_to_earlier_ones(built: 
     assert 400 < sum(bool(line[2]) for line in lines) < 800
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["test", "dev"])
 def test_hateval_gold_is_the_majority_of_crowd_and_experts(built: Built, split: str, tmp_path: Path) -> None:
     definition = built["hateval2019"]

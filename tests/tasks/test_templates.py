@@ -44,6 +44,7 @@ def test_its_baselines_are_scored(template: str, tmp_path: Path) -> None:
                 assert score(definition, gold.track, run, gold=gold.file, split=gold.split).report.ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", CASES, ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_scores_are_those_of_the_official_scorer(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pytest
+
 from scoring import Definition, check_upload, score
 from scoring.analysis.details import details
 from scoring.check import read_answers
@@ -24,6 +26,7 @@ def bits(result: Result, metrics: Sequence[MetricSpec]) -> tuple[object, ...]:
     return scores, result.flags, details(result.comparison, metrics)
 
 
+@pytest.mark.slow
 def test_read_then_scored(definition: Definition, tmp_path: Path) -> None:
     compared = kept = 0
     for gold in definition.gold:

@@ -52,6 +52,7 @@ def member(meltemi):
     return Script(captain(meltemi), "read")
 
 
+@pytest.mark.slow
 def test_a_task_with_its_tracks_phases_and_limits(meltemi, member):
     send_run(meltemi, GOOD, 1, EVALUATION)
     task = member("/tasks/tiny").json()
@@ -285,6 +286,7 @@ def test_the_folder_is_the_pages(tiny):
     assert Script()("/tasks/tiny/folder.zip").content == Client().get("/tasks/tiny/folder.zip").content
 
 
+@pytest.mark.slow
 def test_the_official_run_of_each_team_is_marked_as_on_the_page(tiny, meltemi):
     bora = new_team(tiny, "Bora")
     for team, values, number in ((meltemi, GOOD, 1), (meltemi, PERFECT, 2), (bora, GOOD, 1)):
@@ -302,6 +304,7 @@ def test_the_official_run_of_each_team_is_marked_as_on_the_page(tiny, meltemi):
     assert [(one["name"], one["is_official"]) for one in first] == [("one_Meltemi_2.json", True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("official", "expected"), [("all", {1, 2, 3}), ("best", {2}), ("last", {3}), ("chosen", {1}), ("unchosen", {3})]
 )

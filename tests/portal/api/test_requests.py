@@ -184,6 +184,7 @@ def test_while_nothing_can_be_saved_a_script_gets_retry_after(gated, monkeypatch
     assert answer.headers["Retry-After"] == "60"
 
 
+@pytest.mark.slow
 def test_every_code_has_its_page(client, db):
     codes = {*every_error(), *(one.code for one in OWN_ERRORS), "missing-items"}
     assert GONE.code in codes
@@ -205,6 +206,7 @@ def test_a_list_continues_on_the_next_page(tiny, gated):
     assert {one["slug"] for page in (first, second) for one in page.json()["items"]} == {"tiny", "gated"}
 
 
+@pytest.mark.slow
 def test_the_specification_is_there_to_read_and_to_use(client, db):
     found = client.get("/api/v1/openapi.json").json()
     assert found["openapi"].startswith("3.1")

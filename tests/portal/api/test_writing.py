@@ -101,6 +101,7 @@ def test_the_same_key_gives_the_same_submission(member):
     assert problem(member(path, "POST", run_file(PERFECT))) == (409, "run_number_taken")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("official", ["all", "best", "last", "chosen"])
 def test_a_submission_needs_few_statements(member, meltemi, official):
     Phase.objects.update(official=official)

@@ -37,6 +37,7 @@ def test_the_right_password_is_not_enough(gated, reader, password, smtp):
     assert status(reader) == 403
 
 
+@pytest.mark.slow
 def test_wrong_guesses_shut_the_account_and_not_the_team(gated, reader, password):
     for number in range(1, GUESSES + 1):
         answer = reader.post(PASSWORD_PAGE, {"password": f"guess {number}"}).status_code

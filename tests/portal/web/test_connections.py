@@ -53,6 +53,7 @@ def test_without_it_the_connection_would_stay_open(transactional_db: None) -> No
     opened.close()
 
 
+@pytest.mark.slow
 def test_the_web_server_closes_them(tmp_path: Path) -> None:
     code = (
         "import portal.wsgi; from django.db.backends.signals import connection_created\n"

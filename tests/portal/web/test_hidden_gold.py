@@ -67,6 +67,7 @@ def test_before_the_release_no_byte_depends_on_a_score(field: SharedTask, at: Cl
     assert everything(field, people[0]) != before[0]
 
 
+@pytest.mark.slow
 def test_all_pages_and_exports_flip_at_the_same_moment(field: SharedTask, sender: Client, at: Clock) -> None:
     ours = Run.objects.get(team__name="Meltemi")
     pages = {"runs": reverse("team_runs", args=["tiny"]), "run": reverse("run", args=[ours.pk])}

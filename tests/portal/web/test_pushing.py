@@ -35,6 +35,7 @@ def judged() -> TaskPush:
     return push
 
 
+@pytest.mark.slow
 def test_from_a_zip_to_an_open_task(page: Client, tiny_folder: Path) -> None:
     assert "New task" in page.get("/").content.decode()
     answer = page.post("/organize/new/", {"file": zip_of(tiny_folder)})

@@ -1,5 +1,6 @@
 """A run's page: its rank and its earlier scores."""
 
+import pytest
 from django.test import Client
 
 from portal.actions.scores import rescore
@@ -26,6 +27,7 @@ def page(run: Run) -> str:
     return client.get(f"/runs/{run.pk}/").content.decode()
 
 
+@pytest.mark.slow
 def test_it_says_rank_and_interval(run: Run) -> None:
     assert "Rank 1." in page(run)
     assert "95% interval of" in page(run)

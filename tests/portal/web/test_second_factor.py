@@ -80,6 +80,7 @@ def organizers_pages() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_page_of_organizers_shows_the_way_to_a_second_factor_and_nothing_else(
     run: Run, user: User, sign_in: Callable[[User], Client]
 ) -> None:
@@ -96,6 +97,7 @@ def test_every_page_of_organizers_shows_the_way_to_a_second_factor_and_nothing_e
     assert "Meltemi" in client.get("/tasks/tiny/organize/teams/").content.decode()
 
 
+@pytest.mark.slow
 def test_before_the_release_they_see_what_everyone_sees(
     run: Run, user: User, sign_in: Callable[[User], Client]
 ) -> None:

@@ -173,6 +173,7 @@ def test_guesses_from_many_addresses_end_too_and_right_passwords_are_none(milo, 
     assert "Too many failed" in rejected.content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "form", "limit"),
     [(SIGNUP, {}, 20), (RESET, {"email": "milo@example.org"}, 5), ("/accounts/2fa/webauthn/login/", {}, 10)],

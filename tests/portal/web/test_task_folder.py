@@ -62,6 +62,7 @@ def test_it_is_the_same_each_time_and_sent_once(anybody: Client, tiny: SharedTas
     assert anybody.get("/tasks/none/folder.zip").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_run_can_be_checked_and_scored_as_its_page_says(sender: Client, meltemi: Team, home: Path) -> None:
     sent = send_run(meltemi, GOOD, 1, POST, "post")
     work_off(POST)

@@ -331,6 +331,7 @@ def test_a_negative_offset_is_only_a_warning(tiny: Definition) -> None:
     assert (problem.severity, problem.code, problem.line) == ("warning", "offset-negative", 10)
 
 
+@pytest.mark.slow
 def test_shares_of_many_classes_may_fill_a_large_file(write_task: Callable[[str], Path], tmp_path: Path) -> None:
     classes = [f"intention-number-{number}" for number in range(150)]
     items = [f"i{number}" for number in range(3000)]

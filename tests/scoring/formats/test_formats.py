@@ -499,6 +499,7 @@ def test_a_file_of_nothing_but_a_mark_or_spaces_is_empty(task: Definition, track
     assert [problem.code for problem in report] == ["empty-file"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("track", RIGHT)
 @pytest.mark.parametrize("lenient", [False, True])
 @QUICK

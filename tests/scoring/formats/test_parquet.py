@@ -179,6 +179,7 @@ def test_broken_files_are_reported(task: Definition, data: bytes) -> None:
     assert codes(task, "labels", data) == ["parquet-unreadable"]
 
 
+@pytest.mark.slow
 def test_no_byte_can_be_changed_so_that_reading_raises_an_error(task: Definition) -> None:
     """Change every byte of a file in two ways. Each resulting file is valid or has problems in its report."""
     for place in range(len(GOOD)):
@@ -188,6 +189,7 @@ def test_no_byte_can_be_changed_so_that_reading_raises_an_error(task: Definition
             check(task, "labels", bytes(broken))
 
 
+@pytest.mark.slow
 def test_a_page_that_claims_to_unpack_to_gigabytes_is_not_unpacked(
     task: Definition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +201,7 @@ def test_a_page_that_claims_to_unpack_to_gigabytes_is_not_unpacked(
     assert "unpack to more than" in str(problem.found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_descriptions_that_contradict_themselves_do_not_hide_a_page(
     task: Definition, monkeypatch: pytest.MonkeyPatch, change: Callable[[bytes], bytes]

@@ -84,6 +84,7 @@ print(used.ru_utime + used.ru_stime, peak, *(problem.code for problem in report)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "copies"),
     [

@@ -22,6 +22,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("scoring.items.index.MANY", request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("way")
 @given(st.lists(IDS, min_size=1, unique=True), st.lists(IDS, min_size=1))
 def test_rows_are_those_of_a_dictionary(known: list[str], asked: list[str]) -> None:

@@ -35,6 +35,7 @@ def one_hot(classes: Any) -> Any:
     return np.eye(len(CLASSES), dtype=bool)[classes]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, items=st.integers(2, 40), classes=st.integers(1, 4))
 def test_one_label(seed: int, items: int, classes: int) -> None:
@@ -85,6 +86,7 @@ def test_correlation_keeps_unknown_values_apart() -> None:
     assert table == labels == pytest.approx(sk.matthews_corrcoef(gold, run), abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, items=st.integers(1, 40))
 def test_several_labels(seed: int, items: int) -> None:
@@ -139,6 +141,7 @@ def test_distances_of_soft_labels(seed: int, items: int, base: tuple[str, float]
     assert score("wasserstein", gold, run) == pytest.approx(np.mean(moved), abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(seed=seeds, items=st.integers(2, 60), levels=st.sampled_from([3, 1000]))
 def test_curves_and_their_areas(seed: int, items: int, levels: int) -> None:

@@ -82,6 +82,7 @@ def drawn(seed: int) -> dict[str, Documents]:
     return {"qrels": qrels, "run": run}
 
 
+@pytest.mark.slow
 def test_peers_query_by_query(
     retrieval_peers: Callable[[list[Any]], list[Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,6 +76,7 @@ def test_peers(text_peers: Evaluate, capsys: pytest.CaptureFixture[str]) -> None
     assert {"wer", "cer", "rouge_l", "ter", "bleu", "chrf_pp"} <= largest.keys()
 
 
+@pytest.mark.slow
 def test_the_signature_is_the_librarys(text_peers: Evaluate) -> None:
     (theirs,) = text_peers([corpus(0, 1)])
     for key in (key for key in theirs if key.startswith("signature ")):

@@ -61,6 +61,7 @@ def python(code: str, installed: Path, root: Path) -> str:
     return run.stdout.strip() or run.stderr.strip().splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_it_is_found_described_and_computed(installed: Path, root: Path) -> None:
     code = (
         "from scoring.definition import MetricSpec\n"
@@ -83,6 +84,7 @@ def run_agon(arguments: list[str], installed: Path, root: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_runs_are_analysed_by_it_and_the_schema_knows_it(installed: Path, root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "tiny"
     shutil.copytree(root / "tests/portal/tiny_task", folder)

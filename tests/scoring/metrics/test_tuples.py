@@ -43,6 +43,7 @@ def projected(sets: Sets, places: tuple[int, ...]) -> Sets:
     return [{tuple(one[place] for place in places) for one in own} for own in sets]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, items=st.integers(2, 25))
 def test_sets_as_sklearn_counts_them(seed: int, items: int) -> None:

@@ -37,6 +37,7 @@ def test_few_items_distinguish_no_runs() -> None:
     assert [line.group for line in tie_groups(field([0.0, 1.0], items=60), ACCURACY, seed=1)] == [1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "items", "right"),
     [("accuracy", 50, 0.97), ("f1_macro", 50, 0.97), ("kappa", 50, 0.97), ("f1:b", 100, 0.95), ("icm", 100, 0.9)],

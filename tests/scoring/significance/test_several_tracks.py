@@ -57,6 +57,7 @@ def answers(seed: int, errors: float, gold: Bits, wrong: Bits | None = None) -> 
     return gold ^ (chosen if wrong is None else wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same_errors", [True, False])
 def test_tracks_with_the_same_items_are_sampled_together(same_errors: bool) -> None:
     """If a team is wrong on the same items in both tracks, its mean varies more than for independent tracks."""

@@ -223,6 +223,7 @@ def test_too_many_entries(packed: Callable[..., Path]) -> None:
     assert codes(packed(entries)) == ["archive-entries"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tracks", "files", "numbers", "most"), [(1, 3, 0, 200), (2, 50, 3, 900), (3, 50, 10, 2000)])
 def test_an_archive_may_have_every_file_that_the_names_allow(
     root: Path, packed: Callable[..., Path], tracks: int, files: int, numbers: int, most: int
