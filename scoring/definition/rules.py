@@ -10,7 +10,7 @@ from scoring.definition.files import errors_of_files
 from scoring.definition.slices import errors_of_names
 from scoring.definition.yaml_values import Value, path_to
 from scoring.formats import FORMATS, answer_kind, is_zipped
-from scoring.metrics import registry
+from scoring.metrics import registry, validation
 from scoring.metrics.tree import errors_of_tree
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Problem, Report
@@ -199,9 +199,9 @@ def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:
 
     if ours("metrics", "format", "hierarchy", "slices"):
         for at, spec in enumerate(_listed(track)):
-            sentence = registry.validate(spec, track)
+            sentence = validation.validate(spec, track)
             if sentence:
-                yield ("tracks", place, "metrics", at), sentence, registry.suggest(spec, track)
+                yield ("tracks", place, "metrics", at), sentence, validation.suggest(spec, track)
     if track.items_outside_gold == "count" and ours("metrics", "format", "items_outside_gold"):
         yield from _errors_of_counting(track, place)
     if ours("metrics", "rank_by", "board_columns"):
@@ -377,7 +377,7 @@ def _errors_of_overall(definition: Definition, sound: Sound) -> Iterator[Error]:
 
 def _is_cost(track: Track) -> bool:
     """Return whether lower values of the ranking metric are better."""
-    chosen = (spec for spec in track.metrics if spec.key == track.rank_by and not registry.validate(spec, track))
+    chosen = (spec for spec in track.metrics if spec.key == track.rank_by and not validation.validate(spec, track))
     return any(not registry.describe(spec).higher_is_better for spec in chosen)
 
 

@@ -14,8 +14,8 @@ from scoring.metrics.registry import (
     needs_texts,
     plain,
     slices_used,
-    validate,
 )
+from scoring.metrics.validation import validate
 
 __all__ = [
     "METRICS",

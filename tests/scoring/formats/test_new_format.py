@@ -16,7 +16,8 @@ from scoring.definition.folder import errors_of_folder
 from scoring.formats import FORMATS, write_run
 from scoring.gold.track_votes import rules_of
 from scoring.metrics.metric import LABELS
-from scoring.metrics.registry import formats_of, validate
+from scoring.metrics.registry import formats_of
+from scoring.metrics.validation import validate
 from scoring.score import load_gold
 from tests.conftest import ROOT
 from tests.scoring.formats.toy import TOY

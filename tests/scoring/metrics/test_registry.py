@@ -13,7 +13,8 @@ from scoring.formats.table import Domain
 from scoring.items.slices import SliceColumn
 from scoring.metrics import METRICS, LoadedGold, compare, compute, contributions, describe
 from scoring.metrics.metric import Metric, Part, SomeColumns
-from scoring.metrics.registry import FAMILIES, validate
+from scoring.metrics.registry import FAMILIES
+from scoring.metrics.validation import validate
 from tests.conftest import ROOT
 from tests.scoring.metrics.examples import read_entities, worked
 

@@ -15,7 +15,7 @@ from scoring.answers import Tuples
 from scoring.definition import MetricSpec
 from scoring.metrics import LoadedGold, compare
 from scoring.metrics.assignment import best_total, greedy_total
-from scoring.metrics.registry import validate
+from scoring.metrics.validation import validate
 from scoring.significance import intervals, tie_groups
 from tests.scoring.metrics.answers import value
 from tests.scoring.metrics.examples import read_answers
