@@ -331,3 +331,30 @@ def test_gold_of_a_split_needs_its_own_files(by_split: SharedTask) -> None:
     upload = upload_gold(organizer, track, POST, split="dev", sealed=seal([archive({"deu.csv": table("deu", "11")})]))
     judged(upload, POST)
     assert [one["code"] for one in upload.problems] == ["files-unknown"]
+
+
+def test_a_score_of_scores_is_a_column_on_every_page(folder: Path, db: None, client: Client) -> None:
+    nested = """[
+      {combine: both, title: Both, by: product, of: [accuracy, f1_positive]},
+      {combine: overall, title: Mean of both, of: ["combine:both"], slices: language, missing: zero, columns: true}]"""
+    listed = "[{combine: overall, of: [accuracy], slices: language, missing: zero, columns: true}]"
+    (folder / "task.yaml").write_text(TASK.replace(listed, nested))
+    import_shared_task(None, folder, EVALUATION)
+    task = SharedTask.objects.get()
+    send(new_team(task, "Meltemi"), "runs.zip", archive(run(1, GOOD)), POST, "post")
+    work_off(POST)
+    compare_board(Board.objects.get(), RELEASE)
+    sent = Run.objects.get(kind="team")
+    # English: accuracy 3/4, and F1 = 4/5, as both items with 1 are found and one 1 is incorrect. German: no errors.
+    expected = {"combine:both@language=eng": 0.75 * 0.8, "combine:both@language=deu": 1.0, "combine:overall": 0.8}
+    assert {key: scores(sent)[key] for key in expected} == pytest.approx(expected)
+    shown = board(task, RELEASE, phase="post")
+    assert expected.keys() <= {column.key for column in shown.columns}
+    for address in ("leaderboard/?phase=post", "insights/one/?phase=post"):
+        page = client.get(f"/tasks/tiny/{address}", follow=True).content.decode()
+        assert "Mean of both" in page, address
+        assert "0.800" in page, address
+    client.force_login(captain(sent.team))
+    assert "Mean of both" in client.get(f"/runs/{sent.pk}/").content.decode()
+    csv = client.get("/tasks/tiny/leaderboard/one/?phase=post&format=csv").content.decode()
+    assert "combine:both@language=eng" in csv
