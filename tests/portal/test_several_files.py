@@ -341,7 +341,8 @@ def test_a_score_of_scores_is_a_column_on_every_page(folder: Path, db: None, cli
     (folder / "task.yaml").write_text(TASK.replace(listed, nested))
     import_shared_task(None, folder, EVALUATION)
     task = SharedTask.objects.get()
-    send(new_team(task, "Meltemi"), "runs.zip", archive(run(1, GOOD)), POST, "post")
+    team = new_team(task, "Meltemi")
+    send(team, "runs.zip", archive(run(1, GOOD)), POST, "post")
     work_off(POST)
     compare_board(Board.objects.get(), RELEASE)
     sent = Run.objects.get(kind="team")
@@ -354,7 +355,7 @@ def test_a_score_of_scores_is_a_column_on_every_page(folder: Path, db: None, cli
         page = client.get(f"/tasks/tiny/{address}", follow=True).content.decode()
         assert "Mean of both" in page, address
         assert "0.800" in page, address
-    client.force_login(captain(sent.team))
+    client.force_login(captain(team))
     assert "Mean of both" in client.get(f"/runs/{sent.pk}/").content.decode()
     csv = client.get("/tasks/tiny/leaderboard/one/?phase=post&format=csv").content.decode()
     assert "combine:both@language=eng" in csv
