@@ -17,7 +17,8 @@ RULES = {  # file → functions that return or yield sentences
     "scoring/definition/slices.py": "errors_of_names",
     "scoring/definition/archive.py": "_.*",
     "scoring/uploads/name_rules.py": "_?errors_of.*",
-    "scoring/metrics/registry.py": "validate|_validate.*|_lacking_option|_problem_of_option",
+    "scoring/metrics/registry.py": "lacking_option",
+    "scoring/metrics/validation.py": "validate|_validate.*|_problem_of_option",
     "scoring/metrics/tree.py": "errors_of_tree",
 }
 GENERIC = tuple(known for known in PHRASES if len(re.findall("[a-z]", known)) < 3)  # such as `{}: {}`
