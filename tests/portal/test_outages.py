@@ -1,6 +1,7 @@
 """Internal errors during evaluation: they use no attempts, all work waits, and everything is scored afterwards."""
 
 import errno
+import gc
 import os
 import shutil
 import signal
@@ -251,10 +252,11 @@ def test_no_child_can_be_started(monkeypatch):
     Thread(target=serve, args=[theirs], daemon=True).start()
     monkeypatch.setattr(child, "_kept", [ForkServer(ours)])
     monkeypatch.setattr(os, "fork", none)
+    gc.collect()  # otherwise, earlier tests' files could be closed between the two counts
     before = len(list(Path("/dev/fd").iterdir()))
     with pytest.raises(BlockingIOError):
         run_limited(os.getpid)
-    assert len(list(Path("/dev/fd").iterdir())) == before
+    assert len(list(Path("/dev/fd").iterdir())) <= before
 
 
 def test_rows_say_whose_content_killed_the_child(meltemi, poison):
