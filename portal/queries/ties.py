@@ -1,4 +1,7 @@
-"""Tie groups: runs that cannot be distinguished on these items, shown as letters and brackets next to the rows."""
+"""Tie groups: runs that cannot be distinguished on these items, shown as letters and brackets next to the rows.
+
+`scoring/significance/tie_grouping.py` computes them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
