@@ -15,10 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from stream_zip import ZIP_64, stream_zip
 
 from portal import export
-from portal.models import AuditEntry, Board, Evaluation, Run, SharedTask, User
+from portal.models import Board, Evaluation, Run, SharedTask, User
 from portal.queries.records import downloads
 from portal.queries.teams import team_lines
 from portal.queries.uploads import run_body
+from portal.queries.visible import audit_log
 
 MANIFEST = "manifest.json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+|^\.+")
@@ -95,8 +96,7 @@ def _audit_json(shared_task: SharedTask, _organizer: User, _at: datetime) -> byt
 
 def _audit(shared_task: SharedTask) -> Iterator[dict[str, Any]]:
     """Yield the audit log, newest first. Entries made by the portal itself have no name."""
-    entries = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
-    for entry in entries:
+    for entry in audit_log(shared_task):
         name, address = (entry.actor.name, entry.actor.email) if entry.actor else ("", "")
         about = {"at": entry.at, "name": name, "address": address}
         yield about | {"verb": entry.verb, "subject": entry.subject, "detail": entry.detail}

@@ -10,6 +10,7 @@ from portal.api.requests import ApiRequest
 from portal.models import Phase, Run, SharedTask, Submission, TaskPush, Team, Track, User, Validation
 from portal.permissions import team_of
 from portal.queries.tasks import TaskPage, task_page, visible_task
+from portal.queries.visible import visible_pushes, visible_runs, visible_submissions, visible_validations
 
 
 def person(request: ApiRequest) -> User:
@@ -72,8 +73,7 @@ def find_team(request: ApiRequest, task: str, team: int) -> Team:
 
 def find_push(request: ApiRequest, push: Any) -> TaskPush:
     """Return a push that the user may see."""
-    visible = TaskPush.objects.visible_to(person(request)).select_related("shared_task", "sent_by")
-    return get_object_or_404(visible, pk=push)
+    return get_object_or_404(visible_pushes(person(request)), pk=push)
 
 
 def find_push_of_task(request: ApiRequest, push: Any) -> TaskPush:
@@ -90,17 +90,14 @@ def find_track(request: ApiRequest, task: str, track: str) -> Track:
 
 def find_run(request: ApiRequest, task: str, run: Any) -> Run:
     """Return a run that the user may see."""
-    visible = Run.objects.visible_to(request.user).select_related("track__shared_task", "phase", "team")
-    return get_object_or_404(visible, pk=run, track__shared_task=find_task(request, task))
+    return get_object_or_404(visible_runs(request.user), pk=run, track__shared_task=find_task(request, task))
 
 
 def find_submission(request: ApiRequest, task: str, submission: Any) -> Submission:
-    person(request)
-    visible = Submission.objects.visible_to(request.user).select_related("phase", "team", "sent_by", "shared_task")
+    visible = visible_submissions(person(request))
     return get_object_or_404(visible, pk=submission, shared_task=find_task(request, task))
 
 
 def find_validation(request: ApiRequest, task: str, validation: Any) -> Validation:
-    person(request)
-    visible = Validation.objects.visible_to(request.user).select_related("phase__shared_task", "team", "user")
+    visible = visible_validations(person(request))
     return get_object_or_404(visible, pk=validation, phase__shared_task=find_task(request, task))

@@ -117,7 +117,7 @@ def _joined(request: ApiRequest, membership: Membership) -> TeamAnswer:
 
 
 def _announcement(_request: ApiRequest, one: Announcement) -> AnnouncementAnswer:
-    return AnnouncementAnswer(id=one.pk, title=one.title, text=one.text, by=str(one.by), at=one.at)
+    return AnnouncementAnswer.of(one)
 
 
 def _push(_request: ApiRequest, push: TaskPush) -> PushAnswer:

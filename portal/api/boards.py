@@ -16,15 +16,15 @@ from portal.api.paging import bad_cursor, note_next
 from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
 from portal.api.schemas.boards import BoardAnswer, OverallAnswer, ReleaseAnswer, ReleasedBoardAnswer
-from portal.models import ReleasedBoard, Run
+from portal.models import Run
 from portal.queries import overall as overall_queries
 from portal.queries.board_head import BoardHead, board_head
 from portal.queries.board_table import released_table
 from portal.queries.choices import PAGE_SIZE
 from portal.queries.leaderboard import Leaderboard
 from portal.queries.leaderboard import leaderboard as find_board
-from portal.queries.public import releases as public_releases
 from portal.queries.tasks import TaskPage
+from portal.queries.visible import public_releases
 from portal.web.board_address import choices_of
 from portal.web.board_cache import personal, wants_csv
 
@@ -122,7 +122,7 @@ def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
             scorer=one.scorer,
             address=reverse("api:released_leaderboard", args=[task, one.track.slug, one.phase.slug, one.number]),
         )
-        for one in public_releases(request.at, found)
+        for one in public_releases(request.at).filter(track__shared_task=found).defer("content")
     ]
 
 
@@ -134,9 +134,9 @@ def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
 )
 def released_leaderboard(request: ApiRequest, task: str, track: str, phase: str, number: int) -> HttpResponse:
     """A leaderboard as it was when released."""
-    rows = ReleasedBoard.objects.public(request.at).select_related("track__shared_task", "phase__shared_task", "gold")
     wanted = {"track__slug": track, "phase__slug": phase, "number": min(number, 2**31 - 1)}
-    board = released_table(get_object_or_404(rows, track__shared_task=find_task(request, task), **wanted))
+    of_task = public_releases(request.at).filter(track__shared_task=find_task(request, task))
+    board = released_table(get_object_or_404(of_task, **wanted))
     return _csv(export.board_csv(board)) if wants_csv(request) else _json(export.board_content(board))
 
 

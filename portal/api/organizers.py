@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http.response import HttpResponseBase
 from ninja import Query
 
-from portal.api.access import find_push, organized
+from portal.api.access import find_push, organized, person
 from portal.api.paging import Page, Paging, as_page, page_of
 from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
@@ -21,10 +21,11 @@ from portal.api.schemas.organizers import (
     PushAnswer,
     WaitingScoresAnswer,
 )
-from portal.models import AuditEntry, TaskPush, User
+from portal.models import User
 from portal.queries.gold import GoldLine, gold_lines
 from portal.queries.gold_preview import find_preview
 from portal.queries.teams import team_lines
+from portal.queries.visible import audit_log, visible_pushes
 from portal.queries.waiting_scores import waiting_scores
 from portal.task_exports import EXPORTS, Export
 from portal.web.export import task_export
@@ -103,8 +104,7 @@ for _export in EXPORTS.values():
 @read("Organizers", "/tasks/{slug:task}/organize/audit", Page[AuditAnswer])
 def audit(request: ApiRequest, task: str, paging: Query[Paging], verb: str = "") -> dict[str, Any]:
     """The audit log: who did what and when, newest first."""
-    rows = AuditEntry.objects.filter(shared_task=organized(request, task)).select_related("actor")
-    found = page_of(request, rows.filter(verb=verb) if verb else rows, ("-at", "-pk"), paging)
+    found = page_of(request, audit_log(organized(request, task), verb), ("-at", "-pk"), paging)
     return as_page(
         request,
         [
@@ -136,7 +136,7 @@ def push(request: ApiRequest, push: UUID) -> PushAnswer:
 @read("Organizers", "/tasks/{slug:task}/organize/pushes", Page[PushAnswer])
 def pushes(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
     """The pushed folders of a task, newest first."""
-    rows = TaskPush.objects.filter(shared_task=organized(request, task)).select_related("shared_task", "sent_by")
+    rows = visible_pushes(person(request)).filter(shared_task=organized(request, task))
     return as_page(request, [PushAnswer.of(one) for one in page_of(request, rows, ("-received_at", "-pk"), paging)])
 
 

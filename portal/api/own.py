@@ -21,12 +21,13 @@ from portal.api.schemas.runs import (
     ValidationAnswer,
 )
 from portal.api.schemas.teams import TeamAnswer
-from portal.models import AccessToken, Run, Submission
+from portal.models import AccessToken, Run
 from portal.permissions import may_download_run
 from portal.queries.items import ItemChoice, item_table
 from portal.queries.receipts import receipt as receipt_of
 from portal.queries.runs import RunLine, official_among, run_lines, run_view, submission_view
 from portal.queries.uploads import run_body
+from portal.queries.visible import visible_runs, visible_submissions
 
 
 @read("Team", "/tasks/{slug:task}/team", TeamAnswer)
@@ -43,8 +44,7 @@ def team(request: ApiRequest, task: str) -> TeamAnswer:
 def submissions(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
     """Your team's uploads, newest first. Organizers see the uploads of all teams."""
     shared_task = find_task(request, task)
-    person(request)
-    rows = Submission.objects.visible_to(request.user).filter(shared_task=shared_task).select_related("phase")
+    rows = visible_submissions(person(request)).filter(shared_task=shared_task)
     found = page_of(request, rows, ("-received_at", "-pk"), paging)
     return as_page(request, [SubmissionSummary.of(one) for one in found])
 
@@ -61,8 +61,7 @@ def submission(request: ApiRequest, task: str, submission: UUID) -> SubmissionAn
 def report(request: ApiRequest, task: str, submission: UUID) -> dict[str, Any]:
     """The problems, in the format of `agon check --json`."""
     view = submission_view(find_submission(request, task, submission), request.user, request.at)
-    problems = [*view.submission.problems, *(problem for line in view.runs for problem in line.run.problems)]
-    return {"ok": view.state != Submission.State.REJECTED, "state": view.state, "problems": problems}
+    return view.report
 
 
 @read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}/receipt", dict[str, Any])
@@ -83,11 +82,11 @@ def validation(request: ApiRequest, task: str, validation: UUID) -> ValidationAn
 def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "", track: str = "") -> dict[str, Any]:
     """Your team's runs, newest first. Organizers see the runs of all teams. `phase` and `track` filter them."""
     shared_task = find_task(request, task)
-    person(request)
-    own = Run.objects.visible_to(request.user).filter(kind=Run.Kind.TEAM, track__shared_task=shared_task)
+    own = visible_runs(person(request)).filter(kind=Run.Kind.TEAM, track__shared_task=shared_task)
     wanted = {name: slug for name, slug in (("phase__slug", phase), ("track__slug", track)) if slug}
     found = page_of(request, own.filter(**wanted), ("-received_at", "-pk"), paging)
-    lines = {line.run.pk: line for line in run_lines(_of(found), request.user, request.at)}
+    shown = own.filter(pk__in=[one.pk for one in found])
+    lines = {line.run.pk: line for line in run_lines(shown, request.user, request.at)}
     official = official_among(lines.values(), request.user, request.at)
     return as_page(request, [RunAnswer.of(lines[one.pk], official) for one in found])
 
@@ -134,7 +133,3 @@ def run_items(request: ApiRequest, task: str, run: UUID, paging: Query[Paging], 
     if table.page.has_next():
         note_next(request, str(table.page.next_page_number()))
     return ItemsAnswer.of(table, getattr(request, "next_page", None))
-
-
-def _of(found: list[Run]) -> Any:
-    return Run.objects.filter(pk__in=[one.pk for one in found])

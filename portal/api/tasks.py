@@ -26,7 +26,7 @@ from portal.api.schemas.tasks import (
     TaskAnswer,
     TaskSummary,
 )
-from portal.models import Announcement, SharedTask, Signature
+from portal.models import SharedTask, Signature
 from portal.models.signature import text_sha256
 from portal.models.task import DatasetDefinition
 from portal.permissions import DataAccess, data_access, may_create_tasks
@@ -34,6 +34,7 @@ from portal.queries.quota import remaining
 from portal.queries.task_folder import folder_zip
 from portal.queries.tasks import TaskPage
 from portal.queries.uploads import upload_to_replace
+from portal.queries.visible import announcements_of
 from portal.web.access import client_address
 from portal.web.dataset_lines import DatasetLine, dataset_line
 from portal.web.files import encrypted_response, file_response, no_such_bytes, wanted_range
@@ -118,12 +119,8 @@ def folder(request: ApiRequest, task: str) -> HttpResponse:
 @read("Tasks", "/tasks/{slug:task}/announcements", Page[AnnouncementAnswer])
 def announcements(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, Any]:
     """The organizers' announcements, newest first."""
-    rows = Announcement.objects.filter(shared_task=find_task(request, task)).select_related("by")
-    found = page_of(request, rows, ("-at", "-pk"), paging)
-    return as_page(
-        request,
-        [AnnouncementAnswer(id=one.pk, title=one.title, text=one.text, by=str(one.by), at=one.at) for one in found],
-    )
+    found = page_of(request, announcements_of([find_task(request, task)]), ("-at", "-pk"), paging)
+    return as_page(request, [AnnouncementAnswer.of(one) for one in found])
 
 
 @read("Data", "/tasks/{slug:task}/agreement", AgreementAnswer)

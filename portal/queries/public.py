@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from portal.models import Phase, ReleasedBoard, SharedTask
+from portal.queries.visible import public_releases
 
 FEED = 50  # maximum number of entries
 
@@ -34,11 +35,10 @@ def _dates(phase: Phase) -> Iterator[Date]:
 
 def releases(at: datetime, shared_task: SharedTask | None = None) -> list[ReleasedBoard]:
     """Return the public released boards (at most FEED), newest first."""
-    found = ReleasedBoard.objects.public(at).defer("content")
-    found = found.select_related("phase__shared_task", "track__shared_task", "gold")
+    found = public_releases(at).defer("content")
     if shared_task is not None:
         found = found.filter(phase__shared_task=shared_task)
-    return list(found.order_by("-at", "-pk")[:FEED])
+    return list(found[:FEED])
 
 
 def described(shared_task: SharedTask, address: str) -> list[dict[str, Any]]:

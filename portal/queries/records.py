@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from portal.models import AuditEntry, Download, OutgoingMail, SharedTask, Team
 from portal.models.task import DatasetDefinition, StoredDataset
 from portal.queries.audit_words import ActionWords, event_words
+from portal.queries.visible import audit_log
 
 PAGE_SIZE = 100
 TEAM_DOWNLOADS = 20
@@ -20,15 +21,12 @@ def mails(shared_task: SharedTask, page: str, kind: str = "", state: str = "") -
 
 def audit_entries(shared_task: SharedTask, page: str, verb: str = "") -> Page[AuditEntry]:
     """Return a page of a task's audit log, newest first, optionally for only one kind of event."""
-    rows = AuditEntry.objects.filter(shared_task=shared_task).select_related("actor").order_by("-at", "-pk")
-    if verb:
-        rows = rows.filter(verb=verb)
-    return Paginator(rows, PAGE_SIZE).get_page(page)
+    return Paginator(audit_log(shared_task, verb), PAGE_SIZE).get_page(page)
 
 
 def audit_verbs(shared_task: SharedTask, actions: ActionWords) -> list[tuple[str, str]]:
     """Return the kinds of events in the task's log, with words for each."""
-    verbs = AuditEntry.objects.filter(shared_task=shared_task).order_by("verb")
+    verbs = audit_log(shared_task).order_by("verb")
     return [(verb, event_words(verb, actions)) for verb in verbs.values_list("verb", flat=True).distinct()]
 
 

@@ -63,6 +63,11 @@ class SubmissionView:
     replaces: Submission | None  # the team's submission that this one replaces, now or once it is accepted
 
     @property
+    def report(self) -> dict[str, Any]:
+        """The problems, in the format of `agon check --json`."""
+        return {"ok": self.state != Submission.State.REJECTED, "state": self.state, "problems": self.problems}
+
+    @property
     def is_delayed(self) -> bool:
         """Whether the upload or one of its runs is waiting because of an internal error."""
         waiting = [self.submission, *(line.run for line in self.runs if not line.is_finished)]

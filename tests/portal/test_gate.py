@@ -96,6 +96,23 @@ def test_the_search_passes_the_gate() -> None:
     assert list(past_the_gate("x.py", ast.parse(text))) == []
 
 
+FRONT_ENDS = ("web", "api", "task_exports.py", "export.py")
+READ_THE_SAME_WAY = {"SharedTask", "Signature"}  # through one method, such as `visible_to`, which needs nothing more
+
+
+def test_no_two_front_ends_read_the_same_rows_by_themselves() -> None:
+    """What a page, the API and an export show comes from one function in `portal.queries`."""
+    readers: dict[str, set[str]] = {}
+    for path, tree in sources():
+        front_end = path.split("/")[1]
+        for node in ast.walk(tree):
+            match node:
+                case ast.Attribute(value=ast.Name(id=model), attr="objects") if front_end in FRONT_ENDS:
+                    readers.setdefault(model, set()).add(front_end)
+    assert "SharedTask" in readers
+    assert {model for model, found in readers.items() if len(found) > 1} <= READ_THE_SAME_WAY
+
+
 TIMES = [None, EVALUATION - HOUR, EVALUATION, EVALUATION + HOUR]
 RULES = [
     {"scores": scores, "opens": opens, "closes": closes, "released": released, "ladder_step": step}

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from portal.api.schemas.base import Answer
 from portal.api.schemas.runs import LimitAnswer, SubmissionSummary
-from portal.models import Phase, SharedTask, Submission, Track
+from portal.models import Announcement, Phase, SharedTask, Submission, Track
 from portal.queries.columns import columns
 from portal.queries.home import ENDED, OPEN, deciding_date, deciding_phase
 from portal.queries.quota import TrackLimits
@@ -240,3 +240,7 @@ class AnnouncementAnswer(BaseModel):
     text: str
     by: str
     at: datetime
+
+    @classmethod
+    def of(cls, one: Announcement) -> "AnnouncementAnswer":
+        return cls(id=one.pk, title=one.title, text=one.text, by=str(one.by), at=one.at)

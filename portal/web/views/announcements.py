@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from portal.actions.announcements import publish_announcement, take_back_announcement
 from portal.models import Announcement, SharedTask
 from portal.queries.public import FEED
+from portal.queries.visible import announcements_of
 from portal.web.access import SignedInRequest, find_task, organizer_context
 from portal.web.markdown import render as render_markdown
 from portal.web.organize_forms import AnnouncementForm
@@ -50,7 +51,7 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
     atom = Atom1Feed(title, link, "", feed_url=settings.PUBLIC_URL + request.path)
     tasks = [task] if task else SharedTask.objects.public()
-    for one in Announcement.objects.filter(shared_task__in=tasks).select_related("shared_task")[:FEED]:
+    for one in announcements_of(tasks)[:FEED]:
         atom.add_item(
             title=one.title if task else f"{one.shared_task.title}: {one.title}",
             link=f"{settings.PUBLIC_URL}{reverse('task', args=[one.shared_task.slug])}#announcement-{one.pk}",
@@ -63,4 +64,4 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 def published(shared_task: SharedTask) -> list[tuple[Announcement, str]]:
     """Return the announcements with their texts as HTML, newest first."""
-    return [(one, render_markdown(one.text)) for one in Announcement.objects.filter(shared_task=shared_task)]
+    return [(one, render_markdown(one.text)) for one in announcements_of([shared_task])]

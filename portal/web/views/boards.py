@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from portal.figures.tracks import tracks_figures
-from portal.models import ReleasedBoard, Run
+from portal.models import Run
 from portal.queries.board_head import board_head
 from portal.queries.board_table import BoardTable, released_table
 from portal.queries.choices import Choices
@@ -19,6 +19,7 @@ from portal.queries.leaderboard import board_state, default_phase
 from portal.queries.leaderboard import leaderboard as find_board
 from portal.queries.overall import overall as find_overall
 from portal.queries.tasks import TaskPage
+from portal.queries.visible import public_releases
 from portal.queries.whiskers import scale
 from portal.web.access import tab_context
 from portal.web.board_address import choices_of, heads
@@ -107,11 +108,8 @@ def overall_figure(request: HttpRequest, slug: str, name: str, ending: str) -> H
 def released(request: HttpRequest, slug: str, track: str, phase: str, number: int) -> HttpResponse:
     """Show a leaderboard as it was released, at a permanent URL."""
     context = tab_context(request, slug, "leaderboard")
-    public = ReleasedBoard.objects.public(context["at"])
-    releases = public.select_related("track__shared_task", "phase__shared_task", "gold")
-    release = get_object_or_404(
-        releases, track__shared_task__slug=slug, track__slug=track, phase__slug=phase, number=number
-    )
+    wanted = {"track__shared_task__slug": slug, "track__slug": track, "phase__slug": phase, "number": number}
+    release = get_object_or_404(public_releases(context["at"]), **wanted)
     board = released_table(release)
     if (ending := request.GET.get("format")) in FORMATS:
         return board_file(board, ending)

@@ -17,6 +17,7 @@ from portal.actions.pushes import PUSH_BYTES, apply_push, is_stale, push_new_tas
 from portal.models import TaskPush
 from portal.models.clock import database_now
 from portal.permissions import lacks_second_factor, may_create_tasks
+from portal.queries.visible import visible_pushes
 from portal.web.access import SecondFactorMissing, SignedInRequest, organizer_context
 from portal.web.organize_forms import ApplyPushForm, PushForm
 from portal.web.sealing_handler import SealingHandler
@@ -45,7 +46,7 @@ def organize_push(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show recent pushes and the form for pushing the task's folder, and receive the push."""
     context = organizer_context(request, slug, "push")
     shared_task = context["page"].shared_task
-    context["pushes"] = shared_task.pushes.select_related("sent_by")[:20]
+    context["pushes"] = visible_pushes(request.user).filter(shared_task=shared_task)[:20]
 
     def push(sealed: Any) -> TaskPush:
         return push_task(request.user, shared_task, context["at"], sealed=sealed)
@@ -82,8 +83,7 @@ def _answer(
 @require_http_methods(["GET", "HEAD", "POST"])
 def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Show a push's problems, its changes and effects, and the form that applies it."""
-    visible = TaskPush.objects.visible_to(request.user).select_related("shared_task", "sent_by")
-    found = get_object_or_404(visible, pk=pk)
+    found = get_object_or_404(visible_pushes(request.user), pk=pk)
     form = ApplyPushForm(request.POST if request.method == "POST" else None)
     if not found.touches_runs and request.method != "POST":  # effects may have been added since the check
         del form.fields["is_sure"]

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from portal.models import Submission
 from portal.queries import receipts
+from portal.queries.visible import visible_submissions
 from portal.web.forms import ReceiptForm
 
 
@@ -16,8 +16,7 @@ from portal.web.forms import ReceiptForm
 @login_required
 def receipt(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
     """Return an upload's signed receipt, for its team and the organizers."""
-    visible = Submission.objects.visible_to(request.user).select_related("phase", "team", "shared_task")
-    found = get_object_or_404(visible, pk=pk, shared_task__slug=slug)
+    found = get_object_or_404(visible_submissions(request.user), pk=pk, shared_task__slug=slug)
     return JsonResponse(
         receipts.receipt(found),
         json_dumps_params={"indent": 1, "ensure_ascii": False},

@@ -21,6 +21,7 @@ from portal.queries.items import item_table, items_are_unread
 from portal.queries.run_scores import earlier_scores, place
 from portal.queries.slices import run_slices
 from portal.queries.uploads import run_body
+from portal.queries.visible import visible_runs
 from portal.web.access import tab_context
 from portal.web.board_address import item_choice
 
@@ -99,5 +100,4 @@ def run_file(request: HttpRequest, pk: str) -> FileResponse:
 
 def find_run(request: HttpRequest, pk: str) -> Run:
     """Return the run in the URL, or raise Http404 if the user may not see it."""
-    visible = Run.objects.visible_to(request.user).select_related("track__shared_task", "phase", "team")
-    return get_object_or_404(visible, pk=pk)
+    return get_object_or_404(visible_runs(request.user), pk=pk)

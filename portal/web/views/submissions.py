@@ -21,13 +21,14 @@ from portal.actions.roles import TAKING_PART
 from portal.actions.submit import UPLOAD_REJECTED
 from portal.actions.submit import submit as submit_upload
 from portal.actions.validate_only import validate_only
-from portal.models import Phase, Submission, Validation
+from portal.models import Phase, Viewer
 from portal.models.clock import database_now
 from portal.permissions import has_signed
 from portal.queries.quota import remaining
 from portal.queries.runs import SubmissionView, submission_view
 from portal.queries.tasks import TaskPage
 from portal.queries.uploads import upload_to_replace, valid_names
+from portal.queries.visible import visible_submissions, visible_validations
 from portal.web.access import SignedInRequest, own_team, tab_context
 from portal.web.bodies import BODY_BYTES, allow_large_file
 from portal.web.forms import UploadForm, ValidationForm
@@ -128,10 +129,10 @@ def _rejected(
         return _upload_page(request, context, HTTPStatus.FORBIDDEN)
     if error.code == PHASE_CLOSED.code and (late := _lateness(context, phase)):
         return _upload_page(request, context | late, HTTPStatus.FORBIDDEN)
-    return render(request, template, context | _explained(error), status=error.http_status)
+    return render(request, template, context | _explained(error, request.user), status=error.http_status)
 
 
-def _explained(error: ActionError) -> dict[str, Any]:
+def _explained(error: ActionError, user: Viewer) -> dict[str, Any]:
     """Return context that explains an error. For an upload with invalid names, it lists all problems."""
     if error.code != UPLOAD_REJECTED.code:
         return {"error": error, "message": error.message, "is_used_up": error.code == "no_runs_left"}
@@ -140,7 +141,7 @@ def _explained(error: ActionError) -> dict[str, Any]:
         "runs": error.params["runs"],
         "problems": problems,
         "wrong_names": {problem["file"] for problem in problems if problem["severity"] == "error"},
-        "validation": Validation.objects.get(pk=validation) if validation else None,
+        "validation": visible_validations(user).get(pk=validation) if validation else None,
     }
 
 
@@ -181,7 +182,7 @@ def report(request: HttpRequest, slug: str, pk: str) -> JsonResponse:
     view: SubmissionView = _view_context(request, slug, pk)["view"]
     name = f"report_{view.submission.pk}.json"
     return JsonResponse(
-        {"ok": view.state != Submission.State.REJECTED, "state": view.state, "problems": view.problems},
+        view.report,
         json_dumps_params={"indent": 1, "ensure_ascii": False},
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -221,8 +222,7 @@ def _limits(request: HttpRequest, context: dict[str, Any], phase: Phase | None) 
 
 
 def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
-    visible = Submission.objects.visible_to(request.user).select_related("phase", "team", "sent_by", "shared_task")
-    found = get_object_or_404(visible, pk=pk, shared_task__slug=slug)
+    found = get_object_or_404(visible_submissions(request.user), pk=pk, shared_task__slug=slug)
     context = tab_context(request, slug, "submit")
     view = submission_view(found, request.user, context["at"])
     names = valid_names(found.shared_task, found.team, found.phase)

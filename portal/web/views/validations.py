@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.actions.validate_only import report_of
-from portal.models import Validation
+from portal.queries.visible import visible_validations
 from portal.web.access import tab_context
 
 
@@ -46,8 +46,6 @@ def old_address(_request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
-    related = ("phase__shared_task", "team", "user")
-    visible = Validation.objects.visible_to(request.user).select_related(*related)
-    found = get_object_or_404(visible, pk=pk, phase__shared_task__slug=slug)
+    found = get_object_or_404(visible_validations(request.user), pk=pk, phase__shared_task__slug=slug)
     context = tab_context(request, slug, "submit")
     return context | {"validation": found, "report": report_of(found, context["at"])}
