@@ -11,7 +11,7 @@ from portal.actions.action import Act, action
 from portal.actions.errors import LimitReached
 from portal.actions.input import column
 from portal.actions.roles import NO_SECOND_FACTOR, OWN_ACCOUNT
-from portal.models import AccessToken, AuditEntry, SharedTask, User
+from portal.models import AccessToken, SharedTask, User
 from portal.models.access_token import SECRET_LENGTH
 from portal.permissions import lacks_second_factor
 
@@ -67,7 +67,7 @@ def issue_token(
     token, text = AccessToken.objects.issue(account, secret, at, name=name, scope=scope, task=shared_task, days=days)
     task = shared_task.slug if shared_task else None
     expires = token.expires_at.isoformat()
-    AuditEntry.objects.record(account, create_token.name, token, at, name=name, scope=scope, task=task, expires=expires)
+    create_token.record(account, token, at, name=name, scope=scope, task=task, expires=expires)
     return token, text
 
 

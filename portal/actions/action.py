@@ -62,8 +62,7 @@ class Act:
 
         `subject` names the changed object if it is not the action's target.
         """
-        assert self.action.says, f"{self.action.name} leaves an entry, so it needs words for it"
-        AuditEntry.objects.record(self.actor, self.action.name, self.target, self.at, **entry)
+        self.action.record(self.actor, self.target, self.at, **entry)
 
 
 class Action(Generic[T, P, R]):
@@ -98,6 +97,11 @@ class Action(Generic[T, P, R]):
             if self._declared.on_race is None:
                 raise
             return self._declared.on_race(act, target, **values)
+
+    def record(self, actor: User | None, target: Any, at: datetime, **entry: Any) -> None:
+        """Write an audit entry of this action, for code that carries it out as part of something else."""
+        assert self.says, f"{self.name} leaves an entry, so it needs words for it"
+        AuditEntry.objects.record(actor, self.name, target, at, **entry)
 
     def allows(self, who: Viewer, target: T) -> bool:
         """Return whether the person's role allows the call.

@@ -8,10 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
 from portal.actions.errors import ActionError, Conflict
-from portal.actions.gold import audit_words, leave_for_worker
+from portal.actions.gold import audit_words, leave_for_worker, upload_gold
 from portal.evaluation.gold import Versions, adopt, runs_to_score
 from portal.evaluation.lanes import Lane
-from portal.models import AuditEntry, GoldStandard, SharedTask, Track
+from portal.models import GoldStandard, SharedTask, Track
 from portal.storage import can_open_gold, open_gold, store_gold
 from scoring import Definition
 from scoring.definition.files import Files
@@ -87,7 +87,7 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, files:
     versions, content = Versions.of(track, split), named_bytes(files, file)
     if versions.newest is not None and not can_open_gold():
         upload = leave_for_worker(track, split, store_gold(content), at, None, is_imported=True)
-        AuditEntry.objects.record(None, "upload_gold", track, at, **audit_words(upload))
+        upload_gold.record(None, track, at, **audit_words(upload))
         return versions.newest
     if versions.newest is not None:
         if _holds(versions.imported, content):

@@ -90,10 +90,10 @@ def end_membership(act: Act, team: Team) -> None:
     if membership.is_captain and not is_last:
         raise HAND_OVER_FIRST()
     membership.delete()
-    AuditEntry.objects.record(act.actor, leave_team.name, team, act.at)
+    leave_team.record(act.actor, team, act.at)
     if is_last and team.state in ACTIVE:
         withdraw(act, team)
-        AuditEntry.objects.record(act.actor, withdraw_team.name, team, act.at)
+        withdraw_team.record(act.actor, team, act.at)
 
 
 @action(who=CAPTAIN, says=_("made another member the captain"), errors=[NO_OTHER_MEMBER], locks=True)
