@@ -17,12 +17,13 @@ from uuid import UUID
 
 import structlog
 from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
 from portal.actions.apply_definition import AppliedDefinition, Prepared, apply_definition, prepare
-from portal.actions.errors import ActionError
+from portal.actions.errors import ActionError, LimitReached
 from portal.actions.folder import PublicFiles
+from portal.actions.roles import MAY_NOT_CREATE
 from portal.evaluation.errors import ChildError
 from portal.evaluation.gold import adopt, runs_to_score
 from portal.evaluation.lanes import Lane
@@ -50,6 +51,8 @@ from scoring import Definition, load_definition
 DRAFTS = 5  # maximum number of drafts per person
 _DIFFERENCE = 400  # maximum number of diff lines that are shown
 _COMPARED = 3000  # lines; a longer task.yaml is not compared, because the time grows with the square of the length
+
+TOO_MANY_DRAFTS = LimitReached.declare("draft_limit", _("You have %(n)d drafts. Open or delete one first."))
 
 log = structlog.get_logger("portal.actions")
 
@@ -211,16 +214,16 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
     """
     held = TaskPush.objects.held(push, token)
     creates = push.is_first and result["state"] == TaskPush.State.READY
-    if creates and (refusal := _refusal(push.sent_by)) is not None:
-        result, creates = result | _rejected([refusal]), False
+    if creates and (error := _missing_permission(push.sent_by)) is not None:
+        result, creates = result | _rejected([problem(error.code, error.message)]), False
     if not held.release(**result, checked_at=at):
         return False
     if creates:
         try:
             with transaction.atomic():
                 applied = Pushed.of(result["prepared"]).apply(at, push.sent_by, as_draft=True)
-        except ActionError as error:  # another push has just created a task with this slug
-            done = _rejected([problem(error.code, error.message, "task.yaml")])
+        except ActionError as taken:  # another push has just created a task with this slug
+            done = _rejected([problem(taken.code, taken.message, "task.yaml")])
             return bool(TaskPush.objects.filter(pk=push.pk).update(**done))
         shared_task = applied.shared_task
         shared_task.organizers.add(push.sent_by)
@@ -239,13 +242,13 @@ def drafts_of(user: User) -> int:
     return created.count()
 
 
-def _refusal(user: User) -> dict[str, Any] | None:
-    """Return the problem that prevents creating a draft even though the folder is valid, or None."""
+def _missing_permission(user: User) -> ActionError | None:
+    """Return the error that prevents creating a draft even though the folder is valid, or None."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not may_create_tasks(user):
-        return problem("may-not-create", "Your account is no longer allowed to create tasks.")
+        return MAY_NOT_CREATE()
     if drafts_of(user) >= DRAFTS:
-        return problem("draft-limit", f"You have {DRAFTS} drafts. Open or delete one first.")
+        return TOO_MANY_DRAFTS(n=DRAFTS)
     return None
 
 

@@ -15,7 +15,7 @@ from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
 from portal.actions.apply_definition import PART_HAS_RUNS, PART_MISSING
 from portal.actions.errors import Conflict, Invalid, LimitReached
 from portal.actions.import_phases import WINDOW
-from portal.actions.pushed_folder import DRAFTS, Pushed, base_of, drafts_of
+from portal.actions.pushed_folder import DRAFTS, TOO_MANY_DRAFTS, Pushed, base_of, drafts_of
 from portal.actions.roles import CREATORS, ORGANIZERS
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.pushes import expire
@@ -39,7 +39,6 @@ TOO_MANY_PUSHES = LimitReached.declare(
 TOO_MANY_BYTES = LimitReached.declare(
     "push_bytes", _("You’ve reached the daily limit of %(limit)d MiB for pushed folders. Push again tomorrow.")
 )
-TOO_MANY_DRAFTS = LimitReached.declare("draft_limit", _("You have %(n)d drafts. Open or delete one first."))
 PUSH_RUNNING = Conflict.declare(
     "push_running", _("Another of your pushes is still being checked. Wait until it finishes.")
 )

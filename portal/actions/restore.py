@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from portal.actions.backup import DATA, DATABASE, GOLD, MANIFEST, Manifest, Member
 from portal.actions.errors import Conflict, Invalid
@@ -22,6 +22,30 @@ from portal.models import rows
 from portal.objects.interface import Objects, data_objects, gold_objects
 
 _DEFINITIONS = f"{DATA}/definitions/"
+
+NO_BACKUP = Invalid.declare("no_backup", _("This is not a backup: %(why)s."))
+NO_MANIFEST = Invalid.declare("no_backup", _("This is not a complete backup: its manifest is missing."))
+DAMAGED = Invalid.declare("damaged", _("The backup is damaged: %(names)s."))
+OTHER_VERSION = Invalid.declare(
+    "other_version",
+    _(
+        "The backup was made with Agon %(theirs)s (%(revision)s), which has different database tables. Restore the "
+        "backup with that version, then upgrade as described in docs/storage-and-backup.md."
+    ),
+)
+TOO_OLD = Invalid.declare(
+    "other_version", _("The backup has no %(column)s. It was made before Agon 0.1.0 and can’t be restored.")
+)
+DATABASE_NOT_EMPTY = Conflict.declare(
+    "not_empty", _("The database is not empty. Restore the backup into a new database.")
+)
+STORAGE_NOT_EMPTY = Conflict.declare(
+    "not_empty",
+    _(
+        "The storage contains files that are not in the backup, such as %(name)s. Restore the backup into empty "
+        "storage."
+    ),
+)
 
 
 def restore_backup(source: Path) -> Manifest:
@@ -39,7 +63,7 @@ def restore_backup(source: Path) -> Manifest:
             with transaction.atomic():
                 _load_rows(archive, manifest)
     except tarfile.TarError as error:
-        raise Invalid("no_backup", _("This is not a backup: %(why)s.") % {"why": error}) from None
+        raise NO_BACKUP(why=error) from None
     return manifest
 
 
@@ -51,7 +75,7 @@ def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
         content["members"] = {name: Member(**member) for name, member in content["members"].items()}
         manifest = Manifest(**content)
     except (KeyError, TypeError, ValueError):
-        raise Invalid("no_backup", _("This is not a complete backup: its manifest is missing.")) from None
+        raise NO_MANIFEST() from None
     there = {entry.name for entry in archive if entry.name != MANIFEST}
     damaged = sorted(there ^ manifest.members.keys())
     damaged += [
@@ -60,7 +84,7 @@ def _sound_manifest(archive: tarfile.TarFile) -> Manifest:
         if _sha256(archive, name) != manifest.members[name].sha256
     ]
     if damaged:
-        raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": ", ".join(damaged[:20])})
+        raise DAMAGED(names=", ".join(damaged[:20]))
     return manifest
 
 
@@ -70,12 +94,7 @@ def _require_our_tables(content: Mapping[str, Any]) -> None:
     This check comes first because manifests of other versions may have different keys.
     """
     if content["migrations"] != rows.migrations():
-        message = _(
-            "The backup was made with Agon %(theirs)s (%(revision)s), which has different database tables. Restore the "
-            "backup with that version, then upgrade as described in docs/storage-and-backup.md."
-        )
-        theirs = {"theirs": content["agon"], "revision": content.get("revision") or content["made_at"][:10]}
-        raise Invalid("other_version", message % theirs)
+        raise OTHER_VERSION(theirs=content["agon"], revision=content.get("revision") or content["made_at"][:10])
 
 
 def _require_empty(manifest: Manifest) -> None:
@@ -84,17 +103,13 @@ def _require_empty(manifest: Manifest) -> None:
     Files that are in the archive are allowed, because an interrupted restore may have left them.
     """
     if not rows.is_empty():
-        raise Conflict("not_empty", _("The database is not empty. Restore the backup into a new database."))
+        raise DATABASE_NOT_EMPTY()
     folders = {"/".join(PurePosixPath(name).parts[:3]) for name in manifest.members if name.startswith(_DEFINITIONS)}
     known = folders | manifest.members.keys()
     for prefix, objects in ((DATA, data_objects()), (GOLD, gold_objects())):
         for name in objects.names():
             if f"{prefix}/{name.removesuffix('.zip')}" not in known:
-                message = _(
-                    "The storage contains files that are not in the backup, such as %(name)s. Restore the backup into "
-                    "empty storage."
-                )
-                raise Conflict("not_empty", message % {"name": name})
+                raise STORAGE_NOT_EMPTY(name=name)
 
 
 def _put_files(archive: tarfile.TarFile, manifest: Manifest) -> None:
@@ -138,10 +153,9 @@ def _load_rows(archive: tarfile.TarFile, manifest: Manifest) -> None:
             try:
                 count = rows.load(table, lines)
             except rows.MissingColumn as missing:
-                message = _("The backup has no %(column)s. It was made before Agon 0.1.0 and can’t be restored.")
-                raise Invalid("other_version", message % {"column": missing}) from None
+                raise TOO_OLD(column=missing) from None
             if count != manifest.rows[label]:
-                raise Invalid("damaged", _("The backup is damaged: %(names)s.") % {"names": label})
+                raise DAMAGED(names=label)
     rows.reset_sequences()
     fail_restored()
 

@@ -1,5 +1,6 @@
 """Rules for every action: calls, declared errors, input limits, and audit entries."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -8,11 +9,12 @@ from django.contrib.auth.models import AnonymousUser
 
 from portal.actions.action import ACTIONS, Act, action
 from portal.actions.announcements import publish_announcement
-from portal.actions.errors import Conflict
+from portal.actions.errors import ActionError, Conflict
 from portal.actions.input import NOT_TEXT, InvalidInput
 from portal.actions.roles import ANYONE, ORGANIZERS, SIGNED_IN
 from portal.models import Announcement, AuditEntry, SharedTask
 from portal.web.action_forms import ActionForm, action_field
+from tests.conftest import ROOT
 from tests.portal.world import EVALUATION, organizer_of, person
 
 EXISTS = Conflict.declare("taken", "There is one already.")
@@ -109,6 +111,23 @@ def test_an_error_that_is_not_declared_fails_the_test_that_meets_it(tiny):
     del ACTIONS["break_word"]
     with pytest.raises(AssertionError, match="break_word does not declare taken"):
         break_word(AnonymousUser(), tiny, EVALUATION)
+
+
+def test_every_error_is_declared_with_its_code_and_sentence():
+    """Only a declaration makes an error, so that no sentence is made before someone reads it."""
+    names = "|".join(kind.__name__ for kind in kinds(ActionError))
+    made = re.compile(rf"(?<!class )\b(?:{names})\(")
+    found = {
+        (path.name, line.strip())
+        for path in (ROOT / "portal").rglob("*.py")
+        for line in path.read_text().splitlines()
+        if made.search(line) and not line.lstrip().startswith("case ")
+    }
+    assert {name for name, _line in found} <= {"errors.py"}
+
+
+def kinds(parent):
+    return {one for child in parent.__subclasses__() for one in (child, *kinds(child)) if one is not InvalidInput}
 
 
 def test_a_form_has_the_limits_of_the_declaration():

@@ -398,7 +398,7 @@ def test_only_accounts_that_may_create_tasks_push_new_ones(creator: User, tiny_f
     User.objects.filter(pk=creator.pk).update(may_create_tasks=False)
     check_push(push.pk, EVALUATION)
     push.refresh_from_db()
-    assert codes(push) == {"may-not-create"}
+    assert codes(push) == {"may_not_create"}
     assert (set(gold_objects().names()), push.prepared) == (names, {})
     assert not SharedTask.objects.exists()
 
