@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, get_type_hints
 
+from annotated_types import MaxLen
 from django.db import IntegrityError, transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -113,6 +114,10 @@ class Action(Generic[T, P, R]):
         except ActionError:
             return False
         return True
+
+    def length_of(self, name: str) -> int | None:
+        """Return the maximum length of a text input, or None if it has no limit."""
+        return next((one.max_length for one in self.Input.model_fields[name].metadata if isinstance(one, MaxLen)), None)
 
     def _checked(self, given: dict[str, Any]) -> Any:
         try:

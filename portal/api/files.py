@@ -51,7 +51,7 @@ class UploadQuery(BaseModel):
     file_name: Annotated[
         str,
         Field(
-            max_length=255,
+            max_length=submit.length_of("file_name"),
             description="File name, which identifies the runs. Not needed if you send the file in a form",
         ),
     ] = ""

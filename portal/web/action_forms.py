@@ -5,17 +5,23 @@ from enum import Enum
 from http import HTTPStatus
 from typing import Any, get_args
 
-from annotated_types import MaxLen, MinLen
+from annotated_types import MinLen
 from django import forms
 from django.db.models import Choices
+from django.utils.functional import Promise, lazy
 
 from portal.actions.action import Action
 from portal.actions.errors import ActionError
-from portal.actions.input import InvalidInput
+from portal.actions.input import NOT_TEXT, InvalidInput, is_text
 
 
-def action_field(action: Action[Any, Any, Any], name: str, **options: Any) -> forms.Field:
-    """Return a form field for an action's input: a choice for an enumeration, a checkbox for a bool, otherwise text."""
+def action_field(
+    action: Action[Any, Any, Any], name: str, text: type[forms.CharField] = forms.CharField, **options: Any
+) -> forms.Field:
+    """Return a form field for an action's input: a choice for an enumeration, a checkbox for a bool, otherwise `text`.
+
+    `%(limit)s` in the help text stands for the maximum length.
+    """
     declared = action.Input.model_fields[name]
     limits = {type(one): one for one in declared.metadata}
     is_required = declared.is_required() and (MinLen not in limits or limits[MinLen].min_length > 0)
@@ -27,8 +33,27 @@ def action_field(action: Action[Any, Any, Any], name: str, **options: Any) -> fo
         return forms.ChoiceField(choices=[*blank, *choices.choices], **options)
     if kind is bool:
         return forms.BooleanField(**options | {"required": False})
-    limit = limits[MaxLen].max_length if MaxLen in limits else None
-    return forms.CharField(max_length=limit, **options)
+    limit = action.length_of(name)
+    if limit is not None and "help_text" in options:
+        options["help_text"] = _with_limit(options["help_text"], limit)
+    return text(max_length=limit, validators=[_storable(options["label"])], **options)
+
+
+def _in_words(help_text: str | Promise, limit: int) -> str:
+    return str(help_text).replace("%(limit)s", f"{limit:,}")
+
+
+_with_limit = lazy(_in_words, str)
+
+
+def _storable(label: str | Promise) -> Callable[[str], None]:
+    """Return a validator for what actions check in every text. The form for signing up calls no action."""
+
+    def check(text: str) -> None:
+        if not is_text(text):
+            raise forms.ValidationError(NOT_TEXT(label=label).message)
+
+    return check
 
 
 class ActionForm(forms.Form):

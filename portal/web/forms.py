@@ -10,7 +10,7 @@ from portal.actions.papers import BIBTEX, give_paper
 from portal.actions.runs import describe_run, withdraw_run
 from portal.actions.submit import submit
 from portal.actions.teams import ANSWER_LENGTH, NAME_TAKEN, TEAM_NAME, check_team_name, register_team
-from portal.models import Phase, SharedTask, Submission, Team
+from portal.models import Phase, SharedTask, Team
 from portal.models.run import one_line
 from portal.web.action_forms import ActionForm, action_field
 from scoring.limits import RUN_FIELD_CHARACTERS
@@ -47,7 +47,7 @@ class UploadForm(RunFieldsForm):
     file = forms.FileField(
         label=_("Run file or zip archive"),
         allow_empty_file=True,
-        max_length=Submission._meta.get_field("file_name").max_length,
+        max_length=submit.length_of("file_name"),
     )
     phase = forms.ChoiceField(label=_("Phase"))
     slot = action_field(submit, "slot", label=_("Run type"))
@@ -93,12 +93,12 @@ class DescriptionForm(RunFieldsForm):
         describe_run,
         "description",
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text=_("At most 1,000 characters."),
+        help_text=_("At most %(limit)s characters."),
     )
-    link = forms.URLField(
-        label=_("Link"),
-        max_length=300,
-        required=False,
+    link = action_field(
+        describe_run,
+        "link",
+        forms.URLField,
         assume_scheme="https",
         help_text=_("Link to code, a model card or a paper."),
     )
@@ -189,7 +189,7 @@ class PaperForm(ActionForm):
             "field empty."
         ),
     )
-    link = forms.URLField(label=_("Or a link to the paper"), max_length=300, required=False, assume_scheme="https")
+    link = action_field(give_paper, "link", forms.URLField, label=_("Or a link to the paper"), assume_scheme="https")
 
 
 class AgainForm(TeamForm):

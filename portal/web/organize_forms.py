@@ -16,7 +16,7 @@ from portal.actions.input import OUT_OF_RANGE
 from portal.actions.organizers import add_organizer
 from portal.actions.phases import grant_extra_time, move_phase
 from portal.actions.pushes import UNSURE, apply_push
-from portal.actions.scores import apply_scores
+from portal.actions.scores import CHANGED, apply_scores
 from portal.models import Phase, SharedTask, User
 from portal.models.task import DatasetDefinition
 from portal.queries.gold import GoldLine
@@ -62,7 +62,7 @@ class AnnouncementForm(ActionForm):
         "text",
         label=_("Text"),
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("Markdown, at most 4,000 characters. You can’t change it later, but you can delete it."),
+        help_text=_("Markdown, at most %(limit)s characters. You can’t change it later, but you can delete it."),
     )
 
 
@@ -149,7 +149,7 @@ class DatasetForm(ActionForm):
         SAME_FILE.code: "file",
     }
 
-    file = forms.FileField(label=_("New file"), allow_empty_file=True, max_length=255)
+    file = forms.FileField(label=_("New file"), allow_empty_file=True)
     is_sure = action_field(
         replace_dataset, "is_sure", label=_("Replace the file even though people have already downloaded it")
     )
@@ -158,7 +158,7 @@ class DatasetForm(ActionForm):
 class PushForm(ActionForm):
     """A task folder as a zip."""
 
-    file = forms.FileField(label=_("Zip file of the task folder"), allow_empty_file=True, max_length=255)
+    file = forms.FileField(label=_("Zip file of the task folder"), allow_empty_file=True)
 
 
 class ApplyPushForm(ActionForm):
@@ -196,7 +196,7 @@ class GoldForm(ActionForm):
     """A gold file for one track and split."""
 
     target = forms.TypedChoiceField(label=_("Track and split"))
-    file = forms.FileField(label=_("Gold file"), allow_empty_file=True, max_length=255)
+    file = forms.FileField(label=_("Gold file"), allow_empty_file=True)
 
     def __init__(self, *args: Any, lines: Sequence[GoldLine], **kwargs: Any) -> None:
         """Offer `lines` as choices. `cleaned_data["target"]` is the selected one."""
@@ -221,12 +221,7 @@ class NoteForm(ActionForm):
 class ScoresForm(ActionForm):
     """The leaderboards whose new scores are applied, and the reason. `cleaned_data["boards"]` has their lines."""
 
-    boards = forms.TypedMultipleChoiceField(
-        label=_("Leaderboards"),
-        error_messages={
-            "invalid_choice": _("The new scores changed while you were reviewing them. Review them again.")
-        },
-    )
+    boards = forms.TypedMultipleChoiceField(label=_("Leaderboards"))
     note = action_field(
         apply_scores,
         "note",
@@ -240,6 +235,7 @@ class ScoresForm(ActionForm):
         field = self.fields["boards"]
         field.choices = [(key, str(line.board)) for key, line in ready.items()]
         field.coerce = ready.__getitem__
+        field.error_messages["invalid_choice"] = CHANGED().message
 
 
 def dataset_form(

@@ -12,6 +12,7 @@ from portal.actions.announcements import publish_announcement
 from portal.actions.errors import ActionError, Conflict
 from portal.actions.input import NOT_TEXT, InvalidInput
 from portal.actions.roles import ANYONE, ORGANIZERS, SIGNED_IN
+from portal.actions.runs import describe_run
 from portal.models import Announcement, AuditEntry, SharedTask
 from portal.web.action_forms import ActionForm, action_field
 from tests.conftest import ROOT
@@ -133,6 +134,19 @@ def kinds(parent):
 def test_a_form_has_the_limits_of_the_declaration():
     field = action_field(publish_announcement, "title")
     assert (field.label, field.max_length, field.required) == ("Title", 120, True)
+
+
+def test_a_form_s_help_names_the_limit_of_the_declaration():
+    field = action_field(describe_run, "description", help_text="At most %(limit)s characters.")
+    assert str(field.help_text) == "At most 1,000 characters."
+
+
+def test_no_page_repeats_a_limit_of_an_action():
+    """Forms and templates take the limits of texts from declarations. Two templates belong to no action."""
+    repeated = re.compile(r'max_?length="?=?"?\d|[Aa]t most [\d,]+ characters')
+    files = [*(ROOT / "portal/web").rglob("*.py"), *(ROOT / "templates").rglob("*.html")]
+    found = {path.name for path in files if repeated.search(path.read_text())}
+    assert found == {"mail_code.html", "add_form.html"}
 
 
 class TaskForm(ActionForm):

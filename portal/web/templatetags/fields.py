@@ -4,7 +4,15 @@ from django import template
 from django.forms import BoundField, CheckboxInput, Select
 from django.utils.safestring import SafeString
 
+from portal.actions.action import ACTIONS
+
 register = template.Library()
+
+
+@register.simple_tag
+def limit(action: str, name: str) -> int | None:
+    """Return the maximum length of an action's input, for fields that are not part of a form class."""
+    return ACTIONS[action].length_of(name)
 
 
 @register.filter

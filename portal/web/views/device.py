@@ -19,6 +19,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions.access_tokens import needs_second_factor
 from portal.actions.device_login import (
+    DENIED,
+    EXPIRED,
+    PENDING,
+    SLOW_DOWN,
     TOO_MANY_CODES,
     UNKNOWN_CODE,
     allow_device_login,
@@ -44,8 +48,8 @@ class CodeForm(ActionForm):
 
 CLIENT = "agon"
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
-_WAITING = ("authorization_pending", "slow_down")  # the answers to polls while the person has not decided
-_STANDARD = (*_WAITING, "expired_token", "access_denied")
+_WAITING = (PENDING.code, SLOW_DOWN.code)  # the answers to polls while the person has not decided
+_STANDARD = (*_WAITING, EXPIRED.code, DENIED.code)
 
 
 @csrf_exempt
@@ -89,7 +93,7 @@ def device_token(request: HttpRequest) -> JsonResponse:
     try:
         token, text = collect_token(AnonymousUser(), login, database_now())
     except ActionError as error:
-        response = _error(error.code if error.code in _STANDARD else "access_denied", error.message)
+        response = _error(error.code if error.code in _STANDARD else DENIED.code, error.message)
         if error.code in _WAITING:
             response._has_been_logged = True  # type: ignore[attr-defined]  # Django then logs no warning
         return response

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from portal.actions.errors import ActionError
 from portal.actions.intake import PHASE_CLOSED, TOO_LARGE, UNSIGNED, too_large
+from portal.actions.new_runs import NO_RUNS_LEFT
 from portal.actions.roles import TAKING_PART
 from portal.actions.submit import UPLOAD_REJECTED
 from portal.actions.submit import submit as submit_upload
@@ -37,6 +38,7 @@ from scoring.limits import UPLOAD_BYTES
 Receiver = Callable[[SignedInRequest, dict[str, Any], Phase, dict[str, Any]], HttpResponse]
 """A function that handles an upload once its body has been read: page context, phase and action input → response."""
 
+_USED_UP = {code.code for code in NO_RUNS_LEFT.values()}
 _SHOWN_BY_THE_PAGE = {code.code for code in (*TAKING_PART.errors, UNSIGNED)}  # the upload page explains what to do
 
 
@@ -135,7 +137,7 @@ def _rejected(
 def _explained(error: ActionError, user: Viewer) -> dict[str, Any]:
     """Return context that explains an error. For an upload with invalid names, it lists all problems."""
     if error.code != UPLOAD_REJECTED.code:
-        return {"error": error, "message": error.message, "is_used_up": error.code == "no_runs_left"}
+        return {"error": error, "message": error.message, "is_used_up": error.code in _USED_UP}
     problems, validation = error.params["problems"], error.params["validation"]
     return {
         "runs": error.params["runs"],

@@ -89,6 +89,13 @@ def test_signing_up_says_who_one_is_and_sends_a_link(db, smtp):
     assert (nora.name, nora.origin, nora.language) == ("Nora", "University of Porto, Portugal", "pt")
 
 
+def test_signing_up_accepts_only_names_that_settings_accept(db):
+    form = {"name": "No\x07ra", "email": "nora@example.org", "password1": PASSWORD, "password2": PASSWORD}
+    response = Client().post(SIGNUP, form)
+    assert "Your name contains an invalid character. Enter the text again." in response.content.decode()
+    assert not User.objects.exists()
+
+
 def test_signing_up_does_not_reveal_that_the_address_is_used(milo, counting, smtp):
     def sign_up(address):
         form = {"name": "Milo Neri", "email": address, "password1": PASSWORD, "password2": PASSWORD}
