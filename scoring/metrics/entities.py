@@ -197,11 +197,6 @@ def _counts(comparison: EntityComparison, match: str, name: str | None, least: f
     return np.column_stack([credit, predicted, actual]).astype(np.float64)
 
 
-def _counts_by_type(comparison: EntityComparison, match: str, least: float) -> Numbers:
-    """Return the counts for each of the gold's types, with shape (items, 3 · types)."""
-    return np.hstack([_counts(comparison, match, name, least) for name in comparison.gold.entities.types])
-
-
 Measure = Callable[[Numbers], Numbers]  # takes counts (…, 3)
 
 
@@ -218,41 +213,83 @@ def f1(counts: Numbers) -> Numbers:
     return np.where(counts[..., 2] > 0, values, np.nan)
 
 
-def _micro(match: str, measure: Measure) -> Callable[[EntityComparison, MetricSpec], Contributions]:
-    return lambda comparison, spec: Contributions(comparison.once(_counts, match, spec.part, _least(spec)), measure)
+# Returns counts (items, k) for a type, or for all types together. The second count is the number of run entities, and
+# the last one is the number of gold entities.
+Counts = Callable[[EntityComparison, MetricSpec, str | None], Numbers]
 
 
-def macro_over_types(
-    by_type: Callable[[EntityComparison, MetricSpec], Numbers], measure: Measure, width: int = 3
-) -> Callable[[EntityComparison, MetricSpec], Contributions]:
-    """Return a function that computes the contributions to a measure's mean over the types that `over` selects.
+def micro_and_macro(
+    name: str,
+    titles: tuple[str, str],
+    formula: str,
+    source: str,
+    counts: Counts,
+    measure: Measure,
+    examples: tuple[Example, Example],
+    options: Options | None = None,
+    needs_texts: bool = False,
+) -> tuple[Metric, Metric]:
+    """Return the metric that computes a measure over all entities together, and its mean over types.
 
-    `by_type` returns `width` counts for each of the gold's types, with shape (items, width · types). The second count
-    is the number of run entities, and the last one is the number of gold entities. An undefined value counts as 0.
+    Args:
+        titles: the title and the short title.
+        examples: one for each metric.
     """
+    (title, short), options, (example, macro_example) = titles, options or {}, examples
+
+    def micro(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
+        return Contributions(counts(comparison, spec, spec.part), measure)
+
+    macro = _macro(counts, measure)
+    return (
+        Metric(
+            name=name,
+            title=title,
+            short=short,
+            formula=formula,
+            source=source,
+            compute=computed(micro),
+            contributions=micro,
+            example=example,
+            kinds=ENTITIES,
+            part=Part.TYPE,
+            options=options,
+            needs_texts=needs_texts,
+        ),
+        Metric(
+            name=f"{name}_macro",
+            title=f"{title}, macro",
+            short=f"Macro {short}",
+            formula=f"mean of {name} over the types in the gold (by default), in the gold or run (`over: seen`, as in "
+            "seqeval), or in `classes` (`over: declared`); an undefined value counts as 0",
+            source=source,
+            compute=computed(macro),
+            contributions=macro,
+            example=macro_example,
+            kinds=ENTITIES,
+            options={**OVER, **options},
+            needs_texts=needs_texts,
+        ),
+    )
+
+
+def _macro(counts: Counts, measure: Measure) -> Callable[[EntityComparison, MetricSpec], Contributions]:
+    """Return a function that computes the contributions to a measure's mean over the types that `over` selects."""
 
     def contributions(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
-        over = spec.options.get("over", "gold")
+        types, over = comparison.gold.entities.types, spec.options.get("over", "gold")
 
         def combine(sums: Numbers) -> Numbers:
-            counts = sums.reshape(*sums.shape[:-1], -1, width)
-            in_gold, in_run = counts[..., -1] > 0, counts[..., 1] > 0
+            by_type = sums.reshape(*sums.shape[:-1], len(types), -1)
+            in_gold, in_run = by_type[..., -1] > 0, by_type[..., 1] > 0
             held = {"gold": in_gold, "seen": in_gold | in_run}.get(over)
-            held = np.ones(counts.shape[:-1], np.bool_) if held is None else held
-            values = np.where(held, np.nan_to_num(measure(counts)), 0.0)
+            held = np.ones(by_type.shape[:-1], np.bool_) if held is None else held
+            values = np.where(held, np.nan_to_num(measure(by_type)), 0.0)
             return ratios(values.sum(axis=-1), held.sum(axis=-1))
 
-        return Contributions(by_type(comparison, spec), combine)
+        return Contributions(np.hstack([counts(comparison, spec, name) for name in types]), combine)
 
     return contributions
-
-
-def _macro(match: str, measure: Measure) -> Callable[[EntityComparison, MetricSpec], Contributions]:
-    return macro_over_types(lambda comparison, spec: comparison.once(_counts_by_type, match, _least(spec)), measure)
-
-
-def _least(spec: MetricSpec) -> float:
-    return number(spec, "at_least", IOU)
 
 
 _GOLD = {"1": "PER 0-2, LOC 3-4", "2": "PER 1-4, ORG 5-6"}
@@ -288,10 +325,6 @@ MEASURES: dict[str, tuple[str, Measure, str, str]] = {
 _SOURCE = "Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task; seqeval 1.2.2; nervaluate 1.2.1"
 _SOURCE_2013 = "Segura-Bedmar et al. (2013), SemEval-2013 task 9; nervaluate 1.2.1"
 _SOURCES = {"strict": _SOURCE, "iou": "DeYoung et al. (2020), ERASER, section 5.2: IOU F1"}
-MACRO = (
-    "mean of {} over the types in the gold (by default), in the gold or run (`over: seen`, as in seqeval), or in "
-    "`classes` (`over: declared`); an undefined value counts as 0"
-)
 _AT_LEAST: Options = {"at_least": AnyNumber(0)}
 
 
@@ -299,40 +332,28 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
     title, function, short, formula = MEASURES[measure]
     words, matches, credit = _WORDS[match]
     whole = {"precision": 3.0, "recall": 4.0, "f1": 3.5}[measure]
-    ending = "" if match == "strict" else f"_{match}"
-    source, options = _SOURCES.get(match, _SOURCE_2013), _AT_LEAST if match == "iou" else {}
-    micro, macro = _micro(match, function), _macro(match, function)
     matches_of_per = f"{_OF_PER[match]:g} match" + ("" if _OF_PER[match] == 1 else "es")
     divided = {"precision": "3", "recall": "4", "f1": "((3 + 4) / 2)"}[measure]
-    return (
-        Metric(
-            name=f"entity_{measure}{ending}",
-            title=f"{title}{words}",
-            short=f"{short}{words}",
-            formula=f"{formula}; matches are run entities {matches}; computed over all items together",
-            source=source,
-            compute=computed(micro),
-            contributions=micro,
-            example=Example(
+
+    def counts(comparison: EntityComparison, spec: MetricSpec, name: str | None) -> Numbers:
+        return comparison.once(_counts, match, name, number(spec, "at_least", IOU))
+
+    return micro_and_macro(
+        f"entity_{measure}" if match == "strict" else f"entity_{measure}_{match}",
+        (f"{title}{words}", f"{short}{words}"),
+        f"{formula}; matches are run entities {matches}; computed over all items together",
+        _SOURCES.get(match, _SOURCE_2013),
+        counts,
+        function,
+        (
+            Example(
                 "entities",
                 _GOLD,
                 _RUN,
                 _CREDIT[match] / whole,
                 f"the number of matches is {credit}: {_CREDIT[match]:g} / {divided}",
             ),
-            kinds=ENTITIES,
-            part=Part.TYPE,
-            options=options,
-        ),
-        Metric(
-            name=f"entity_{measure}{ending}_macro",
-            title=f"{title}{words}, macro",
-            short=f"Macro {short}{words}",
-            formula=MACRO.format(f"entity_{measure}{ending}"),
-            source=source,
-            compute=computed(macro),
-            contributions=macro,
-            example=Example(
+            Example(
                 "entities",
                 _GOLD,
                 _RUN,
@@ -340,9 +361,8 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
                 f"PER has 2 entities on each side and {matches_of_per}, while LOC and ORG have no "
                 f"matches: ({_OF_PER[match]:g} / 2 + 0 + 0) / 3",
             ),
-            kinds=ENTITIES,
-            options={**OVER, **options},
         ),
+        _AT_LEAST if match == "iou" else {},
     )
 
 

@@ -2,21 +2,9 @@
 
 import numpy as np
 
-from scoring.definition import MetricSpec
 from scoring.metrics.comparison import EntityComparison
-from scoring.metrics.entities import MACRO, Measure, macro_over_types
-from scoring.metrics.metric import (
-    ENTITIES,
-    OVER,
-    Contributions,
-    Example,
-    Metric,
-    Numbers,
-    Part,
-    computed,
-    per_row,
-    ratios,
-)
+from scoring.metrics.entities import Measure, micro_and_macro
+from scoring.metrics.metric import Example, Metric, Numbers, per_row, ratios
 from scoring.metrics.spans import marked
 
 
@@ -37,11 +25,6 @@ def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
             shares, rows = shares[kept], rows[kept]
         columns += [per_row(rows, shares, items), np.bincount(rows, minlength=items).astype(np.float64)]
     return np.column_stack(columns)
-
-
-def _counts_by_type(comparison: EntityComparison) -> Numbers:
-    """Return the counts for each of the gold's types, with shape (items, 4 · types)."""
-    return np.hstack([_counts(comparison, name) for name in comparison.gold.entities.types])
 
 
 def _precision(sums: Numbers) -> Numbers:
@@ -66,43 +49,16 @@ def _metrics(
     measure: str, short: str, values: tuple[float, float], combine: Measure, words: str, why: str
 ) -> tuple[Metric, Metric]:
     """Return the metric over all entities, and its mean over types. `values` are their values in the example."""
-
-    def contributions(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
-        return Contributions(comparison.once(_counts, spec.part), combine)
-
-    macro = macro_over_types(lambda comparison, spec: comparison.once(_counts_by_type), combine, width=4)
-    title = f"Entity {measure if measure != 'f1' else 'F1'}, by coverage"
-    return (
-        Metric(
-            name=f"entity_{measure}_covered",
-            title=title,
-            short=f"{short}, by coverage",
-            formula=words,
-            source=_SOURCE,
-            compute=computed(contributions),
-            contributions=contributions,
-            example=Example("entities", _GOLD, _RUN, values[0], why),
-            kinds=ENTITIES,
-            part=Part.TYPE,
-        ),
-        Metric(
-            name=f"entity_{measure}_covered_macro",
-            title=f"{title}, macro",
-            short=f"Macro {short}, by coverage",
-            formula=MACRO.format(f"entity_{measure}_covered"),
-            source=_SOURCE,
-            compute=computed(macro),
-            contributions=macro,
-            example=Example(
-                "entities",
-                _GOLD,
-                _RUN,
-                values[1],
-                f"the value is {3 * values[1]:.4g} for PER and 0 for LOC and ORG: {3 * values[1]:.4g} / 3",
-            ),
-            kinds=ENTITIES,
-            options=OVER,
-        ),
+    value, macro_value = values
+    why_macro = f"the value is {3 * macro_value:.4g} for PER and 0 for LOC and ORG: {3 * macro_value:.4g} / 3"
+    return micro_and_macro(
+        f"entity_{measure}_covered",
+        (f"Entity {measure if measure != 'f1' else 'F1'}, by coverage", f"{short}, by coverage"),
+        words,
+        _SOURCE,
+        lambda comparison, spec, name: comparison.once(_counts, name),
+        combine,
+        (Example("entities", _GOLD, _RUN, value, why), Example("entities", _GOLD, _RUN, macro_value, why_macro)),
     )
 
 

@@ -8,21 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import Rows
-from scoring.definition import MetricSpec
 from scoring.metrics.comparison import EntityComparison
-from scoring.metrics.entities import (
-    MACRO,
-    Measure,
-    Side,
-    f1,
-    macro_over_types,
-    matches_strictly,
-    precision,
-    recall,
-    sides,
-)
+from scoring.metrics.entities import Measure, Side, f1, matches_strictly, micro_and_macro, precision, recall, sides
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import ENTITIES, OVER, Contributions, Example, Metric, Numbers, Part, computed, per_row
+from scoring.metrics.metric import Example, Metric, Numbers, per_row
 
 
 def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
@@ -76,11 +65,6 @@ def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
     return np.column_stack(columns)
 
 
-def _counts_by_type(comparison: EntityComparison) -> Numbers:
-    """Return the counts for each of the gold's types, with shape (items, 3 · types)."""
-    return np.hstack([_counts(comparison, name) for name in comparison.gold.entities.types])
-
-
 def _shared(side: Side, forms: Rows, keep: NDArray[np.bool_], items: int) -> Numbers:
     """Return the sum of 1 / (number of items with the form) over the distinct forms in each item."""
     pairs = np.unique(np.column_stack([forms[keep], side.owners[keep]]), axis=0)
@@ -95,46 +79,17 @@ _SOURCE = "Derczynski et al. (2017), WNUT 2017 shared task, section 5; its score
 
 def _metrics(measure: str, short: str, combine: Measure, value: float, formula: str, why: str) -> tuple[Metric, Metric]:
     """Return the metric over all forms, with its value in the example, and its mean over types."""
-
-    def contributions(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
-        return Contributions(comparison.once(_counts, spec.part), combine)
-
-    macro = macro_over_types(lambda comparison, spec: comparison.once(_counts_by_type), combine)
-    title = f"Entity {measure if measure != 'f1' else 'F1'} of surface forms"
-    return (
-        Metric(
-            name=f"entity_{measure}_surface",
-            title=title,
-            short=f"{short} of forms",
-            formula=f"{formula}; a form is an entity's text and type, and each form counts once; it is correct if at "
-            "least one entity with this form is in both the gold and the run, with the same boundaries and type",
-            source=_SOURCE,
-            compute=computed(contributions),
-            contributions=contributions,
-            example=Example("entities", _GOLD, _RUN, value, why),
-            kinds=ENTITIES,
-            part=Part.TYPE,
-            needs_texts=True,
-        ),
-        Metric(
-            name=f"entity_{measure}_surface_macro",
-            title=f"{title}, macro",
-            short=f"Macro {short} of forms",
-            formula=MACRO.format(f"entity_{measure}_surface"),
-            source=_SOURCE,
-            compute=computed(macro),
-            contributions=macro,
-            example=Example(
-                "entities",
-                _GOLD,
-                _RUN,
-                1 / 2,
-                "PER has one form, which is correct, and LOC has no correct form: (1 + 0) / 2",
-            ),
-            kinds=ENTITIES,
-            options=OVER,
-            needs_texts=True,
-        ),
+    why_macro = "PER has one form, which is correct, and LOC has no correct form: (1 + 0) / 2"
+    return micro_and_macro(
+        f"entity_{measure}_surface",
+        (f"Entity {measure if measure != 'f1' else 'F1'} of surface forms", f"{short} of forms"),
+        f"{formula}; a form is an entity's text and type, and each form counts once; it is correct if at "
+        "least one entity with this form is in both the gold and the run, with the same boundaries and type",
+        _SOURCE,
+        lambda comparison, spec, name: comparison.once(_counts, name),
+        combine,
+        (Example("entities", _GOLD, _RUN, value, why), Example("entities", _GOLD, _RUN, 1 / 2, why_macro)),
+        needs_texts=True,
     )
 
 
