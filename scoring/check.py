@@ -95,16 +95,7 @@ def read_answers(
     items = find_items(rules, None, split, report)
     if items is None:
         return None, report
-    answers = read_run(
-        rules,
-        content,
-        report,
-        items=items.index,
-        optional=items.optional,
-        lenient=lenient,
-        annotators=items.annotators,
-    )
-    return answers, report
+    return read_with_items(rules, content, items, report, lenient=lenient), report
 
 
 Known = Callable[[Track, str, Report], Items | None]
@@ -167,13 +158,27 @@ def as_source(file: str | Path | bytes) -> Path | bytes:
 def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Answers | None:
     """Return the run's answers, or None if an error was reported."""
     lengths = _text_lengths(track, items, report) if answer_kind(track) in ("spans", "entities") else None
+    return read_with_items(track, data, items, report, text_lengths=lengths)
+
+
+def read_with_items(
+    track: Track,
+    data: bytes,
+    items: Items,
+    report: Report,
+    *,
+    lenient: bool = False,
+    text_lengths: Mapping[str, int] | None = None,
+) -> Answers | None:
+    """Return the run's answers to these items, or None if an error was reported. Same options as `read_run`."""
     return read_run(
         track,
         data,
         report,
         items=items.index,
         optional=items.optional,
-        text_lengths=lengths,
+        lenient=lenient,
+        text_lengths=text_lengths,
         annotators=items.annotators,
     )
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scoring.answers import Answers, Entities, Matrix, Spans, Tuples
-from scoring.check import Items, as_source, find_items, read_file
+from scoring.check import Items, as_source, find_items, read_file, read_with_items
 from scoring.definition import Definition, GoldFile, GoldView, Track
 from scoring.definition.files import Files, each_file
 from scoring.extras import install_command
-from scoring.formats import answer_kind, read_gold, read_run
+from scoring.formats import answer_kind, read_gold
 from scoring.formats.conll import report_lengths
 from scoring.formats.reading import Problems
 from scoring.formats.several import packed, packed_folder, packed_name
@@ -323,17 +323,7 @@ def _viewed(answers: Answers, view: GoldView, track: Track) -> Answers:
 
 def _read_run(track: Track, run: Path | bytes, items: Items | None, lenient: bool, report: Report) -> Answers | None:
     data = read_file(run, report) if isinstance(run, Path) else run
-    if data is None or items is None:
-        return None
-    return read_run(
-        track,
-        data,
-        report,
-        items=items.index,
-        optional=items.optional,
-        lenient=lenient,
-        annotators=items.annotators,
-    )
+    return None if data is None or items is None else read_with_items(track, data, items, report, lenient=lenient)
 
 
 def _find_items(

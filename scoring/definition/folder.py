@@ -8,10 +8,9 @@ from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 from scoring import limits
-from scoring.check import Items, find_items, read_ids
+from scoring.check import Items, find_items, read_ids, read_with_items
 from scoring.definition import Definition, GoldFile, Track
 from scoring.definition.files import each_file
-from scoring.formats import read_run
 from scoring.formats.several import packed_name
 from scoring.gold.coverage import coverage, may_leave_out
 from scoring.gold.track_votes import agreement_of
@@ -295,15 +294,7 @@ def _too_many(slices: int) -> str:
 def _report_on_baseline(path: Path, track: Track, items: Items) -> Report:
     """Check a baseline leniently, as it will be scored: what official evaluators accept is not an error."""
     report = Report()
-    read_run(
-        track,
-        named_bytes(track.files, path),
-        report,
-        items=items.index,
-        optional=items.optional,
-        lenient=True,
-        annotators=items.annotators,
-    )
+    read_with_items(track, named_bytes(track.files, path), items, report, lenient=True)
     return report
 
 

@@ -21,6 +21,7 @@ from scoring.metrics.metric import (
     Numbers,
     Part,
     Share,
+    computed,
     number,
     ratios,
 )
@@ -56,12 +57,7 @@ def _quadratic_kappa_of(sums: Numbers) -> Numbers:
     return 1.0 - ratios(items * observed, np.where(by_chance > _LEAST * terms, by_chance, 0.0))
 
 
-def _quadratic_kappa(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    value = _quadratic_kappa_of(comparison.once(_squares, spec.part).sum(axis=0))
-    return None if np.isnan(value) else float(value)
-
-
-def _quadratic_kappa_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
+def _quadratic_kappa(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
     return Contributions(comparison.once(_squares, spec.part), _quadratic_kappa_of)
 
 
@@ -84,12 +80,7 @@ def _macro_of(sums: Numbers) -> Numbers:
     return ratios(ratios(errors, items, 0.0).sum(axis=-1), np.count_nonzero(items, axis=-1))
 
 
-def _mae_macro(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    value = _macro_of(comparison.once(_errors_by_value, spec.part).sum(axis=0))
-    return None if np.isnan(value) else float(value)
-
-
-def _mae_macro_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
+def _mae_macro(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
     return Contributions(comparison.once(_errors_by_value, spec.part), _macro_of)
 
 
@@ -148,8 +139,8 @@ METRICS = (
         "and 5 are 3 apart even if 3 and 4 do not occur; undefined if both sides contain only the same single value",
         source="Cohen (1968), Weighted kappa; scikit-learn, cohen_kappa_score with weights='quadratic', which "
         "measures distances between positions in the list of values",
-        compute=_quadratic_kappa,
-        contributions=_quadratic_kappa_contributions,
+        compute=computed(_quadratic_kappa),
+        contributions=_quadratic_kappa,
         example=Example(
             kind="table",
             gold=_GOLD,
@@ -171,8 +162,8 @@ METRICS = (
         "of these means",
         source="Baccianella et al. (2009), Evaluation measures for ordinal regression; scikit-learn, "
         "mean_absolute_error computed separately for each value",
-        compute=_mae_macro,
-        contributions=_mae_macro_contributions,
+        compute=computed(_mae_macro),
+        contributions=_mae_macro,
         example=Example(
             kind="table",
             gold=_GOLD,

@@ -8,7 +8,18 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import SpanComparison
-from scoring.metrics.metric import SPANS, Contributions, Example, Mean, Metric, Numbers, Share, per_row, ratios
+from scoring.metrics.metric import (
+    SPANS,
+    Contributions,
+    Example,
+    Mean,
+    Metric,
+    Numbers,
+    Share,
+    computed,
+    per_row,
+    ratios,
+)
 from scoring.metrics.spans import Intervals, both_marked, same_ends
 
 
@@ -62,11 +73,6 @@ def _partial(sums: Numbers) -> Numbers:
     return values
 
 
-def _span_f1_partial(comparison: SpanComparison, spec: MetricSpec) -> float | None:
-    value = _partial(comparison.once(_covered).sum(axis=0))
-    return None if np.isnan(value) else float(value)
-
-
 def _partial_contributions(comparison: SpanComparison, spec: MetricSpec) -> Contributions:
     return Contributions(comparison.once(_covered), _partial)
 
@@ -114,7 +120,7 @@ METRICS = (
         formula="2 P R / (P + R); P = mean share of a run span that the gold marks, R = mean share of a gold span "
         "that the run marks; computed over all items together; undefined if there are no spans",
         source="Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1",
-        compute=_span_f1_partial,
+        compute=computed(_partial_contributions),
         contributions=_partial_contributions,
         example=Example("spans", _GOLD, _RUN, 6 / 7, "P = (1 + 1) / 2, R = (1/2 + 1) / 2: 2 · 1 · 0.75 / 1.75"),
         kinds=SPANS,

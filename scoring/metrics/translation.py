@@ -15,7 +15,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.extras import install_command
 from scoring.metrics.comparison import TextComparison
-from scoring.metrics.metric import TEXTS, Contributions, Example, Metric, Numbers, Options, ratios
+from scoring.metrics.metric import TEXTS, Contributions, Example, Metric, Numbers, Options, computed, ratios
 
 _ITEMS_AT_ONCE = 500  # items per batch; sacrebleu keeps the n-grams of all their references in memory
 _ORDERS = 4  # highest order of n-grams in BLEU
@@ -160,11 +160,6 @@ def _metric(
     example: Example,
     higher_is_better: bool = True,
 ) -> Metric:
-    def compute(comparison: TextComparison, spec: MetricSpec) -> float | None:
-        if not len(comparison.gold):
-            return None
-        return float(combine(comparison.once(_counts, spec).sum(axis=0), spec))
-
     def contributions(comparison: TextComparison, spec: MetricSpec) -> Contributions:
         return Contributions(comparison.once(_counts, spec), lambda sums: combine(sums, spec))
 
@@ -174,7 +169,7 @@ def _metric(
         short=short,
         formula=formula,
         source=source,
-        compute=compute,
+        compute=computed(contributions),
         contributions=contributions,
         example=example,
         kinds=TEXTS,

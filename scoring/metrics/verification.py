@@ -20,6 +20,7 @@ from scoring.metrics.metric import (
     Numbers,
     Options,
     Part,
+    computed,
     number,
     ratios,
 )
@@ -106,10 +107,6 @@ def _metric(
     example_options: Mapping[str, str] | None = None,
     higher_is_better: bool = True,
 ) -> Metric:
-    def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-        found = float(combine(comparison.once(counts, spec).sum(axis=0), spec))
-        return None if np.isnan(found) else found
-
     def contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
         return Contributions(comparison.once(counts, spec), lambda sums: combine(sums, spec))
 
@@ -119,7 +116,7 @@ def _metric(
         short=short,
         formula=formula,
         source=source,
-        compute=compute,
+        compute=computed(contributions),
         contributions=contributions,
         example=Example("table", _GOLD, _RUN, value, why, options=example_options or {}),
         kinds=TABLE,
