@@ -1,7 +1,6 @@
 """A task's folder as a zip: find the files in it, and check for content that is not allowed."""
 
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -9,17 +8,9 @@ from typing import BinaryIO
 
 from scoring import limits
 from scoring.reports.problems import Report
-from scoring.uploads.archives import CLUTTER
+from scoring.uploads.archives import CLUTTER, check_kind, check_sizes
 from scoring.uploads.naming import composed, printable
-from scoring.uploads.zips import (
-    DEFLATED,
-    STORED,
-    BrokenZipError,
-    TooManyEntriesError,
-    ZipEntry,
-    read_entries,
-    read_entry,
-)
+from scoring.uploads.zips import BrokenZipError, TooManyEntriesError, ZipEntry, read_entries, read_entry
 
 DEFINITION = "task.yaml"
 CODE = re.compile(
@@ -52,9 +43,12 @@ def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
         report.error("archive-entries", found=str(error), expected=str(limits.FOLDER_ENTRIES))
         return FolderArchive({}, report)
     for entry in entries:
-        _check_entry(entry, report)
-    _check_sizes(entries, report)
-    files = {_path(entry): entry for entry in entries if not _is_folder(entry)}
+        name = printable(entry.name)
+        for expected in _expected_of_path(entry.path):
+            report.error("folder-path", file=name, found=name, expected=expected)
+        check_kind(entry, report)
+    check_sizes(entries, report, _most_bytes)
+    files = {entry.path: entry for entry in entries if not entry.is_folder}
     files = {path: entry for path, entry in files.items() if not CLUTTER.fullmatch(path)}
     found = _below_folder(files)
     _check_twice(list(found), report)
@@ -75,24 +69,8 @@ def read_file(file: BinaryIO, entry: ZipEntry, path: str, report: Report) -> byt
         return None
 
 
-def _path(entry: ZipEntry) -> str:
-    return entry.name.replace("\\", "/")
-
-
-def _is_folder(entry: ZipEntry) -> bool:
-    return _path(entry).endswith("/")
-
-
-def _check_entry(entry: ZipEntry, report: Report) -> None:
-    name, kind = printable(entry.name), stat.S_IFMT(entry.mode)
-    for expected in _expected_of_path(_path(entry)):
-        report.error("folder-path", file=name, found=name, expected=expected)
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or (_is_folder(entry) and (entry.size or kind == stat.S_IFREG)):
-        report.error("archive-special", file=name, found=name)
-    if entry.is_encrypted:
-        report.error("archive-encrypted", file=name, found=name)
-    elif entry.method not in (STORED, DEFLATED):
-        report.error("archive-method", file=name, found=name)
+def _most_bytes(entry: ZipEntry) -> int:
+    return limits.DEFINITION_BYTES if PurePosixPath(printable(entry.name)).name == DEFINITION else limits.RUN_BYTES
 
 
 def _expected_of_path(path: str) -> Iterator[str]:
@@ -106,20 +84,6 @@ def _expected_of_path(path: str) -> Iterator[str]:
         yield f"at most {_PARTS} segments of up to {_PART_CHARACTERS} characters"
     elif printable(path) != path or ":" in path:
         yield "characters that every operating system allows in file names"
-
-
-def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
-    for entry in entries:
-        name = printable(entry.name)
-        most = limits.DEFINITION_BYTES if PurePosixPath(name).name == DEFINITION else limits.RUN_BYTES
-        if entry.size > most:
-            report.error("archive-too-large", file=name, found=f"{entry.size:,} bytes", expected=f"{most:,} bytes")
-        elif entry.size > limits.RATIO_FREE_BYTES and entry.size > limits.ARCHIVE_RATIO * entry.packed:
-            found, expected = f"{entry.size // max(entry.packed, 1)} : 1", f"{limits.ARCHIVE_RATIO} : 1"
-            report.error("archive-ratio", file=name, found=found, expected=expected)
-    total = sum(entry.size for entry in entries)
-    if total > limits.ARCHIVE_BYTES:
-        report.error("archive-too-large", found=f"{total:,} bytes", expected=f"{limits.ARCHIVE_BYTES:,} bytes")
 
 
 def _below_folder(files: dict[str, ZipEntry]) -> dict[str, ZipEntry]:

@@ -6,7 +6,7 @@ Only `read_archived` unpacks anything.
 import re
 import stat
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -71,14 +71,14 @@ def inspect_archive(
     bare = Counter(_bare_name(entry) for entry in entries)
     for entry in entries:
         _check_entry(entry, bare, report)
-    _check_sizes(entries, report)
-    _check_twice([_path(entry) for entry in entries], report)
-    files = [entry for entry in entries if not _is_folder(entry)]
-    clutter = [entry for entry in files if CLUTTER.fullmatch(_path(entry))]
+    check_sizes(entries, report)
+    _check_twice([entry.path for entry in entries], report)
+    files = [entry for entry in entries if not entry.is_folder]
+    clutter = [entry for entry in files if CLUTTER.fullmatch(entry.path)]
     _list("warning", "archive-clutter", clutter, report)
-    files = [entry for entry in files if not CLUTTER.fullmatch(_path(entry))]
+    files = [entry for entry in files if not CLUTTER.fullmatch(entry.path)]
     folder = _enclosing_folder(files, folders)
-    accompanying = [entry for entry in files if ACCOMPANYING.fullmatch(PurePosixPath(_path(entry)).name)]
+    accompanying = [entry for entry in files if ACCOMPANYING.fullmatch(PurePosixPath(entry.path).name)]
     _list("warning", "archive-accompanying", accompanying, report)
     nested = [entry for entry in files if NESTED.fullmatch(entry.name)]
     _list("error", "archive-nested", nested, report)
@@ -116,50 +116,44 @@ def _readable_entries(path: Path, inode: int, size: int, changed: int) -> dict[s
     }
 
 
-def _path(entry: ZipEntry) -> str:
-    """Return the entry's path with slashes.
-
-    Some Windows programs write backslashes, although the standard forbids them.
-    """
-    return entry.name.replace("\\", "/")
-
-
-def _is_folder(entry: ZipEntry) -> bool:
-    return _path(entry).endswith("/")
-
-
 def _points_out(entry: ZipEntry) -> bool:
-    path = _path(entry)
-    return ".." in path.split("/") or path.startswith("/") or re.match("[A-Za-z]:", path) is not None
+    return ".." in entry.path.split("/") or entry.path.startswith("/") or re.match("[A-Za-z]:", entry.path) is not None
 
 
 def _bare_name(entry: ZipEntry) -> str:
     """Return the name without any folders, drive or host."""
-    return re.split("[/:]", _path(entry))[-1]
+    return re.split("[/:]", entry.path)[-1]
 
 
 def _check_entry(entry: ZipEntry, bare: Mapping[str, int], report: Report) -> None:
     """Report an entry that points outside the archive, is not a regular file or folder, or cannot be read."""
     name = printable(entry.name)
-    kind = stat.S_IFMT(entry.mode)
     if _points_out(entry):
         report.error("archive-path", file=name, found=name, suggestion=_suggested(entry, bare))
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or (_is_folder(entry) and (entry.size or kind == stat.S_IFREG)):
+    check_kind(entry, report)
+    if entry.method == STORED and entry.packed != entry.size and not entry.is_encrypted:
+        report.error("archive-broken", file=name, found=f"the size of {name} differs from its declared size")
+
+
+def check_kind(entry: ZipEntry, report: Report) -> None:
+    """Report an entry that is not a regular file or folder, is encrypted, or uses an unsupported method."""
+    name, kind = printable(entry.name), stat.S_IFMT(entry.mode)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR) or (entry.is_folder and (entry.size or kind == stat.S_IFREG)):
         report.error("archive-special", file=name, found=name)
     if entry.is_encrypted:
         report.error("archive-encrypted", file=name, found=name)
     elif entry.method not in (STORED, DEFLATED):
         report.error("archive-method", file=name, found=name)
-    elif entry.method == STORED and entry.packed != entry.size:
-        report.error("archive-broken", file=name, found=f"the size of {name} differs from its declared size")
 
 
-def _check_sizes(entries: Sequence[ZipEntry], report: Report) -> None:
+def check_sizes(
+    entries: Sequence[ZipEntry], report: Report, most_bytes: Callable[[ZipEntry], int] = lambda _: limits.RUN_BYTES
+) -> None:
+    """Report entries that are too large or packed too tightly, and archives that unpack to too many bytes."""
     for entry in entries:
-        name = printable(entry.name)
-        if entry.size > limits.RUN_BYTES:
-            found, expected = f"{entry.size:,} bytes", f"{limits.RUN_BYTES:,} bytes"
-            report.error("archive-too-large", file=name, found=found, expected=expected)
+        name, most = printable(entry.name), most_bytes(entry)
+        if entry.size > most:
+            report.error("archive-too-large", file=name, found=f"{entry.size:,} bytes", expected=f"{most:,} bytes")
         elif entry.size > limits.RATIO_FREE_BYTES and entry.size > limits.ARCHIVE_RATIO * entry.packed:
             found, expected = f"{entry.size // max(entry.packed, 1)} : 1", f"{limits.ARCHIVE_RATIO} : 1"
             report.error("archive-ratio", file=name, found=found, expected=expected)
@@ -181,8 +175,8 @@ def _check_twice(names: Iterable[str], report: Report) -> None:
 
 def _enclosing_folder(files: Sequence[ZipEntry], folders: int) -> str | None:
     """Return the single folder that contains all files and is not part of the runs' names, or None."""
-    outer = {_path(entry).split("/", 1)[0] if "/" in _path(entry) else "" for entry in files}
-    is_deeper = any(_path(entry).count("/") > folders for entry in files)
+    outer = {entry.path.split("/", 1)[0] if "/" in entry.path else "" for entry in files}
+    is_deeper = any(entry.path.count("/") > folders for entry in files)
     return outer.pop() or None if len(outer) == 1 and is_deeper else None
 
 
@@ -195,7 +189,7 @@ def _suggested(entry: ZipEntry, bare: Mapping[str, int]) -> str | None:
 def _archived(
     entry: ZipEntry, folder: str | None, folders: int, bare: Mapping[str, int], report: Report
 ) -> ArchivedFile:
-    inner = _path(entry).removeprefix(f"{folder}/") if folder else _path(entry)
+    inner = entry.path.removeprefix(f"{folder}/") if folder else entry.path
     # Paths that point outside the archive have already been reported.
     if inner.count("/") > folders and not _points_out(entry):
         name = printable(entry.name)

@@ -57,6 +57,15 @@ class ZipEntry:
     def is_encrypted(self) -> bool:
         return bool(self.flags & (ENCRYPTED | STRONGLY_ENCRYPTED))
 
+    @property
+    def path(self) -> str:
+        """The name with slashes. Some Windows programs write backslashes, although the standard forbids them."""
+        return self.name.replace("\\", "/")
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path.endswith("/")
+
 
 @dataclass(frozen=True, slots=True)
 class Directory:
