@@ -8,7 +8,6 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Any
 
 from scoring import limits
 from scoring.answers import Entities
@@ -48,7 +47,7 @@ def size(spec: FormatSpec) -> Size:
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     """Read the typed spans of each item, sorted and unique."""
-    errors_before, problems = len(reading.report.errors), Problems(reading.report)
+    problems = Problems(reading.report)
     documents = documents_of(data, reading)
     if documents is None:
         return None
@@ -59,7 +58,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     answers = marks.as_entities(classes, reading, problems)
     problems.report()
     check_ids(ids, reading)
-    return answers if len(reading.report.errors) == errors_before else None
+    return None if reading.has_errors else answers
 
 
 def documents_of(data: bytes, reading: Reading) -> list[tuple[str, bytes]] | None:
@@ -183,11 +182,6 @@ def _written(answers: Entities, row: int) -> str:
     )
 
 
-def suffix(_: Any) -> str:
-    """Return the file extension."""
-    return ".zip"
-
-
 BRAT = Format(
     "brat",
     "entities",
@@ -198,7 +192,7 @@ BRAT = Format(
     OPTIONS,
     read,
     write,
-    suffix,
+    lambda _: ".zip",
     size,
     leaves_out_empty=True,
     is_zip=True,

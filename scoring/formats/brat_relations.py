@@ -24,11 +24,11 @@ from scoring.formats.brat import (
     report_line,
     rows_of,
     size,
-    suffix,
 )
 from scoring.formats.format import Format
 from scoring.formats.reading import Problems, Reading, check_ids, shown
 from scoring.formats.several import packed
+from scoring.formats.tuples import report_count
 
 RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(T\S*) [^\s:]+:(T\S*)\s*")
 EXPECTED_RELATION = "R1<TAB>TYPE Arg1:T1 Arg2:T2"
@@ -58,25 +58,19 @@ def finish_options(value: Value, options: Values) -> None:
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Tuples | None:
     """Read each item's set of relations."""
-    errors_before, problems = len(reading.report.errors), Problems(reading.report)
+    problems = Problems(reading.report)
     documents = documents_of(data, reading)
     if documents is None:
         return None
     ids = [name.removesuffix(ENDING) for name, _ in documents]
     sets = [list(_relations(name, content, spec, reading, problems)) for name, content in documents]
     for item, own in zip(ids, sets, strict=True):
-        _report_count(item, len(own), int(spec.options["most"]), problems)
+        report_count(item, len(own), int(spec.options["most"]), problems)
     problems.report()
     check_ids(ids, reading)
-    if len(reading.report.errors) > errors_before:
+    if reading.has_errors:
         return None
     return Tuples.of_sets(COLUMNS, dict(zip(ids, sets, strict=True)))
-
-
-def _report_count(item: str, count: int, most: int, problems: Problems) -> None:
-    if count > most and not problems.has_counted("too-many-tuples"):
-        place = f"{shown(item)}: {count:,}"
-        problems.add("too-many-tuples", place, item=shown(item), found=f"{count:,}", expected=f"{most:,}")
 
 
 def _relations(name: str, content: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Iterator[Cells]:
@@ -136,7 +130,7 @@ BRAT_RELATIONS = Format(
     OPTIONS,
     read,
     write,
-    suffix,
+    lambda _: ".zip",
     size,
     finish_options,
     leaves_out_empty=True,

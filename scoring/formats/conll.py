@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +77,6 @@ def tags_of(spec: FormatSpec) -> dict[str, int]:
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     """Read the entities of each sentence."""
-    errors_before = len(reading.report.errors)
     text = decode(data, reading.report)
     if text is None or is_too_much(text, " ", reading):
         return None
@@ -94,7 +92,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     found = entities_of(ids, lengths, codes, spec, problems, lines, reading.lenient)
     problems.report()
     check_ids(ids, reading)
-    if len(reading.report.errors) > errors_before:
+    if reading.has_errors:
         return None
     return found if words is None else replace(found, texts=dict(zip(ids, _texts(words, lengths), strict=True)))
 
@@ -289,11 +287,6 @@ def write(answers: Entities, spec: FormatSpec) -> str:
     return "".join(parts)
 
 
-def suffix(options: Mapping[str, Any]) -> str:
-    """Return the file extension."""
-    return ".conll"
-
-
 CONLL = Format(
     "conll",
     "entities",
@@ -304,6 +297,6 @@ CONLL = Format(
     OPTIONS,
     read,
     write,
-    suffix,
+    lambda _: ".conll",
     size,
 )

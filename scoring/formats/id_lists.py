@@ -1,7 +1,7 @@
 """Ranked documents as lists of ids, best first: JSON, or a table with one list per row."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,9 @@ from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import WHOLE, WORD, one_of
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
+from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
 from scoring.formats.json_text import MISSING, in_json
-from scoring.formats.layout import LAYOUT_OPTIONS, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, read_table, suffix_by_file, write_table
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 
 NO_LIST = "documents-not-a-list"
@@ -42,7 +42,6 @@ def size(spec: FormatSpec) -> Size:
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
     """Read ranked ids. In a gold file, they are relevant but unordered, and a single id does not need a list."""
-    errors_before = len(reading.report.errors)
     problems = Problems(reading.report)
     found = (_of_json if spec.options["file"] == "json" else _of_table)(data, spec, reading, problems)
     if found is None:
@@ -54,7 +53,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:
     _report_twice(lists, place, problems)
     problems.report()
     check_ids(ids, reading)
-    if len(reading.report.errors) > errors_before:
+    if reading.has_errors:
         return None
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     starts = np.append(0, np.cumsum(lengths))
@@ -160,11 +159,6 @@ def _best(answers: Ranking, row: int) -> list[str]:
     return [document for _, document in sorted(pairs, reverse=True)]
 
 
-def suffix(options: Mapping[str, Any]) -> str:
-    """Return the file extension."""
-    return records_suffix(options) if options["file"] == "json" else table_suffix(options)
-
-
 ID_LISTS = Format(
     "id-lists",
     "rankings",
@@ -175,6 +169,6 @@ ID_LISTS = Format(
     OPTIONS,
     read,
     write,
-    suffix,
+    suffix_by_file,
     size,
 )

@@ -14,7 +14,6 @@ OPTIONS = (*LABEL_OPTIONS, *RECORD_OPTIONS)
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read labels into a Boolean matrix with one column per class."""
-    errors_before = len(reading.report.errors)
     classes: tuple[str, ...] = spec.options["classes"]
     multi = spec.options["multi"]
     one: Any = Literal[classes]
@@ -31,7 +30,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     if matrix is None:
         labels.judge(records.places or records.ids, reading, path=records.path)
     check_ids(records.ids, reading)
-    if len(reading.report.errors) > errors_before:
+    if reading.has_errors:
         return None
     return matrix or labels.as_matrix()
 

@@ -33,7 +33,6 @@ OPTIONS = (*SHARE_OPTIONS, *RECORD_OPTIONS)
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read shares into a float matrix with one column per class. `absent` marks missing shares."""
-    errors_before = len(reading.report.errors)
     classes: tuple[str, ...] = spec.options["classes"]
     fields = [f"share{place}" for place in range(len(classes))]
     shape = shape_of(spec, _shares_type(classes))
@@ -54,7 +53,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
         others = None if reading.lenient else _sums_beyond(records.values, classes)
     judge_shares(records.places or records.ids, values, columns, spec, reading, records.path, others)
     check_ids(records.ids, reading)
-    if len(reading.report.errors) > errors_before:
+    if reading.has_errors:
         return None
     return Matrix(records.ids, columns, values, absent if absent is not None and absent.any() else None)
 

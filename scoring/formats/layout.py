@@ -19,6 +19,7 @@ from scoring.formats.delimited import (
     is_header,
     split,
 )
+from scoring.formats.json_records import records_suffix
 from scoring.formats.parquet import read_parquet, write_parquet
 from scoring.formats.reading import Reading, decode, is_too_much
 from scoring.reports.problems import Report
@@ -190,11 +191,31 @@ def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], option
     return text.getvalue()
 
 
+def write_rows(
+    ids: Sequence[str],
+    rows: Sequence[Sequence[Sequence[Any]]],
+    columns: Sequence[str],
+    options: Mapping[str, Any],
+) -> str | bytes:
+    """Write any number of rows per item. An item without rows gets a line with empty cells."""
+    empty = [("",) * len(columns)]
+    lines = [(item, *row) for item, own in zip(ids, rows, strict=True) for row in own or empty]
+    ids, *cells = (list(column) for column in zip(*lines, strict=True))
+    return write_table(ids, dict(zip(columns, cells, strict=True)), options)
+
+
 def table_suffix(options: Mapping[str, Any]) -> str:
     """Return the file extension."""
     if options["parquet"]:
         return ".parquet"
     return ".tsv" if options["separator"] == "\t" else ".csv"
+
+
+def suffix_by_file(options: Mapping[str, Any]) -> str:
+    """Return the file extension for formats with the option `file`."""
+    if options["file"] == "plain":
+        return ".txt"
+    return table_suffix(options) if options["file"] == "table" else records_suffix(options)
 
 
 def _is_for_excel(text: str, separator: str, report: Report) -> bool:

@@ -43,9 +43,16 @@ class Reading:
     most_entries: int = LINES  # maximum number of lines or objects
     most_cells: int = CELLS  # maximum number of cells between separators
     strict: Severity = field(init=False)
+    _errors_before: int = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strict", "warning" if self.lenient else "error")
+        object.__setattr__(self, "_errors_before", len(self.report.errors))
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether an error in this file was reported."""
+        return len(self.report.errors) > self._errors_before
 
 
 @dataclass(slots=True)

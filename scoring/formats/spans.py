@@ -8,7 +8,7 @@ Typed spans have similar forms: triples (`[[10, 13, "PER"]]`), JSON objects, or 
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any
@@ -20,9 +20,9 @@ from scoring.definition.keys import Key
 from scoring.definition.kinds import WORD, WORDS, one_of
 from scoring.formats.delimited import split_plain
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
+from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
 from scoring.formats.json_text import MISSING
-from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_table, suffix_by_file, write_rows, write_table
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
 from scoring.formats.span_lists import Offsets, SpanMarks, pairs_of_rows
 
@@ -121,26 +121,26 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Spans | None:
 
     Negative offsets cause a warning, but are kept and always count as incorrect.
     """
-    errors_before, problems = len(reading.report.errors), Problems(reading.report)
+    problems = Problems(reading.report)
     marks = _read_marks(data, spec, reading, problems)
     answers = None if marks is None else marks.as_spans(reading, problems)
-    return answers if _is_sound(marks, reading, problems, errors_before) else None
+    return answers if _is_sound(marks, reading, problems) else None
 
 
 def read_typed(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     """Read typed spans, sorted and unique per item."""
-    errors_before, problems = len(reading.report.errors), Problems(reading.report)
+    problems = Problems(reading.report)
     marks = _read_marks(data, spec, reading, problems)
     answers = None if marks is None else marks.as_entities(tuple(spec.options["classes"]), reading, problems)
-    return answers if _is_sound(marks, reading, problems, errors_before) else None
+    return answers if _is_sound(marks, reading, problems) else None
 
 
-def _is_sound(marks: SpanMarks | None, reading: Reading, problems: Problems, errors_before: int) -> bool:
+def _is_sound(marks: SpanMarks | None, reading: Reading, problems: Problems) -> bool:
     """Report all problems. Return whether there are no errors."""
     problems.report()
     if marks is not None:
         check_ids(marks.ids, reading)
-    return len(reading.report.errors) == errors_before
+    return not reading.has_errors
 
 
 def _read_marks(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
@@ -280,21 +280,11 @@ def _written(ids: list[str], lists: list[list[Any]], columns: Sequence[Any], spe
         return "".join(f"{item}\t{_json(own)}\n" for item, own in zip(ids, lists, strict=True))
     if options["spans"] != "rows":
         return write_table(ids, {options["value"]: list(map(_json, lists))}, options)
-    empty = [("",) * len(columns)]
-    rows = [(item, *one) for item, own in zip(ids, lists, strict=True) for one in own or empty]
-    ids, *cells = (list(cells) for cells in zip(*rows, strict=True))
-    return write_table(ids, dict(zip(columns, cells, strict=True)), options)
+    return write_rows(ids, lists, columns, options)
 
 
 def _json(own: list[Any]) -> str:
     return json.dumps(own, ensure_ascii=False)
-
-
-def suffix(options: Mapping[str, Any]) -> str:
-    """Return the file extension."""
-    if options["file"] == "plain":
-        return ".txt"
-    return table_suffix(options) if options["file"] == "table" else records_suffix(options)
 
 
 SPANS = Format(
@@ -306,7 +296,7 @@ SPANS = Format(
     OPTIONS,
     read,
     write,
-    suffix,
+    suffix_by_file,
     size,
     leaves_out_empty=True,
 )
@@ -320,7 +310,7 @@ TYPED_SPANS = Format(
     TYPED_OPTIONS,
     read_typed,
     write_typed,
-    suffix,
+    suffix_by_file,
     size_of_typed,
     leaves_out_empty=True,
 )

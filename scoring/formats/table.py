@@ -229,7 +229,6 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     columns may be missing.
     """
     options = Options.of(spec)
-    errors_before = len(reading.report.errors)
     further = options.further(reading.role)
     dispensable = options.names if options.group and reading.role == "gold" else ()
     lists: str | None = spec.options.get("list")
@@ -243,10 +242,10 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
         return None
     values, absent = _values(table, options, reading)
     probabilities = _probabilities(table, options, reading) if likely else None
-    if options.whole and reading.role == "run" and len(reading.report.errors) == errors_before:
+    if options.whole and reading.role == "run" and not reading.has_errors:
         _check_parts(values, absent, table, options, reading)
     check_ids(table.ids, reading)
-    if len(reading.report.errors) > errors_before:
+    if reading.has_errors:
         return None
     extra = {name: table.column(name) for name in further}
     return Matrix(table.ids, options.columns, values, absent if absent.any() else None, extra, probabilities)

@@ -30,7 +30,6 @@ OPTIONS = (
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read labels into a Boolean matrix with one column per class."""
-    errors_before = len(reading.report.errors)
     multi, name = spec.options["multi"], spec.options["label"]
     table = read_table(data, spec.options, (name,), reading)
     if table is None:
@@ -41,7 +40,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     if multi or not set(cells) <= set(labels.classes):
         labels.judge(table.ids, reading, table.rows.lines)
     check_ids(table.ids, reading)
-    return None if len(reading.report.errors) > errors_before else labels.as_matrix()
+    return None if reading.has_errors else labels.as_matrix()
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str | bytes:

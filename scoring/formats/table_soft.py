@@ -22,13 +22,12 @@ OPTIONS = (
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read probabilities into a float matrix with one column per class."""
-    errors_before = len(reading.report.errors)
     numbers = FormatSpec(spec.kind, {**spec.options, "columns": spec.options["classes"], "values": (), "numbers": True})
     matrix = table.read(data, numbers, reading)
     if matrix is None:
         return None
     judge_shares(matrix.ids, matrix.values.astype(np.float64), matrix.columns, spec, reading)
-    return None if len(reading.report.errors) > errors_before else matrix
+    return None if reading.has_errors else matrix
 
 
 TABLE_SOFT = Format(

@@ -40,7 +40,6 @@ def size(spec: FormatSpec) -> Size:
 
 def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     """Read one line per item. In a gold file, tabs separate references."""
-    errors_before = len(reading.report.errors)
     text = decode(data, reading.report)
     if text is None or are_too_many(text.count("\n"), reading.most_entries, reading.report):
         return None
@@ -54,7 +53,7 @@ def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     _report_long(ids, split, spec, problems)
     problems.report()
     check_ids(ids, reading)
-    return None if len(reading.report.errors) > errors_before else Texts(ids, split)
+    return None if reading.has_errors else Texts(ids, split)
 
 
 def _after_ids(lines: list[str], problems: Problems) -> tuple[list[str], list[str]]:
@@ -74,7 +73,6 @@ def _after_ids(lines: list[str], problems: Problems) -> tuple[list[str], list[st
 
 def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     """Read one object per item. In a gold file, its value may be a list of references."""
-    errors_before = len(reading.report.errors)
     is_gold = reading.role == "gold"
     shape = shape_of(spec, None if is_gold else str)
     records = read_records(data, shape, reading, strings_in=len)
@@ -88,7 +86,7 @@ def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
         _report_long(records.ids, texts, spec, problems)
     problems.report()
     check_ids(records.ids, reading)
-    return None if len(reading.report.errors) > errors_before else Texts(records.ids, texts)
+    return None if reading.has_errors else Texts(records.ids, texts)
 
 
 def _judged(records: Records, is_gold: bool, problems: Problems) -> list[tuple[str, ...]]:
@@ -136,11 +134,6 @@ def write_json(answers: Texts, spec: FormatSpec) -> str:
     return write_records(answers.ids, [own[0] if len(own) == 1 else list(own) for own in answers.texts], spec)
 
 
-def lines_suffix(_: object) -> str:
-    """Return the file extension."""
-    return ".txt"
-
-
 TEXT_LINES = Format(
     "text-lines",
     "texts",
@@ -149,7 +142,7 @@ TEXT_LINES = Format(
     LINE_OPTIONS,
     read_lines,
     write_lines,
-    lines_suffix,
+    lambda _: ".txt",
     size,
 )
 JSON_TEXTS = Format(

@@ -57,7 +57,6 @@ class _Lines:
 
 
 def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, depth: int | None) -> Ranking | None:
-    errors_before = len(reading.report.errors)
     text = decode(data, reading.report)
     too_much = text is None or is_too_much(text, " ", reading)
     rows = None if text is None or too_much else _cut(text, names, reading)
@@ -77,7 +76,7 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
         _report_depth(list(place), counts, depth, reading)
     ids = list(place)
     check_ids(ids, reading)
-    if len(reading.report.errors) > errors_before or scores is None:
+    if reading.has_errors or scores is None:
         return None
     order = np.argsort(owners, kind="stable")
     documents = [rows.fields["document"][row] for row in order.tolist()]
@@ -183,11 +182,6 @@ def _documents(answers: Ranking) -> Iterator[list[tuple[str, float]]]:
     return (scored[start:stop] for start, stop in pairwise(answers.starts.tolist()))
 
 
-def suffix(_: object) -> str:
-    """Return the file extension."""
-    return ".txt"
-
-
 TREC_RUN = Format(
     "trec-run",
     "rankings",
@@ -197,7 +191,7 @@ TREC_RUN = Format(
     OPTIONS,
     read_run,
     write_run,
-    suffix,
+    lambda _: ".txt",
     size,
 )
 TREC_QRELS = Format(
@@ -208,5 +202,5 @@ TREC_QRELS = Format(
     (),
     read_judgements,
     write_judgements,
-    suffix,
+    lambda _: ".txt",
 )

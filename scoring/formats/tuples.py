@@ -16,9 +16,9 @@ from scoring.definition.keys import Key, Values
 from scoring.definition.kinds import WHOLE, WORDS, by_name, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
+from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
 from scoring.formats.json_text import MISSING, RepeatedKeys, in_json
-from scoring.formats.layout import LAYOUT_OPTIONS, read_table, table_suffix, write_table
+from scoring.formats.layout import LAYOUT_OPTIONS, read_table, suffix_by_file, write_rows
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 from scoring.reports.nearest import nearest
 
@@ -78,7 +78,7 @@ class Found:
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Tuples | None:
     """Read each item's set of tuples."""
-    errors_before, problems = len(reading.report.errors), Problems(reading.report)
+    problems = Problems(reading.report)
     read_file = _read_json if spec.options["file"] == "json" else _read_rows
     found = read_file(data, spec, reading, problems)
     if found is not None:
@@ -87,7 +87,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Tuples | None:
     if found is None:
         return None
     check_ids(found.ids, reading)
-    if len(reading.report.errors) > errors_before:
+    if reading.has_errors:
         return None
     return Tuples.of_sets(tuple(spec.options["columns"]), dict(zip(found.ids, found.tuples, strict=True)))
 
@@ -197,10 +197,7 @@ def _judge(found: Found, spec: FormatSpec, reading: Reading, problems: Problems)
     columns, most = spec.options["columns"], int(spec.options["most"])
     values = {name: set(allowed) for name, allowed in spec.options["values"].items()}
     for row, own in enumerate(found.tuples):
-        if len(own) > most and not problems.has_counted("too-many-tuples"):
-            item = shown(found.ids[row])
-            place = f"{item}: {len(own):,}"
-            problems.add("too-many-tuples", place, item=item, found=f"{len(own):,}", expected=f"{most:,}")
+        report_count(found.ids[row], len(own), most, problems)
         seen = set[Cells]()
         for number, cells in enumerate(own):
             if cells in seen and not problems.has_counted("tuple-twice"):
@@ -224,6 +221,13 @@ def _judge(found: Found, spec: FormatSpec, reading: Reading, problems: Problems)
                     )
 
 
+def report_count(item: str, count: int, most: int, problems: Problems) -> None:
+    """Report an item with more than `most` tuples."""
+    if count > most and not problems.has_counted("too-many-tuples"):
+        place = f"{shown(item)}: {count:,}"
+        problems.add("too-many-tuples", place, item=shown(item), found=f"{count:,}", expected=f"{most:,}")
+
+
 def _problem(cell: str, name: str, values: Mapping[str, set[str]], spec: FormatSpec) -> str | None:
     if not cell:
         return None if name in spec.options["optional"] else "value-missing"
@@ -236,21 +240,13 @@ def write(answers: Tuples, spec: FormatSpec) -> str | bytes:
     sets = [answers.of_item(row) for row in range(len(answers.ids))]
     if options["file"] == "json":
         return write_records(answers.ids, (_listed(own, columns, options["tuples"]) for own in sets), spec)
-    empty = [("",) * len(columns)]
-    rows = [(item, *one) for item, own in zip(answers.ids, sets, strict=True) for one in own or empty]
-    ids, *cells = (list(column) for column in zip(*rows, strict=True))
-    return write_table(ids, dict(zip(columns, cells, strict=True)), options)
+    return write_rows(answers.ids, sets, columns, options)
 
 
 def _listed(own: Iterable[Cells], columns: Cells, form: str) -> list[Any]:
     if form == "lists":
         return [list(one) for one in own]
     return [{name: cell for name, cell in zip(columns, one, strict=True) if cell} for one in own]
-
-
-def suffix(options: Mapping[str, Any]) -> str:
-    """Return the file extension."""
-    return records_suffix(options) if options["file"] == "json" else table_suffix(options)
 
 
 TUPLES = Format(
@@ -264,7 +260,7 @@ TUPLES = Format(
     OPTIONS,
     read,
     write,
-    suffix,
+    suffix_by_file,
     size,
     finish_options,
     leaves_out_empty=True,
