@@ -2,16 +2,13 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
 from agon.answers import Gold, GoldUpload, GoldVersion, OrganizedTeam, Organizer, Push
 from agon.downloads import Progress, fetch
-from agon.errors import FileExists, NotAllowed, WrongUsage
+from agon.errors import FileExists, NotAllowed
 from agon.portal import WAIT, Portal
 
 EXPORTS = ("teams.csv", "runs.zip", "scores.csv", "downloads.csv", "audit.csv", "audit.json")
-
-Sent = TypeVar("Sent", Push, GoldUpload)
 
 
 class OrganizersPortal(Portal):
@@ -135,12 +132,3 @@ class OrganizersPortal(Portal):
         if task in {one.slug for one in self.tasks()}:
             raise NotAllowed(f"A task {task} already exists, and you don’t organize it. Use another slug.")
         return False
-
-    def _send_file(self, kind: type[Sent], address: str, path: str | Path) -> Sent:
-        try:
-            with Path(path).open("rb") as file:
-                size = str(Path(path).stat().st_size)
-                headers = {"Content-Type": "application/octet-stream", "Content-Length": size}
-                return self._connection.send(kind, address, file, **headers)
-        except OSError as error:
-            raise WrongUsage(f"{error.filename}: {error.strerror}.") from None

@@ -274,23 +274,25 @@ class Portal:
         progress: Progress | None,
         fields: Mapping[str, str] | None = None,
     ) -> Kind:
-        path = Path(path)
         described = [f"{key}={text}" for key, text in (fields or {}).items()]
+        query = {"file_name": Path(path).name, "slot": slot, "field": described}
+        return self._send_file(kind, address, path, query, progress, **{"Idempotency-Key": uuid4().hex})
+
+    def _send_file(
+        self,
+        kind: type[Kind],
+        address: str,
+        path: str | Path,
+        query: Mapping[str, object] | None = None,
+        progress: Progress | None = None,
+        **headers: str,
+    ) -> Kind:
         try:
-            with path.open("rb") as file:
-                size = path.stat().st_size
+            with Path(path).open("rb") as file:
+                size = Path(path).stat().st_size
                 body: IO[bytes] = _Watched(file, size, progress) if progress else file  # type: ignore[assignment]
-                return self._connection.send(
-                    kind,
-                    address,
-                    body,
-                    {"file_name": path.name, "slot": slot, "field": described},
-                    **{
-                        "Content-Type": "application/octet-stream",
-                        "Content-Length": str(size),
-                        "Idempotency-Key": uuid4().hex,
-                    },
-                )
+                headers |= {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+                return self._connection.send(kind, address, body, query or {}, **headers)
         except OSError as error:
             raise WrongUsage(f"{error.filename}: {error.strerror}.") from None
 

@@ -64,6 +64,19 @@ def task_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("slug", nargs="?", metavar="TASK", help="slug of the shared task (default: AGON_TASK)")
 
 
+def saving_options(parser: argparse.ArgumentParser, saved: str, existing: str) -> None:
+    """Add the options of commands that save files. The texts name what is saved and overwritten."""
+    parser.add_argument(
+        "-p",
+        "--path",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help=f"directory for the {saved} (default: current directory)",
+    )
+    parser.add_argument("-o", "--overwrite", action="store_true", help=f"overwrite {existing}")
+
+
 def chosen_task(given: str | None) -> str:
     """Return the shared task's slug."""
     task = given or os.environ.get("AGON_TASK")
@@ -201,6 +214,15 @@ def show(options: argparse.Namespace, found: Answer | Sequence[Answer], text: Ca
         print_json(plain, options.json)
 
 
+def done(options: argparse.Namespace, said: str, about: dict[str, object]) -> int:
+    """Print that the command succeeded, and return 0."""
+    if options.json is None:
+        say(said)
+    else:
+        print_json({"ok": True} | about, options.json)
+    return 0
+
+
 def show_paths(options: argparse.Namespace, paths: Sequence[Path]) -> None:
     """Print the paths of the saved files."""
     if options.json is None:
@@ -243,6 +265,14 @@ def ask(question: str) -> bool:
         raise WrongUsage("Confirmation requires a terminal. To skip it, use --yes.")
     print(f"{spelled_out(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def confirmed(options: argparse.Namespace, question: str, otherwise: str = "Nothing was changed.") -> bool:
+    """Return whether the user agrees, at the terminal or with `--yes`. If not, print the note `otherwise`."""
+    if options.yes or ask(question):
+        return True
+    note(otherwise)
+    return False
 
 
 def progress_of(options: argparse.Namespace, name: str) -> Progress | None:

@@ -15,6 +15,7 @@ from agon.commands import (
     portal_of,
     progress_of,
     said,
+    saving_options,
     show,
     show_paths,
     table,
@@ -40,15 +41,7 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
             help=f"download only this file, specified by name or slug; use “{RULES}” for the rules that agon check "
             "needs",
         )
-        parser.add_argument(
-            "-p",
-            "--path",
-            type=Path,
-            default=Path(),
-            metavar="DIR",
-            help="directory for the files (default: current directory)",
-        )
-        parser.add_argument("-o", "--overwrite", action="store_true", help="overwrite existing files")
+        saving_options(parser, "files", "existing files")
     declare(parser, {"tasks": tasks, "files": files, "download": download}[command])
 
 

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TypeVar
 
 from agon import credentials
@@ -105,30 +106,18 @@ def _account(address: str, now: datetime) -> Iterator[Finding]:
 
 
 def _default_task(portal: Portal) -> Finding:
-    name = os.environ.get("AGON_TASK")
+    name, finding = os.environ.get("AGON_TASK"), partial(Finding, check="default task")
     if not name:
-        return Finding(
-            check="default task",
-            ok=True,
-            detail="Not set. To set a default task, use AGON_TASK. “agon tasks” lists all tasks.",
-        )
+        return finding(ok=True, detail="Not set. To set a default task, use AGON_TASK. “agon tasks” lists all tasks.")
     task = _asked("default task", lambda: portal.task(name))
     if isinstance(task, Finding):
-        return Finding(check="default task", ok=False, detail=f"AGON_TASK is {name}. {task.detail}")
+        return finding(ok=False, detail=f"AGON_TASK is {name}. {task.detail}")
     page = f"{portal.address}/tasks/{name}"
     if not task.your_team:
-        return Finding(
-            check="default task",
-            ok=False,
-            detail=f"{name}. Create a team or join one (“agon team --help”): {page}/team/",
-        )
+        return finding(ok=False, detail=f"{name}. Create a team or join one (“agon team --help”): {page}/team/")
     if task.has_agreement and not portal.agreement(name).is_signed:
-        return Finding(
-            check="default task",
-            ok=False,
-            detail=f"{name}. Sign the data agreement (“agon sign --help”): {page}/agreement/",
-        )
-    return Finding(check="default task", ok=True, detail=f"{name}. Your team is {task.your_team}.")
+        return finding(ok=False, detail=f"{name}. Sign the data agreement (“agon sign --help”): {page}/agreement/")
+    return finding(ok=True, detail=f"{name}. Your team is {task.your_team}.")
 
 
 def _asked(check: str, ask: Callable[[], Kind]) -> Kind | Finding:

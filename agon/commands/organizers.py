@@ -2,8 +2,8 @@
 
 import argparse
 
-from agon.commands import ask, chosen_task, declare, note, show, table
-from agon.commands.task import done, portal_of
+from agon.commands import chosen_task, confirmed, declare, done, show, table
+from agon.commands.task import portal_of
 
 ACTIONS = {
     "list": "list the organizers",
@@ -31,23 +31,16 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _add(options: argparse.Namespace) -> int:
-    if not (
-        options.yes
-        or ask(f"Add {options.address} as an organizer of {options.slug}? Organizers have the same permissions as you.")
-    ):
-        note("Nothing was changed.")
+    question = f"Add {options.address} as an organizer of {options.slug}? Organizers have the same permissions as you."
+    if not confirmed(options, question):
         return 1
     portal_of(options).add_organizer(options.slug, options.address)
-    return done(
-        options,
-        f"{options.address} is now an organizer of {options.slug}.",
-        {"task": options.slug, "address": options.address},
-    )
+    said = f"{options.address} is now an organizer of {options.slug}."
+    return done(options, said, {"task": options.slug, "address": options.address})
 
 
 def _remove(options: argparse.Namespace) -> int:
-    if not (options.yes or ask(f"Remove {options.address} as an organizer of {options.slug}?")):
-        note("Nothing was changed.")
+    if not confirmed(options, f"Remove {options.address} as an organizer of {options.slug}?"):
         return 1
     portal_of(options).remove_organizer(options.slug, options.address)
     said = f"{options.address} is no longer an organizer of {options.slug}."

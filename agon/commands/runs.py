@@ -2,18 +2,18 @@
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 from agon.answers import Run
 from agon.commands import (
-    ask,
     chosen_task,
+    confirmed,
     declare,
     known,
     note,
     portal_of,
     print_json,
     report_of,
+    saving_options,
     say,
     show,
     show_paths,
@@ -47,15 +47,7 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         else:
             own.add_argument("run", metavar="RUN", help="id of the run, the beginning of its id, or its name")
         if action in ("download", "receipt"):
-            own.add_argument(
-                "-p",
-                "--path",
-                type=Path,
-                default=Path(),
-                metavar="DIR",
-                help="directory for the file (default: current directory)",
-            )
-            own.add_argument("-o", "--overwrite", action="store_true", help="overwrite an existing file")
+            saving_options(own, "file", "an existing file")
         if action == "withdraw":
             own.add_argument(
                 "-m",
@@ -200,8 +192,7 @@ def _withdraw(options: argparse.Namespace) -> int:
         f"Withdraw {run.name} from {run.track}, {run.phase}? You can't undo this, and the run still counts "
         "toward your limits."
     )
-    if not (options.yes or ask(question)):
-        note("Nothing was withdrawn.")
+    if not confirmed(options, question, "Nothing was withdrawn."):
         return 1
     run = portal.withdraw(task, run.id, options.reason)
     show(options, run, lambda: f"{run.name} was withdrawn.")

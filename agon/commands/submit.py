@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from agon.answers import Phase, Submission, Validation
 from agon.commands import (
-    ask,
     chosen_task,
+    confirmed,
     declare,
     keyed_texts,
     known,
@@ -94,8 +94,7 @@ def _run(options: argparse.Namespace) -> int:
     fields = _checked_fields(portal, task, keyed_texts(options.field, "run field"))
     if not options.quiet or not options.yes:
         note(_summary(portal, task, phase, options))
-    if not (options.yes or ask("Submit this file?")):
-        note("Nothing was submitted.")
+    if not confirmed(options, "Submit this file?", "Nothing was submitted."):
         return 1
     sent = portal.submit(
         options.file,

@@ -9,14 +9,16 @@ from pathlib import Path
 
 from agon.answers import Gold, GoldBoard, GoldUpload, Push
 from agon.commands import (
-    ask,
     chosen_task,
+    confirmed,
     declare,
+    done,
     known,
     note,
     print_json,
     progress_of,
     report_of,
+    saving_options,
     say,
     seconds,
     show,
@@ -110,15 +112,7 @@ def _release_options(parser: argparse.ArgumentParser) -> None:
 
 def _export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="names of the exports to download (default: all)")
-    parser.add_argument(
-        "-p",
-        "--path",
-        type=Path,
-        default=Path(),
-        metavar="DIR",
-        help="directory for the files (default: current directory)",
-    )
-    parser.add_argument("-o", "--overwrite", action="store_true", help="overwrite existing files")
+    saving_options(parser, "files", "existing files")
 
 
 _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
@@ -161,11 +155,8 @@ def _new(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     definition = checked_folder(options.folder)
-    if options.json is None:
-        say(f"{options.folder} is valid. Task {definition.slug}, {_counted(len(definition.tracks), 'track')}.")
-    else:
-        print_json({"ok": True, "task": definition.slug, "problems": []}, options.json)
-    return 0
+    said = f"{options.folder} is valid. Task {definition.slug}, {_counted(len(definition.tracks), 'track')}."
+    return done(options, said, {"task": definition.slug, "problems": []})
 
 
 def _counted(count: int, noun: str) -> str:
@@ -189,8 +180,7 @@ def _push(options: argparse.Namespace) -> int:
     pushed = _pushed(portal, slug if is_change else None, options)
     if pushed.state == "ready" and pushed.changes:
         note(_difference(pushed))
-        if not (options.yes or ask("Apply these changes?")):
-            note("Nothing was changed.")
+        if not confirmed(options, "Apply these changes?"):
             return 1
         pushed = portal.apply_push(pushed.id, is_sure=True)
     show(options, pushed, lambda: _said_of(pushed, slug, portal.address))
@@ -249,20 +239,10 @@ def _changed(
     options: argparse.Namespace, question: str, change: Callable[[OrganizersPortal, str], None], said: str
 ) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
-    if not (options.yes or ask(question.format(task=task))):
-        note("Nothing was changed.")
+    if not confirmed(options, question.format(task=task)):
         return 1
     change(portal, task)
     return done(options, said.format(task=task), {"task": task})
-
-
-def done(options: argparse.Namespace, said: str, about: dict[str, object]) -> int:
-    """Print that the command succeeded, and return 0."""
-    if options.json is None:
-        say(said)
-    else:
-        print_json({"ok": True} | about, options.json)
-    return 0
 
 
 def _gold(options: argparse.Namespace) -> int:
@@ -330,11 +310,10 @@ def _previewed(portal: OrganizersPortal, task: str, upload: GoldUpload, options:
         note(_preview(upload))
         if options.dry_run:
             note("Nothing was changed.")
-        elif options.yes or ask(f"Apply this version? Public leaderboards will show “{options.note}”."):
+        elif confirmed(options, f"Apply this version? Public leaderboards will show “{options.note}”."):
             portal.apply_gold(task, upload.id, options.note)
             upload = portal.gold_upload(task, upload.id)
         else:
-            note("Nothing was changed.")
             return 1
     show(options, upload, lambda: _said_of_gold(upload))
     return 0
@@ -412,8 +391,7 @@ def _release(options: argparse.Namespace) -> int:
         act = partial(portal.release, task, options.phase, options.at)
         released = f"will be public {when}" if options.at else "are now public"
         said = f"The scores of {options.phase} {released}."
-    if not (options.yes or ask(question)):
-        note("Nothing was changed.")
+    if not confirmed(options, question):
         return 1
     act()
     return done(options, said, {"task": task, "phase": options.phase})

@@ -6,12 +6,12 @@ from agon.answers import Question, Team
 from agon.commands import (
     ask,
     chosen_task,
+    confirmed,
     declare,
+    done,
     keyed_texts,
     note,
     portal_of,
-    print_json,
-    say,
     show,
     task_argument,
     task_option,
@@ -119,25 +119,17 @@ def _join(options: argparse.Namespace) -> int:
 def _invite(options: argparse.Namespace) -> int:
     task = chosen_task(options.slug)
     portal_of(options).invite(task, options.address)
-    if options.json is None:
-        say(f"{options.address} will get an invitation by email.")
-    else:
-        print_json({"ok": True, "task": task, "address": options.address}, options.json)
-    return 0
+    said = f"{options.address} will get an invitation by email."
+    return done(options, said, {"task": task, "address": options.address})
 
 
 def _leave(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
     name = portal.team(task).name
-    if not (options.yes or ask(f"Leave {name}? A team without members is withdrawn permanently.")):
-        note("Nothing was changed.")
+    if not confirmed(options, f"Leave {name}? A team without members is withdrawn permanently."):
         return 1
     portal.leave_team(task)
-    if options.json is None:
-        say(f"You left {name}.")
-    else:
-        print_json({"ok": True, "task": task, "team": name}, options.json)
-    return 0
+    return done(options, f"You left {name}.", {"task": task, "team": name})
 
 
 def sign(options: argparse.Namespace) -> int:

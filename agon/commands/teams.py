@@ -4,8 +4,8 @@ import argparse
 import sys
 
 from agon.answers import OrganizedTeam
-from agon.commands import ask, chosen_task, declare, note, show, table, task_argument
-from agon.commands.task import done, portal_of
+from agon.commands import chosen_task, confirmed, declare, done, show, table, task_argument
+from agon.commands.task import portal_of
 from agon.errors import WrongUsage
 from scoring.reports.printing import spelled_out
 
@@ -44,8 +44,7 @@ def run(options: argparse.Namespace) -> int:
     if options.decline and not options.reason:
         raise WrongUsage("Add a reason with -m REASON.")
     what = "Approve" if options.approve else "Decline"
-    if not (options.yes or ask(f"{what} {team.name}? Its captain will get an email.")):
-        note("Nothing was changed.")
+    if not confirmed(options, f"{what} {team.name}? Its captain will get an email."):
         return 1
     if options.approve:
         portal.approve_team(task, team.id)
