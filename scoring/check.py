@@ -8,7 +8,7 @@ from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
 from scoring.definition.files import Files, each_file
-from scoring.formats import answer_kind, read_run, size_of
+from scoring.formats import answer_kind, in_tokens, read_run, size_of
 from scoring.formats.head import begins_as, head_of
 from scoring.formats.several import packed_folder
 from scoring.items.annotators import Annotators, annotators_of
@@ -189,7 +189,7 @@ def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, in
     If the texts cannot be read, warn and return None, which disables the length checks.
     """
     try:
-        return items.text_lengths(id_columns(track), in_tokens=track.format.kind == "conll")
+        return items.text_lengths(id_columns(track), in_tokens=in_tokens(track))
     except TextsError as error:
         report.warning("texts-unreadable", found=str(error))
         return None

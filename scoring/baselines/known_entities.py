@@ -8,6 +8,7 @@ import numpy as np
 
 from scoring.answers import Entities
 from scoring.baselines.material import Material
+from scoring.formats import in_tokens
 
 Found = tuple[str, int, int]  # type, begin and end
 
@@ -27,7 +28,7 @@ def most_frequent_types(train: Entities) -> dict[str, str]:
 def found_again(material: Material, known: Mapping[str, str]) -> Entities:
     """Find the known texts in the material's items, preferring the longest. Matches do not overlap."""
     types, texts = tuple(material.track.format.options["classes"]), material.texts_of(material.ids)
-    if material.track.format.kind == "conll":
+    if in_tokens(material.track):
         lengths = np.array([len(text.split()) for text in texts], np.int64)
         rows = list(map(list, _in_tokens(texts, known)))
     else:

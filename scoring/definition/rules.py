@@ -9,7 +9,7 @@ from scoring.definition.expressions import why_slow
 from scoring.definition.files import errors_of_files
 from scoring.definition.slices import errors_of_names
 from scoring.definition.yaml_values import Value, path_to
-from scoring.formats import FORMATS, answer_kind, is_zipped
+from scoring.formats import FORMATS, answer_kind, in_tokens, is_zipped
 from scoring.metrics import registry, validation
 from scoring.metrics.tree import errors_of_tree
 from scoring.reports.nearest import nearest
@@ -161,8 +161,10 @@ def _errors_of_texts(track: Track, place: int, sound: Sound) -> Iterator[Error]:
         return
     needing = [spec.key for spec in registry.plain(track.metrics) if registry.needs_texts(spec)]
     for split in track.items.keys() - track.texts.keys():
-        if track.format.kind == "conll":
-            sentence = f"conll runs are checked against the tokens of the split {split}: add a file under texts"
+        if in_tokens(track):
+            sentence = (
+                f"{track.format.kind} runs are checked against the tokens of the split {split}: add a file under texts"
+            )
             yield ("tracks", place, "texts"), sentence, None
         elif needing:
             sentence = f"{needing[0]} requires the item texts of the split {split}: add a file under texts"

@@ -94,6 +94,11 @@ def is_zipped(track: Track) -> bool:
     return FORMATS[track.format.kind].is_zip
 
 
+def in_tokens(track: Track) -> bool:
+    """Return whether the offsets in a track's runs count tokens instead of characters."""
+    return FORMATS[track.format.kind].in_tokens
+
+
 def suffix(track: Track) -> str:
     """Return the file extension of a track's runs."""
     return FORMATS[track.format.kind].suffix(track.format.options)

@@ -299,4 +299,5 @@ CONLL = Format(
     write,
     lambda _: ".conll",
     size,
+    in_tokens=True,
 )

@@ -56,4 +56,5 @@ class Format:
     size: Callable[[FormatSpec], Size] = size_of_columns
     finish: Callable[[Value, Values], None] | None = None
     leaves_out_empty: bool = False  # items missing from a gold file are empty, which is not an error
+    in_tokens: bool = False  # offsets count the tokens of an item’s text, not its characters; every split needs texts
     is_zip: bool = False  # whether a run is a zip with a file for each item

@@ -262,7 +262,7 @@ PHRASES = (
     "only datasets with access: password can be encrypted",
     "the path for {} must contain the placeholder {}, because each of its values has its own file",
     "the path must contain the placeholder {}, because each of its values has its own file",
-    "conll runs are checked against the tokens of the split {}: add a file under texts",
+    "{} runs are checked against the tokens of the split {}: add a file under texts",
     "{} requires the item texts of the split {}: add a file under texts",
     "annotators require a format of kind table with the list option",
     "there is no annotator table for the split {}: add one",

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -59,6 +60,22 @@ def test_its_options_are_read_and_wrong_ones_reported(toys: Definition, tmp_path
     with pytest.raises(DefinitionError, match="mrak") as found:
         load_definition(tmp_path)
     assert [problem.suggestion for problem in found.value.report] == ["mark"]
+
+
+def test_offsets_in_tokens_need_texts(toys: Definition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FORMATS, TOY.name, replace(TOY, in_tokens=True))
+    with pytest.raises(DefinitionError, match="toy runs are checked against the tokens of the split test"):
+        load_definition(tmp_path)
+
+
+def test_no_other_file_compares_the_name_of_a_format() -> None:
+    """Everything else asks the declaration. The only exception is the option `list`, which only a table has."""
+    named = re.compile(r"format\.kind (?:==|!=|in) .*")
+    files = [path for path in (ROOT / "scoring").rglob("*.py") if "formats" not in path.parts]
+    found = {match[0] for path in files for match in named.finditer(path.read_text(encoding="utf-8"))}
+    assert {one for one in found if "FORMATS" not in one} == {
+        'format.kind != "table" or not track.format.options["list"]:'
+    }
 
 
 def test_schema_and_reference_have_it(toys: Definition) -> None:
