@@ -233,6 +233,10 @@ def store_pack(pieces: Iterable[bytes]) -> tuple[str, int]:
     return sha256, size
 
 
+def has_pack(sha256: str) -> bool:
+    return data_objects().has(pack_name(sha256))
+
+
 def forget_pack(sha256: str) -> None:
     """Delete a pack if it exists."""
     data_objects().delete(pack_name(sha256))

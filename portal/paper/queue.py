@@ -12,14 +12,14 @@ from django.db.models import F
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import PaperPack, Phase, Track, User
 from portal.models.paper_pack import phases_without_pack
-from portal.queries.paper_packs import boards_state
+from portal.queries.paper_packs import boards_state, is_lost
 
 ATTEMPTS = 3
 TRACK_SECONDS = 240  # for each track; a worker that takes longer is considered dead
 
 
 def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
-    """Return the pack for the current boards. Queue it if no one has requested it before, or if it failed.
+    """Return the pack for the current boards. Queue it if it was never requested, has failed, or has lost its file.
 
     The pack for a state of the boards is built only once, no matter how often it is requested. Waiting packs for older
     states are deleted.
@@ -30,6 +30,11 @@ def request_pack(phase: Phase, user: User | None, at: datetime) -> PaperPack:
         found, is_new = PaperPack.objects.get_or_create(
             phase=phase, audience=state.audience, boards=state.digest, defaults=waiting
         )
+        if is_lost(found):
+            PaperPack.objects.filter(pk=found.pk).release(
+                state=PaperPack.State.QUEUED, attempts=0, sha256="", requested_at=at
+            )
+            found.refresh_from_db()
         failed = PaperPack.objects.due(at).filter(pk=found.pk, state=PaperPack.State.FAILED)
         if failed.release(state=PaperPack.State.QUEUED, attempts=ATTEMPTS - 1):
             found.refresh_from_db()

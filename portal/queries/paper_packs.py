@@ -6,6 +6,7 @@ from datetime import datetime
 
 from portal.models import Board, BoardChange, CombinedBoard, PaperPack, Phase, Viewer
 from portal.queries.papers import papers_of_all
+from portal.storage import has_pack
 from scoring import __version__ as engine_version
 
 
@@ -46,8 +47,11 @@ def boards_state(phase: Phase, at: datetime) -> BoardsState:
 def current_pack(phase: Phase, viewer: Viewer, at: datetime) -> PaperPack | None:
     """Return the pack for the current boards, whether finished or not, if the viewer may see it."""
     state = boards_state(phase, at)
-    return (
-        PaperPack.objects.visible_to(viewer, at)
-        .filter(phase=phase, audience=state.audience, boards=state.digest)
-        .first()
-    )
+    packs = PaperPack.objects.visible_to(viewer, at)
+    found = packs.filter(phase=phase, audience=state.audience, boards=state.digest).first()
+    return None if found is None or is_lost(found) else found
+
+
+def is_lost(pack: PaperPack) -> bool:
+    """Return whether the finished pack's file no longer exists, for example after a restore."""
+    return pack.state == PaperPack.State.READY and not has_pack(pack.sha256)

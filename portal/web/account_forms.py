@@ -20,6 +20,7 @@ from portal.actions.account_settings import change_settings
 from portal.actions.roles import NO_SECOND_FACTOR
 from portal.models import AccessToken, SharedTask, User
 from portal.models.account import languages, time_zones
+from portal.models.clock import database_now
 from portal.web.action_forms import ActionForm, action_field
 
 
@@ -108,10 +109,10 @@ class ConnectedSignupForm(AllauthConnectedSignupForm):
 
 def _introduced(user: User, given: dict[str, Any], request: HttpRequest) -> User:
     """Save the personal data, and use the browser's language for emails if the portal supports it."""
-    for field in PersonForm.base_fields:
-        setattr(user, field, given[field])
-    user.language = get_language_from_request(request)
-    user.save(update_fields=[*PersonForm.base_fields, "language"])
+    kept = {name: getattr(user, name) for name in change_settings.Input.model_fields}
+    new = {name: given[name] for name in PersonForm.base_fields} | {"language": get_language_from_request(request)}
+    change_settings(user, user, database_now(), **kept | new)
+    user.refresh_from_db(fields=list(new))
     return user
 
 

@@ -1,5 +1,6 @@
 """Rules for every action: calls, declared errors, input limits, and audit entries."""
 
+import ast
 import re
 from datetime import timedelta
 
@@ -139,6 +140,22 @@ def test_a_form_has_the_limits_of_the_declaration():
 def test_a_form_s_help_names_the_limit_of_the_declaration():
     field = action_field(describe_run, "description", help_text="At most %(limit)s characters.")
     assert str(field.help_text) == "At most 1,000 characters."
+
+
+WRITES = {"save", "delete", "create", "bulk_create", "bulk_update", "get_or_create", "update_or_create", "record"}
+
+
+def test_pages_and_api_change_no_rows_by_themselves():
+    """The forms for signing up call the `save` of allauth's forms, which create the account."""
+    found = set()
+    for path in [*(ROOT / "portal/web").rglob("*.py"), *(ROOT / "portal/api").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Attribute(value=of, attr=name)) if name in WRITES:
+                    found.add((path.name, f"{ast.unparse(of)}.{name}"))
+                case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute()), attr="update")):
+                    found.add((path.name, ast.unparse(node)))
+    assert found == {("account_forms.py", "super().save")}
 
 
 def test_no_page_repeats_a_limit_of_an_action():

@@ -13,7 +13,6 @@ from portal.actions.paper_files import ask_for_pack
 from portal.models import PaperPack, Phase
 from portal.models.clock import database_now
 from portal.models.task import StoredDataset
-from portal.objects.interface import data_objects
 from portal.queries.paper_packs import current_pack
 from portal.storage import pack_name
 from portal.web.access import find_task, tab_context
@@ -56,17 +55,9 @@ def file(request: HttpRequest, slug: str, phase: str) -> HttpResponseBase:
 
 
 def _ready(request: HttpRequest, phase: Phase) -> PaperPack | None:
-    """Return the finished pack for the current leaderboards, or None.
-
-    If its file no longer exists, for example after a restore, delete the row, so that the pack can be built again.
-    """
+    """Return the finished pack for the current leaderboards, or None."""
     found = current_pack(phase, request.user, database_now())
-    if found is None or found.state != PaperPack.State.READY:
-        return None
-    if data_objects().has(pack_name(found.sha256)):
-        return found
-    found.delete()
-    return None
+    return found if found is not None and found.state == PaperPack.State.READY else None
 
 
 def _context(request: HttpRequest, slug: str, phase: str) -> dict[str, Any]:
