@@ -41,6 +41,11 @@ class Matrix:
     def __repr__(self) -> str:
         return f"Matrix({len(self.ids)} items; {', '.join(self.columns)})"
 
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which cells have a value, with the shape of `values`."""
+        return np.ones(self.values.shape, bool) if self.absent is None else ~self.absent
+
     def select(self, rows: Rows, ids: list[str]) -> "Matrix":
         """Return the answers in `rows`, with their ids replaced by `ids`."""
         at = rows.tolist()

@@ -74,8 +74,7 @@ def _merged(values: Values, groups: Sequence[Sequence[int]]) -> Values:
 
 def _under(gold: Matrix, columns: tuple[str, ...]) -> Matrix:
     """Reorder the columns to match the track. Classes missing from the gold get empty columns."""
-    present = np.ones(gold.values.shape, bool) if gold.absent is None else ~gold.absent
-    absent = ~spread(present, gold.columns, columns)
+    absent = ~spread(gold.present, gold.columns, columns)
     values = spread(gold.values, gold.columns, columns)
     return Matrix(gold.ids, columns, values, absent if absent.any() else None, gold.extra)
 

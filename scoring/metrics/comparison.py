@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,19 +31,20 @@ class Compared(Remembering, ABC):
     If runs have several files, `lacks` lists the missing ones, each as the name and value of a slice.
     """
 
+    kind: ClassVar[AnswerKind]
     gold: LoadedGold
     lacks: frozenset[tuple[str, str]] = field(default=frozenset(), kw_only=True)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.gold)} items)"
 
-    @abstractmethod
     def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
         """Return the kinds of answers that a metric can treat this comparison as.
 
         Args:
             numbers: whether the metric supports tables of arbitrary numbers.
         """
+        return frozenset({self.kind})
 
     @abstractmethod
     def by_chance(self, order: NDArray[np.intp]) -> Self:
@@ -123,13 +124,11 @@ class SpanComparison(Compared):
     The run's span i extends from `begins[i]` to `ends[i]` (exclusive), and `owners[i]` is the gold row of its item.
     """
 
+    kind = "spans"
     gold: LoadedGold
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     owners: NDArray[np.intp]
-
-    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
-        return frozenset({"spans"})
 
     def by_chance(self, order: NDArray[np.intp]) -> "SpanComparison":
         return replace(self, begins=self.begins[:0], ends=self.ends[:0], owners=self.owners[:0])
@@ -147,15 +146,13 @@ class EntityComparison(Compared):
     which lists the gold's types followed by types that only the run has.
     """
 
+    kind = "entities"
     gold: LoadedGold
     types: tuple[str, ...]
     owners: NDArray[np.intp]
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     kinds_of_run: NDArray[np.intp]
-
-    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
-        return frozenset({"entities"})
 
     def by_chance(self, order: NDArray[np.intp]) -> "EntityComparison":
         nothing = np.zeros(0, np.intp)
@@ -175,14 +172,12 @@ class RankingComparison(Compared):
     document has a judgment. If it has none, `relevance[i]` is 0.
     """
 
+    kind = "rankings"
     gold: LoadedGold
     owners: NDArray[np.intp]
     ranks: NDArray[np.int64]
     relevance: NDArray[np.float64]
     judged: NDArray[np.bool_]
-
-    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
-        return frozenset({"rankings"})
 
     def by_chance(self, order: NDArray[np.intp]) -> "RankingComparison":
         nothing = {name: getattr(self, name)[:0] for name in ("owners", "ranks", "relevance", "judged")}
@@ -197,11 +192,9 @@ class RankingComparison(Compared):
 class TextComparison(Compared):
     """The run's text for each gold item, which is empty if the item is missing from the run."""
 
+    kind = "texts"
     gold: LoadedGold
     outputs: list[str]
-
-    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
-        return frozenset({"texts"})
 
     def by_chance(self, order: NDArray[np.intp]) -> "TextComparison":
         return replace(self, outputs=[self.outputs[row] for row in order.tolist()])
@@ -214,12 +207,10 @@ class TextComparison(Compared):
 class TupleComparison(Compared):
     """The run's tuples and the gold's, sorted within each item. `owners[i]` is the gold row of the run's tuple i."""
 
+    kind = "tuples"
     gold: LoadedGold
     rows: list[tuple[str, ...]]
     owners: NDArray[np.intp]
-
-    def kinds(self, numbers: bool) -> frozenset[AnswerKind]:
-        return frozenset({"tuples"})
 
     def by_chance(self, order: NDArray[np.intp]) -> "TupleComparison":
         return replace(self, rows=[], owners=self.owners[:0])
@@ -331,8 +322,7 @@ def _relevance(gold: LoadedGold) -> dict[tuple[int, str], float]:
 def _compare_matrix(gold: LoadedGold, run: Matrix, rows: NDArray[np.intp], count_outside: bool) -> MatrixComparison:
     columns = tuple(dict.fromkeys([*gold.tree.classes, *run.columns]))
     values = spread(run.values, run.columns, columns)
-    present = np.ones(run.values.shape, bool) if run.absent is None else ~run.absent
-    present = spread(present, run.columns, columns)
+    present = spread(run.present, run.columns, columns)
     inside = rows >= 0
     answered = np.zeros(len(gold), bool)
     answered[rows[inside]] = True

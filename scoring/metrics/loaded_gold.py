@@ -166,10 +166,7 @@ class LoadedGold(Remembering):
     @cached_property
     def absent(self) -> NDArray[np.bool_]:
         """The cells without a gold answer, with the shape of `values`."""
-        matrix = self.matrix
-        absent = np.zeros(matrix.values.shape, bool) if matrix.absent is None else matrix.absent
-        present = spread(~absent, matrix.columns, self.tree.classes)
-        return np.logical_not(present)
+        return np.logical_not(spread(self.matrix.present, self.matrix.columns, self.tree.classes))
 
     def slices(self, name: str) -> dict[str, Rows]:
         """Return the rows of the items in each slice, sorted by slice value.
