@@ -30,8 +30,7 @@ def _gold(material: Material) -> Answers:
         raise UnavailableError("this baseline requires a gold standard")
     rest = sorted(set(material.ids) - set(gold.ids))
     if isinstance(gold, Spans):
-        starts = np.concatenate([gold.starts, np.full(len(rest), gold.starts[-1])])
-        return Spans([*gold.ids, *rest], gold.begins, gold.ends, starts)
+        return LoadedGold(gold).covering(rest).answers
     if isinstance(gold, Tuples) or (isinstance(gold, Entities) and gold.lengths is None):
         return LoadedGold(gold).covering(material.ids).answers
     if isinstance(gold, Ranking | Entities):
@@ -51,14 +50,6 @@ def _gold(material: Material) -> Answers:
 
 def _constant(value: int) -> Recipe:
     return lambda material: trivial.constant(material.ids, material.columns(), value)
-
-
-def _majority(material: Material) -> Answers:
-    return trivial.majority(material.ids, material.classes())
-
-
-def _minority(material: Material) -> Answers:
-    return trivial.minority(material.ids, material.classes())
 
 
 def _median(material: Material) -> Answers:
@@ -111,8 +102,8 @@ BASELINES: Mapping[str, Recipe] = {
     "gold": _gold,
     "all-ones": _constant(1),
     "all-zeros": _constant(0),
-    "majority": _majority,
-    "minority": _minority,
+    "majority": lambda material: trivial.majority(material.ids, material.classes()),
+    "minority": lambda material: trivial.minority(material.ids, material.classes()),
     "median": _median,
     "random": _random,
     "random-hierarchical": draw,

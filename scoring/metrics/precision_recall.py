@@ -105,27 +105,11 @@ def _defined(value: Numbers) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _of_class(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks:
-    return marks(comparison, None).of(spec.part)
-
-
-def _of_positive(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks | None:
-    return positive_marks(comparison, spec.part)
-
-
 def _every(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks:
     every = marks(comparison, spec.part)
     if spec.options.get("over") == "declared" and comparison.run.dtype == np.bool_:  # without the hierarchy's parents
         return every.only(np.isin(every.classes, comparison.gold.matrix.columns))
     return every
-
-
-def _of_all_columns(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks | None:
-    return marks_of_all_columns(comparison)
-
-
-def _pooled(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks:
-    return marks(comparison, spec.part).pooled()
 
 
 _MACRO_F1 = _Scorer(_every, _f1, _mean)
@@ -266,7 +250,7 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             short,
             f"{ratio}; {empty}",
             f"PyEvALL 0.2.11; {_SKLEARN}",
-            _Scorer(_of_class, score, _only),
+            _Scorer(lambda comparison, spec: marks(comparison, None).of(spec.part), score, _only),
             Part.CLASS,
         ),
         metric(
@@ -275,7 +259,7 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             f"{short} pos.",
             f"{ratio} for class 1, pooled over all columns if no column is given; {empty}",
             f"{_DETESTS}; {_SKLEARN}",
-            _Scorer(_of_positive, score, _only),
+            _Scorer(lambda comparison, spec: positive_marks(comparison, spec.part), score, _only),
             Part.COLUMN_OR_ALL,
         ),
         metric(
@@ -293,7 +277,7 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             f"Macro {short}",
             f"mean of {ratio} over the values in the gold, with counts pooled over all columns{skipped}",
             f"Vargas et al. (2023), SSA, table 4; {_SKLEARN}",
-            _Scorer(_of_all_columns, score, _mean),
+            _Scorer(lambda comparison, _: marks_of_all_columns(comparison), score, _mean),
             Part.NONE,
         ),
         metric(
@@ -302,7 +286,7 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             f"Micro {short}",
             f"{ratio}, with counts pooled over all classes; {_WITHOUT_LABELS[name]}",
             _SKLEARN,
-            _Scorer(_pooled, score, _only),
+            _Scorer(lambda comparison, spec: marks(comparison, spec.part).pooled(), score, _only),
             Part.COLUMN,
         ),
         metric(
