@@ -7,7 +7,8 @@ within limits. Lines in reports are rows, counted from 1.
 import io
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -120,26 +121,21 @@ def _opened(data: bytes) -> Any:
         raise _BrokenFileError(f"its metadata is larger than {FOOTER_BYTES:,} bytes")
     library, arrow = _library(), _arrow()
     limits = {"thrift_string_size_limit": FOOTER_BYTES, "thrift_container_size_limit": FOOTER_BYTES}
-    with _Reported(arrow):
+    with _errors_reported():
         file = library.ParquetFile(arrow.BufferReader(data), pre_buffer=False, **limits)
         texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
         return library.ParquetFile(arrow.BufferReader(data), pre_buffer=False, read_dictionary=texts, **limits)
 
 
-class _Reported:
-    """A context manager that turns pyarrow's errors into `_BrokenFileError`."""
-
-    def __init__(self, arrow: Any) -> None:
-        self._arrow = arrow
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, MemoryError) or error is None:
-            return
-        if isinstance(error, self._arrow.ArrowException | OSError | ValueError | NotImplementedError):
-            raise _BrokenFileError(shown(str(error))) from None
+@contextmanager
+def _errors_reported() -> Iterator[None]:
+    """Turn pyarrow's errors into `_BrokenFileError`."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (_arrow().ArrowException, OSError, ValueError, NotImplementedError) as error:
+        raise _BrokenFileError(shown(str(error))) from None
 
 
 def _is_text(kind: Any) -> bool:
@@ -174,7 +170,7 @@ def _limit_pages(data: bytes, file: Any, names: Collection[str], most: int) -> N
     try:
         if is_encrypted(data):
             raise _BrokenFileError("it is encrypted")
-        with _Reported(_arrow()):
+        with _errors_reported():
             writer = file.metadata.created_by or ""
             file.metadata.write_metadata_file(description)
             columns = [place for place in range(len(file.schema)) if file.schema.column(place).path in names]
@@ -195,7 +191,7 @@ def _column(file: Any, name: str, rows: int) -> list[str]:
     """Return a column's cells as text."""
     found: list[str] = []
     characters = 0
-    with _Reported(_arrow()):
+    with _errors_reported():
         for batch in file.iter_batches(batch_size=_BATCH, columns=[name], use_threads=False):
             batch.validate(full=True)
             cells = _texts(batch.column(0))
