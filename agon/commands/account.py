@@ -16,7 +16,6 @@ SCOPES = ("read", "submit", "organize")
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the command's options."""
     if command == "login":
         parser.add_argument("address", nargs="?", metavar="URL", help="portal to sign in to (default: AGON_URL)")
         parser.add_argument("--scope", choices=SCOPES, default="submit", help="scope of the token (default: submit)")

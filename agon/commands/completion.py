@@ -13,7 +13,6 @@ _WHERE = """to use it, add a line to your shell's startup file:
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the command's options."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _WHERE
     parser.add_argument("shell", choices=SHELLS)

@@ -30,7 +30,6 @@ RULES = "rules"  # given instead of a file name to get the rules that `agon chec
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the options of the commands."""
     if command != "tasks":
         task_argument(parser)
     if command == "download":

@@ -32,7 +32,6 @@ class Finding(Answer, frozen=True, kw_only=True):
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the command's options."""
     declare(parser, run)
 
 

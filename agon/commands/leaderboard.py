@@ -12,7 +12,6 @@ from scoring.reports.printing import spelled_out
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the command's options."""
     parser.add_argument(
         "board", nargs="?", default="", metavar="TASK[/TRACK]", help="task and track (default: AGON_TASK)"
     )

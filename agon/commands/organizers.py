@@ -13,7 +13,6 @@ ACTIONS = {
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the options of each subcommand."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")

@@ -33,7 +33,6 @@ _NOT_ALLOWED = ("phase_closed", "no_runs_left")
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the command's options."""
     parser.add_argument(
         "file",
         type=Path,

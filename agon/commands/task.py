@@ -50,7 +50,6 @@ _OF_FOLDERS = ("new", "check", "push", "diff")
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the options of each subcommand."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")

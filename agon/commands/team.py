@@ -28,7 +28,6 @@ ACTIONS = {
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the options of the commands."""
     if command == "sign":
         task_argument(parser)
         parser.add_argument("--name", metavar="NAME", help="sign the agreement with your full name")

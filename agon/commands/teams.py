@@ -11,7 +11,6 @@ from scoring.reports.printing import spelled_out
 
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    """Add the command's options."""
     task_argument(parser)
     parser.add_argument(
         "--csv", action="store_true", help="print CSV with one row per member, with email address and answers"

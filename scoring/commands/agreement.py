@@ -13,7 +13,6 @@ from scoring.items.texts import TextsError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     add_vote_options(parser)
     parser.add_argument("--csv", action="store_true", help="print the table as CSV")
     parser.set_defaults(command=run, inputs=lambda options: [options.votes])

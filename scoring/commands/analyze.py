@@ -21,7 +21,6 @@ from scoring.score import load_gold, named_bytes
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument(
         "--track", metavar="SLUG", help="track of the runs (default: the track in the first run's file name)"
     )

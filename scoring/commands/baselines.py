@@ -14,7 +14,6 @@ from scoring.formats import suffix, write_run
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("--track", metavar="SLUG", help="create baselines only for this track")
     parser.add_argument(
         "--declared", action="store_true", help="create only the baselines that have a `recipe` in task.yaml"

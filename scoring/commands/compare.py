@@ -23,7 +23,6 @@ Pairs = Mapping[str, Mapping[str, Lead]]  # run → each later run → by how mu
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     add_sampling_options(parser, "compare only this metric of the track (default: all metrics)")
     parser.add_argument("--level", type=float, default=0.95, help="confidence level (default: 0.95)")
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run file; specify at least two")

@@ -17,7 +17,6 @@ Held = defaultdict[str | None, set[tuple[str, int | None]]]  # team → the runs
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("--team", metavar="NAME", help="team name that the file names must contain")
     parser.add_argument("names", nargs="+", metavar="NAME", help="file names of runs or archives (.zip)")
     parser.set_defaults(command=run, inputs=lambda options: [], track=None)
@@ -48,11 +47,7 @@ def _explained(name: str, options: argparse.Namespace, definition: Definition, h
     if suggested:
         named = naming.explain(definition, name, options.team, used_numbers)
     nearest = [] if named.report.ok else naming.nearest(definition, name, options.team, used_numbers)
-    used_numbers |= {
-        (run.track, run.number)
-        for run in naming.suggested(definition, named, options.team)
-        if run.track and not run.value
-    }
+    used_numbers |= naming.numbers_of(naming.suggested(definition, named, options.team))
     report = in_language(named.report, options.lang)
     if not options.json:
         print(f"{name}: {_words(named, is_archive, definition)}" if report.ok else _wrong(named, nearest, options.lang))

@@ -18,7 +18,6 @@ from scoring.significance.paired_tests import Method
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     add_sampling_options(parser, "metric of the track to test (default: the ranking metric)")
     parser.add_argument(
         "--method",

@@ -17,7 +17,6 @@ from scoring.gold.votes_file import VotesError, read_named_votes
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     add_vote_options(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="gold file to create")
     parser.add_argument(

@@ -40,7 +40,6 @@ Place = tuple[str, int]  # the file's name and the line number
 
 
 def size(spec: FormatSpec) -> Size:
-    """Return the maximum size of a run per item."""
     lines = limits.ANNOTATIONS_AN_ITEM
     return Size(entries=lines, cells=4 * lines, bytes=limits.CELL_BYTES * lines)
 

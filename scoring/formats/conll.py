@@ -63,7 +63,6 @@ OPTIONS = (
 
 
 def size(spec: FormatSpec) -> Size:
-    """Return the maximum size of a run per sentence."""
     tokens = limits.TOKENS_AN_ITEM
     return Size(entries=tokens, cells=8 * tokens, bytes=limits.TOKEN_BYTES * tokens)
 

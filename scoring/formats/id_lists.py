@@ -35,7 +35,6 @@ OPTIONS = (
 
 
 def size(spec: FormatSpec) -> Size:
-    """Return the maximum size of a run per query."""
     depth = int(spec.options["depth"])
     return Size(limits.ENTRIES_AN_ITEM, cells=limits.CELLS_AN_ITEM + 2 * depth, bytes=limits.DOCUMENT_BYTES * depth)
 

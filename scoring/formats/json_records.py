@@ -81,7 +81,6 @@ def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -
 
 
 def records_suffix(options: Mapping[str, Any]) -> str:
-    """Return the file extension."""
     return ".jsonl" if options["lines"] else ".json"
 
 

@@ -205,7 +205,6 @@ def write_rows(
 
 
 def table_suffix(options: Mapping[str, Any]) -> str:
-    """Return the file extension."""
     if options["parquet"]:
         return ".parquet"
     return ".tsv" if options["separator"] == "\t" else ".csv"

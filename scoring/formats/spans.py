@@ -111,7 +111,6 @@ def size_of_typed(spec: FormatSpec) -> Size:
 
 
 def size(spec: FormatSpec) -> Size:
-    """Return the maximum size of a run per item."""
     entries = limits.SPANS_AN_ITEM if spec.options["spans"] == "rows" else limits.ENTRIES_AN_ITEM
     return Size(entries, cells=limits.OFFSETS_AN_ITEM, bytes=limits.SPANS_BYTES_AN_ITEM)
 

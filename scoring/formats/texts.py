@@ -33,7 +33,6 @@ JSON_OPTIONS = (*RECORD_OPTIONS, LONGEST)
 
 
 def size(spec: FormatSpec) -> Size:
-    """Return the maximum size of a run per item."""
     longest = int(spec.options["longest"])
     return Size(limits.ENTRIES_AN_ITEM, cells=limits.CELLS_AN_ITEM + longest, bytes=limits.BYTES_AN_ITEM + 4 * longest)
 

@@ -31,7 +31,6 @@ OPTIONS = (Key("depth", WHOLE, "Maximum number of documents per query.", 1000),)
 
 
 def size(spec: FormatSpec) -> Size:
-    """Return the maximum size of a run per query."""
     depth = int(spec.options["depth"])
     return Size(entries=2 * depth, cells=16 * depth, bytes=limits.DOCUMENT_BYTES * depth)
 

@@ -57,7 +57,6 @@ def finish_options(value: Value, options: Values) -> None:
 
 
 def size(spec: FormatSpec) -> Size:
-    """Return the maximum size of a run per item."""
     most, columns = int(spec.options["most"]), len(spec.options["columns"])
     cells = (columns + 2) * most
     return Size(limits.ENTRIES_AN_ITEM + most, limits.CELLS_AN_ITEM + cells, limits.CELL_BYTES * (cells + 1))

@@ -187,9 +187,7 @@ def _recognise_all(
     After too many invalid names, list the remaining ones without analyzing them, and skip their files.
     """
     valid = {file.entry: naming.read(definition, file.name, team) for file in files}
-    used_numbers |= {
-        (named.track, named.number) for named in valid.values() if named and named.track and not named.value
-    }
+    used_numbers |= naming.numbers_of(filter(None, valid.values()))
     invalid = [file for file in files if valid[file.entry] is None]
     found = []
     for file in files:
@@ -220,11 +218,7 @@ def _recognise(
     """Recognize a file by its name. If a different name is suggested, its run number counts as used from then on."""
     named = naming.explain(definition, name, team, used_numbers)
     report.extend(named.report)
-    used_numbers |= {
-        (meant.track, meant.number)
-        for meant in naming.suggested(definition, named, team)
-        if meant.track and not meant.value
-    }
+    used_numbers |= naming.numbers_of(naming.suggested(definition, named, team))
     track = named.track or naming.likely_track(definition, name, team)
     files = definition.track(track).files if track else None
     if track is None or (files is not None and named.value not in files.of):

@@ -64,6 +64,11 @@ def suggested(definition: Definition, named: NameReading, team: str | None) -> l
     return [run for name in names if (run := read(definition, name, team)) and run.track]
 
 
+def numbers_of(runs: Iterable[NameReading]) -> set[tuple[str, int | None]]:
+    """Return the tracks and numbers of runs, leaving out those of files of a run."""
+    return {(run.track, run.number) for run in runs if run.track and not run.value}
+
+
 def nearest(
     definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = (), count: int = 3
 ) -> list[str]:
