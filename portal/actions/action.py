@@ -75,7 +75,8 @@ class Action(Generic[T, P, R]):
         self.who = declared.who
         self.says = declared.says
         self.errors = (*declared.errors, *declared.who.errors, *((GONE,) if declared.locks else ()))
-        self.repeatable = declared.repeatable
+        self.repeatable = declared.repeatable or bool(declared.key)
+        self.key = declared.key
         self.Input = _input_of(function)
         self._function = function
         self._declared = declared
@@ -136,6 +137,7 @@ class Declaration:
         says: the verb phrase in the audit log ("withdrew a run"). Empty if the action writes no entry.
         errors: all errors that it can raise, in addition to those of the role and the input.
         repeatable: a second call with the same input changes nothing.
+        key: the input that makes a call repeatable, if only calls with it are.
         locks: the target is read again and locked until the transaction ends.
         atomic: if False, the function opens its own transactions and writes the audit entry in one of them.
         on_race: called if a unique constraint fails because another call came first.
@@ -145,6 +147,7 @@ class Declaration:
     says: str | Promise = ""
     errors: Iterable[ErrorCode] = ()
     repeatable: bool = False
+    key: str = ""
     locks: bool = False
     atomic: bool = True
     on_race: Callable[..., Any] | None = None

@@ -123,7 +123,7 @@ def _reclaim(run: Run, at: datetime) -> None:
 def _require_free_number(run: Run) -> None:
     """Check that the run's number is free. The team's other uploads must wait, because the quota row is locked."""
     others = Run.objects.filter(team=run.team, phase=run.phase, track=run.track, number=run.number, number_once=True)
-    if run.number_once and others.exclude(state__in=(Run.State.REJECTED, Run.State.FAILED)).exists():
+    if run.number_once and others.exclude(state__in=Run.NOT_COUNTED).exists():
         raise NUMBER_USED()
 
 

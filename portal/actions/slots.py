@@ -40,7 +40,7 @@ def fill_slots(runs: Sequence[Run], slot: str, user: User, at: datetime) -> None
     if first.phase.contrastive is None:
         return
     mine = Run.objects.filter(team=first.team, phase=first.phase, track=first.track)
-    others = mine.exclude(pk__in=[run.pk for run in runs]).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
+    others = mine.exclude(pk__in=[run.pk for run in runs]).exclude(state__in=Run.NOT_COUNTED)
     has_primary = others.filter(chosen_at__isnull=False).exists()
     unasked = 0 if has_primary else 1
     primary = {Run.Slot.PRIMARY.value: len(runs), Run.Slot.CONTRASTIVE.value: 0}.get(slot, unasked)

@@ -50,6 +50,7 @@ KEY_REUSED = Invalid.declare(
     who=TAKING_PART,
     says=_("uploaded runs"),
     errors=[TOO_LARGE, UNSIGNED, PHASE_CLOSED, UPLOAD_REJECTED, KEY_REUSED, *REJECTION_ERRORS, *NEW_RUN_ERRORS],
+    key="key",
     atomic=False,
 )
 def submit(

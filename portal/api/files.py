@@ -92,7 +92,7 @@ def upload(
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
         summary, _, rest = (view.__doc__ or "").partition("\n")
         errors = dict.fromkeys((409, 413, 415), Problem)
-        headers = [_KEY] if action is submit else []
+        headers = [_KEY] if action.key else []
         operation = router.post(
             path,
             auth=may,

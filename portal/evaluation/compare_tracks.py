@@ -14,6 +14,7 @@ from portal.evaluation.errors import ChildError
 from portal.evaluation.limits import COMPARE_AGAIN_SECONDS, COMPARE_SECONDS
 from portal.models import Board, CombinedBoard, Evaluation, Phase
 from portal.models.board import BoardQuerySet
+from portal.models.lease import has_ended
 from portal.storage import stored_file
 from scoring import __version__ as scorer_version
 from scoring.definition import Overall
@@ -50,8 +51,7 @@ def combined_to_refresh(among: BoardQuerySet, at: datetime) -> tuple[list[int], 
             if row.revisions == _revisions(boards):
                 continue
             waiting.add(phase.pk)
-            is_free = row.busy_until is None or row.busy_until <= at
-            if is_free and (row.compared_at is None or row.compared_at <= rested):
+            if has_ended(row.busy_until, at) and (row.compared_at is None or row.compared_at <= rested):
                 due.append(row.pk)
     return due, waiting
 

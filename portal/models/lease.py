@@ -21,6 +21,11 @@ def ended(lease: str, at: datetime) -> Q:
     return Q(**{f"{lease}__isnull": True}) | Q(**{f"{lease}__lte": at})
 
 
+def has_ended(lease: datetime | None, at: datetime) -> bool:
+    """Return whether `ended` holds for a row in memory."""
+    return lease is None or lease <= at
+
+
 class HeldQuerySet(models.QuerySet[Row]):
     """Rows with the column `busy_until`, which a worker holds while it works on them."""
 

@@ -135,14 +135,14 @@ class RunQuerySet(LeaseQuerySet["Run"]):
         """
         if phase.run_numbers != Phase.RunNumbers.ONCE:
             return self.none()
-        return self.filter(team=team, phase=phase).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
+        return self.filter(team=team, phase=phase).exclude(state__in=Run.NOT_COUNTED)
 
     def replaceable(self, team: Team, phase: Phase) -> Self:
         """Select the team's runs that a new submission would replace. Select none if submissions are not limited."""
         if phase.max_submissions is None:
             return self.none()
         counting = self.filter(submission__in=Submission.objects.counting(team, phase))
-        return counting.exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
+        return counting.exclude(state__in=Run.NOT_COUNTED)
 
     def numbers_by_track(self) -> set[tuple[str, int | None]]:
         """Return the track slug and number of each run."""
@@ -156,7 +156,7 @@ class RunQuerySet(LeaseQuerySet["Run"]):
 
     def eligible(self) -> Self:
         """Select runs that may be official, that is, were not withdrawn, rejected or failed."""
-        return self.filter(withdrawn_at__isnull=True).exclude(state__in=(Run.State.REJECTED, Run.State.FAILED))
+        return self.filter(withdrawn_at__isnull=True).exclude(state__in=Run.NOT_COUNTED)
 
 
 class Described(models.Model):
@@ -190,6 +190,8 @@ class Run(Evaluated, Described):
         SCORED = "scored", _("scored")
         REJECTED = "rejected", _("rejected")
         FAILED = "failed", _("failed on our side")
+
+    NOT_COUNTED = (State.REJECTED, State.FAILED)  # they hold no number, slot or quota, and are never official
 
     class Kind(models.TextChoices):
         TEAM = "team", _("team run")
@@ -293,4 +295,4 @@ class Run(Evaluated, Described):
     @property
     def is_eligible(self) -> bool:
         """Whether the run may be official. This is the same rule as `RunQuerySet.eligible`."""
-        return self.withdrawn_at is None and self.state not in (Run.State.REJECTED, Run.State.FAILED)
+        return self.withdrawn_at is None and self.state not in Run.NOT_COUNTED

@@ -32,7 +32,7 @@ from portal.models import (
 )
 from portal.models.rows import dump, tables
 from portal.models.signature import text_sha256
-from tests.portal.world import EVALUATION, GOOD, organizer_of, person, send_run, set_up_second_factor, sign
+from tests.portal.world import EVALUATION, GOOD, organizer_of, person, run_file, send_run, set_up_second_factor, sign
 
 ANSWERS = {"use": "research"}
 NO_SECOND_FACTOR = ("organizer without second factor", "administrator without second factor")
@@ -229,6 +229,7 @@ CALLS: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
     "revoke_token": ("captain", lambda world: {}),
     "sign_agreement": ("stranger", _agreement),
     "stop_mails": ("anonymous", lambda world: {}),
+    "submit": ("member", lambda world: {"content": [run_file(GOOD)], "file_name": "one_Bora_2.json", "key": "k"}),
     "withdraw_run": ("member", lambda world: {"reason": "Wrong file."}),
 }
 """For each repeatable action, who calls it and with which input."""

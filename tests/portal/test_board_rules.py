@@ -9,7 +9,7 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.papers import give_paper
 from portal.actions.teams import ask_again, withdraw_team
 from portal.evaluation.compare import METHOD, boards_to_refresh, compare_board
-from portal.models import Board, Evaluation, Phase, Team
+from portal.models import Board, Evaluation, Phase, Run, Team
 from portal.queries.overall import Placement, combined, overall
 from portal.queries.runs import official_runs_of, team_runs
 from portal.queries.ties import letter
@@ -350,3 +350,17 @@ def test_a_track_without_a_ranked_run_counts_as_declared(missing, weights, expec
     assert [(row.rank, row.team, row.value) for row in rows] == [
         (rank, team, pytest.approx(value)) for rank, team, value in expected
     ]
+
+
+def test_database_and_run_agree_on_which_runs_can_be_official(tiny):
+    track, phase = tiny.tracks.get(slug="one"), tiny.phases.get(slug="evaluation")
+    common = {"kind": Run.Kind.BASELINE, "track": track, "phase": phase, "received_at": EVALUATION}
+    Run.objects.bulk_create(
+        Run(name=f"{state} {withdrawn_at}", state=state, withdrawn_at=withdrawn_at, **common)
+        for state in Run.State
+        for withdrawn_at in (None, EVALUATION)
+    )
+    runs = list(Run.objects.filter(track=track, phase=phase))
+    eligible = {run for run in runs if run.is_eligible}
+    assert {run.state for run in eligible} == {"received", "scoring", "scored"}
+    assert set(Run.objects.filter(track=track, phase=phase).eligible()) == eligible

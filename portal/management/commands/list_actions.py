@@ -75,7 +75,7 @@ def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
     yield f"- Token scope: {action.who.scope or 'none, tokens can’t do this'}"
     yield f"- Audit log: {action.says or 'no entry'}"
     if action.repeatable:
-        yield "- Repeatable"
+        yield f"- Repeatable with the same `{action.key}`" if action.key else "- Repeatable"
     if action.Input.model_fields:
         yield "\n| input | type | limits |\n| --- | --- | --- |"
         for name, field in action.Input.model_fields.items():
