@@ -44,8 +44,7 @@ METRICS = (
         short="Ann. error",
         formula="mean over items of the share of annotators whose label is predicted incorrectly",
         source="Leonardelli et al. (2025), LeWiDi 2025, task B, whose scorer has error_rate for labels 0 and 1",
-        compute=_errors.compute,
-        contributions=_errors.contributions,
+        compute=_errors,
         example=Example(
             "table",
             _GOLD,
@@ -64,8 +63,7 @@ METRICS = (
         formula="mean over items of the mean over annotators of |g − a| / range; the `range` option is the "
         "greatest distance between two values and defaults to 1",
         source="Leonardelli et al. (2025), LeWiDi 2025, task B, whose scorer has mean_absolute_distance",
-        compute=_distances.compute,
-        contributions=_distances.contributions,
+        compute=_distances,
         example=Example(
             "table",
             _GOLD,

@@ -53,8 +53,7 @@ METRICS = (
         formula="mean over items of −Σ_c g_c log2 a_c; weights of 0 count as 0.001, and each item is then "
         "normalized; labels that are missing from a run add nothing, so runs must contain all labels",
         source="PyEvALL 0.2.11, CrossEntropy",
-        compute=_entropies.compute,
-        contributions=_entropies.contributions,
+        compute=_entropies,
         example=Example(
             kind="soft",
             gold={"1": "a 0.5, b 0.5", "2": "a 0.25, b 0.75"},
@@ -76,8 +75,7 @@ METRICS = (
         source="Uma et al. (2021), Learning with disagreements (LeWiDi), whose scorer adds d = 1e-9; scipy, "
         "stats.entropy(g) + stats.entropy(g, a)",
         options={"base": LOG_BASES, "epsilon": AnyNumber(1e-30), "added": AnyNumber(0.0)},
-        compute=_soft_entropies.compute,
-        contributions=_soft_entropies.contributions,
+        compute=_soft_entropies,
         example=Example(
             kind="soft",
             gold={"1": "a 0.5, b 0.5", "2": "a 1, b 0"},

@@ -25,7 +25,7 @@ from scoring.metrics.metric import (
     Numbers,
     Options,
     Part,
-    computed,
+    Sums,
     number,
     per_row,
     ratios,
@@ -240,7 +240,6 @@ def micro_and_macro(
     def micro(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
         return Contributions(counts(comparison, spec, spec.part), measure)
 
-    macro = _macro(counts, measure)
     return (
         Metric(
             name=name,
@@ -248,8 +247,7 @@ def micro_and_macro(
             short=short,
             formula=formula,
             source=source,
-            compute=computed(micro),
-            contributions=micro,
+            compute=Sums(micro),
             example=example,
             kinds=ENTITIES,
             part=Part.TYPE,
@@ -263,8 +261,7 @@ def micro_and_macro(
             formula=f"mean of {name} over the types in the gold (by default), in the gold or run (`over: seen`, as in "
             "seqeval), or in `classes` (`over: declared`); an undefined value counts as 0",
             source=source,
-            compute=computed(macro),
-            contributions=macro,
+            compute=_macro(counts, measure),
             example=macro_example,
             kinds=ENTITIES,
             options={**OVER, **options},
@@ -273,8 +270,8 @@ def micro_and_macro(
     )
 
 
-def _macro(counts: Counts, measure: Measure) -> Callable[[EntityComparison, MetricSpec], Contributions]:
-    """Return a function that computes the contributions to a measure's mean over the types that `over` selects."""
+def _macro(counts: Counts, measure: Measure) -> Sums:
+    """Return the metric that averages a measure over the types that `over` selects."""
 
     def contributions(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
         types, over = comparison.gold.entities.types, spec.options.get("over", "gold")
@@ -289,7 +286,7 @@ def _macro(counts: Counts, measure: Measure) -> Callable[[EntityComparison, Metr
 
         return Contributions(np.hstack([counts(comparison, spec, name) for name in types]), combine)
 
-    return contributions
+    return Sums(contributions)
 
 
 _GOLD = {"1": "PER 0-2, LOC 3-4", "2": "PER 1-4, ORG 5-6"}

@@ -41,7 +41,7 @@ def _squared(comparison: MatrixComparison, spec: MetricSpec) -> Errors:
 
 
 def _rmse(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    square = _squared.compute(comparison, spec)
+    square = _squared(comparison, spec)
     return None if square is None else sqrt(square)
 
 
@@ -57,8 +57,7 @@ METRICS = (
         short="MAE",
         formula="mean of |g − a| over the items of a column or, for soft labels, over items and gold classes",
         source="PyEvALL 0.2.11, MAE; scikit-learn, mean_absolute_error",
-        compute=_absolute.compute,
-        contributions=_absolute.contributions,
+        compute=_absolute,
         example=Example(
             kind="table",
             gold={"1": "score 2", "2": "score 5", "3": "score 4"},

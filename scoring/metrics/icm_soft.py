@@ -137,7 +137,7 @@ def _icm_soft_norm(comparison: MatrixComparison, spec: MetricSpec) -> float | No
     if not len(comparison.gold):
         return None
     best = contrast_of(spec).of_itself * float(comparison.gold.once(_gold_sums, _tail(spec)).mean())
-    return normalize(_icm_soft.compute(comparison, spec), best)
+    return normalize(_icm_soft(comparison, spec), best)
 
 
 def _norm_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
@@ -157,8 +157,7 @@ METRICS = (
         "= −log2 P(weight ≥ w), where P is the tail of a normal distribution or, with `tail: observed`, the "
         "share of gold items with at least this weight",
         source="Plaza et al. (2023), Overview of EXIST 2023; PyEvALL 0.2.11, ICMSoft",
-        compute=_icm_soft.compute,
-        contributions=_icm_soft.contributions,
+        compute=_icm_soft,
         example=Example(
             kind="soft",
             gold={"1": "a 0.5", "2": "a 0.5", "3": "a 0.5", "4": "a 0.5"},

@@ -82,17 +82,21 @@ def share_of(parts: NDArray[Any], wholes: NDArray[Any]) -> Contributions:
     return Contributions(sums_of, lambda sums: ratios(sums[..., 0], sums[..., 1]))
 
 
-def computed(contributions: Callable[[Any, MetricSpec], Contributions]) -> Callable[[Any, MetricSpec], float | None]:
-    """Return a function that computes a metric from its contributions, or None if there are no items or it is NaN."""
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """A decorator for functions that return the contributions for a comparison and spec.
 
-    def compute(comparison: Compared, spec: MetricSpec) -> float | None:
+    The metric is computed from them. It is undefined if there are no items or the result is NaN.
+    """
+
+    contributions: Callable[[Any, MetricSpec], Contributions]
+
+    def __call__(self, comparison: Compared, spec: MetricSpec) -> float | None:
         if not len(comparison.gold):
             return None
-        parts = contributions(comparison, spec)
+        parts = self.contributions(comparison, spec)
         value = float(parts.combine(parts.values.sum(axis=0)))
         return None if np.isnan(value) else value
-
-    return compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class Mean:
 
     values: Callable[[Any, MetricSpec], Numbers]
 
-    def compute(self, comparison: Compared, spec: MetricSpec) -> float | None:
+    def __call__(self, comparison: Compared, spec: MetricSpec) -> float | None:
         return float(self._of(comparison, spec).mean()) if len(comparison.gold) else None
 
     def contributions(self, comparison: Compared, spec: MetricSpec) -> Contributions:
@@ -120,7 +124,7 @@ class Share:
 
     parts: Callable[[Any, MetricSpec], tuple[NDArray[Any], NDArray[Any]]]
 
-    def compute(self, comparison: Compared, spec: MetricSpec) -> float | None:
+    def __call__(self, comparison: Compared, spec: MetricSpec) -> float | None:
         parts, wholes = comparison.once(self.parts, spec)
         return float(parts.sum() / wholes.sum()) if wholes.any() else None
 
@@ -175,7 +179,8 @@ class Metric:
     values. `low` and `high` bound the values (None: unbounded).
 
     `contributions(comparison, spec)` returns each item's contribution. It exists only if the value is a function of
-    sums over the items. It returns None if the value is undefined, and is not called if there are no items.
+    sums over the items. It returns None if the value is undefined, and is not called if there are no items. It can be
+    left out if `compute` is a `Mean`, `Share` or other function with an attribute `contributions`.
     """
 
     name: str
@@ -202,6 +207,9 @@ class Metric:
     signature: Callable[[MetricSpec], str] | None = None  # settings and version of the library that computes the metric
     # Whether to flag a run that has the same label for all items, because such a run gets the best possible value.
     flags_constant: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "contributions", getattr(self.compute, "contributions", self.contributions))
 
 
 def number(spec: MetricSpec, option: str, otherwise: float) -> float:

@@ -21,7 +21,7 @@ from scoring.metrics.metric import (
     Numbers,
     Part,
     Share,
-    computed,
+    Sums,
     number,
     ratios,
 )
@@ -57,6 +57,7 @@ def _quadratic_kappa_of(sums: Numbers) -> Numbers:
     return 1.0 - ratios(items * observed, np.where(by_chance > _LEAST * terms, by_chance, 0.0))
 
 
+@Sums
 def _quadratic_kappa(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
     return Contributions(comparison.once(_squares, spec.part), _quadratic_kappa_of)
 
@@ -80,6 +81,7 @@ def _macro_of(sums: Numbers) -> Numbers:
     return ratios(ratios(errors, items, 0.0).sum(axis=-1), np.count_nonzero(items, axis=-1))
 
 
+@Sums
 def _mae_macro(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
     return Contributions(comparison.once(_errors_by_value, spec.part), _macro_of)
 
@@ -139,8 +141,7 @@ METRICS = (
         "and 5 are 3 apart even if 3 and 4 do not occur; undefined if both sides contain only the same single value",
         source="Cohen (1968), Weighted kappa; scikit-learn, cohen_kappa_score with weights='quadratic', which "
         "measures distances between positions in the list of values",
-        compute=computed(_quadratic_kappa),
-        contributions=_quadratic_kappa,
+        compute=_quadratic_kappa,
         example=Example(
             kind="table",
             gold=_GOLD,
@@ -162,8 +163,7 @@ METRICS = (
         "of these means",
         source="Baccianella et al. (2009), Evaluation measures for ordinal regression; scikit-learn, "
         "mean_absolute_error computed separately for each value",
-        compute=computed(_mae_macro),
-        contributions=_mae_macro,
+        compute=_mae_macro,
         example=Example(
             kind="table",
             gold=_GOLD,
@@ -186,8 +186,7 @@ METRICS = (
         "items count as incorrect",
         source="Gaudette and Japkowicz (2009), Evaluation methods for ordinal classification; scikit-learn, "
         "accuracy_score of |g − a| ≤ tolerance",
-        compute=_within.compute,
-        contributions=_within.contributions,
+        compute=_within,
         example=Example(
             kind="table",
             gold={"1": "score 1", "2": "score 4", "3": "score 2", "4": "score 5"},
@@ -207,8 +206,7 @@ METRICS = (
         formula="Σ prox(a, g) / Σ prox(g, g); prox(a, g) = −log2((n_a / 2 + gold items with values between a and "
         "g, including g but not a) / n), where n_a is the number of gold items with the value a",
         source="Amigó et al. (2020), An effectiveness metric for ordinal classification, ACL",
-        compute=_closeness.compute,
-        contributions=_closeness.contributions,
+        compute=_closeness,
         example=Example(
             kind="table",
             gold=_GOLD,

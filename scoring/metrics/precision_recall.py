@@ -75,7 +75,7 @@ class _Scorer:
     score: Score
     average: Average
 
-    def compute(self, comparison: MatrixComparison, spec: MetricSpec) -> float | None:
+    def __call__(self, comparison: MatrixComparison, spec: MetricSpec) -> float | None:
         chosen = self.select(comparison, spec)
         return None if chosen is None else _defined(self._value(chosen.totals(), spec))
 
@@ -120,7 +120,7 @@ def _per_column(comparison: MatrixComparison, spec: MetricSpec) -> list[MetricSp
 
 
 def _f1_macro_mean(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    values = [_MACRO_F1.compute(comparison, column) for column in _per_column(comparison, spec)]
+    values = [_MACRO_F1(comparison, column) for column in _per_column(comparison, spec)]
     defined = [value for value in values if value is not None]
     return sum(defined) / len(defined) if defined else None
 
@@ -234,8 +234,7 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             short=short,
             formula=formula,
             source=source,
-            compute=scorer.compute,
-            contributions=scorer.contributions,
+            compute=scorer,
             example=_example(f"{name}{suffix}", part),
             kinds={Part.CLASS: LABELS, Part.COLUMN: LABELS | TABLE}.get(part, TABLE),
             part=part,

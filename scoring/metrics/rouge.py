@@ -76,8 +76,7 @@ def _metric(name: str, title: str, what: str, unit: str, matches: Matches, value
         "counts; words are lowercased and not stemmed, and contain only digits and the letters a–z (with `words: "
         "unicode`, all letters)",
         source="Lin (2004), ROUGE: a package for automatic evaluation of summaries; rouge-score, without its stemmer",
-        compute=mean.compute,
-        contributions=mean.contributions,
+        compute=mean,
         example=Example(
             kind="texts",
             gold={"1": "the cat sat on the mat"},

@@ -16,7 +16,7 @@ from scoring.metrics.metric import (
     Metric,
     Numbers,
     Share,
-    computed,
+    Sums,
     per_row,
     ratios,
 )
@@ -73,7 +73,8 @@ def _partial(sums: Numbers) -> Numbers:
     return values
 
 
-def _partial_contributions(comparison: SpanComparison, spec: MetricSpec) -> Contributions:
+@Sums
+def _span_f1_partial(comparison: SpanComparison, spec: MetricSpec) -> Contributions:
     return Contributions(comparison.once(_covered), _partial)
 
 
@@ -87,8 +88,7 @@ METRICS = (
         short="F1",
         formula="mean over items of 2 |A ∩ G| / (|A| + |G|) on character offsets; 1 if both are empty",
         source="Pavlopoulos et al. (2021), SemEval-2021 Task 5, section 4; Da San Martino et al. (2019)",
-        compute=_span_f1.compute,
-        contributions=_span_f1.contributions,
+        compute=_span_f1,
         example=Example(
             "spans",
             _GOLD,
@@ -106,8 +106,7 @@ METRICS = (
         formula="2 · (run spans with the same boundaries as a gold span) / (run spans + gold spans); "
         "computed over all items together; undefined if there are no spans",
         source="Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task",
-        compute=_exact.compute,
-        contributions=_exact.contributions,
+        compute=_exact,
         example=Example(
             "spans", _GOLD, _RUN, 0.5, "one span, 8–9, matches, and each side has two spans: 2 · 1 / (2 + 2)"
         ),
@@ -120,8 +119,7 @@ METRICS = (
         formula="2 P R / (P + R); P = mean share of a run span that the gold marks, R = mean share of a gold span "
         "that the run marks; computed over all items together; undefined if there are no spans",
         source="Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1",
-        compute=computed(_partial_contributions),
-        contributions=_partial_contributions,
+        compute=_span_f1_partial,
         example=Example("spans", _GOLD, _RUN, 6 / 7, "P = (1 + 1) / 2, R = (1/2 + 1) / 2: 2 · 1 · 0.75 / 1.75"),
         kinds=SPANS,
     ),

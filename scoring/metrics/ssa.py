@@ -28,7 +28,7 @@ def _agreement(comparison: MatrixComparison, spec: MetricSpec) -> tuple[NDArray[
 
 
 def _bias(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    accuracy = _agreement.compute(comparison, spec)
+    accuracy = _agreement(comparison, spec)
     return None if accuracy is None else 1 - accuracy
 
 
@@ -65,8 +65,7 @@ METRICS = (
         short="SSA",
         formula="tuples whose sentences have the same label in the run / tuples",
         source=_SOURCE,
-        compute=_agreement.compute,
-        contributions=_agreement.contributions,
+        compute=_agreement,
         example=Example(
             "table",
             _GOLD,

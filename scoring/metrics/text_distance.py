@@ -79,8 +79,7 @@ def _rate(name: str, title: str, short: str, what: str, share: Share, example: E
         short=short,
         formula=f"Σ inserted, deleted and replaced {what} / Σ {what} in the references; can exceed 1",
         source=f"Levenshtein (1966); jiwer, {peer}, for one reference",
-        compute=share.compute,
-        contributions=share.contributions,
+        compute=share,
         example=example,
         kinds=TEXTS,
         options=_CASE,
@@ -128,8 +127,7 @@ METRICS = (
         "longer`, it is divided by the length of the longer text and is 0 if both texts are empty; if "
         "there are several references, the closest one counts",
         source="Levenshtein (1966); rapidfuzz, Levenshtein.distance and normalized_distance",
-        compute=_levenshtein.compute,
-        contributions=_levenshtein.contributions,
+        compute=_levenshtein,
         example=Example(
             kind="texts",
             gold={"1": "kitten", "2": "cat | cut"},

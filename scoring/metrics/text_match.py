@@ -71,8 +71,7 @@ METRICS = (
         short="EM",
         formula=f"items whose output equals a reference / gold items; {_NORMALIZED}",
         source="Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value",
-        compute=_EXACT.compute,
-        contributions=_EXACT.contributions,
+        compute=_EXACT,
         example=Example(
             "texts",
             _GOLD,
@@ -90,8 +89,7 @@ METRICS = (
         formula="mean over items of 2 · words in both / (words in the output + words in the reference); "
         f"{_NORMALIZED}; 1 if neither has any words; if there are several references, the best one counts",
         source="Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value",
-        compute=_TOKENS.compute,
-        contributions=_TOKENS.contributions,
+        compute=_TOKENS,
         example=Example(
             "texts",
             _GOLD,

@@ -15,7 +15,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.extras import install_command
 from scoring.metrics.comparison import TextComparison
-from scoring.metrics.metric import TEXTS, Contributions, Example, Metric, Numbers, Options, computed, ratios
+from scoring.metrics.metric import TEXTS, Contributions, Example, Metric, Numbers, Options, Sums, ratios
 
 _ITEMS_AT_ONCE = 500  # items per batch; sacrebleu keeps the n-grams of all their references in memory
 _ORDERS = 4  # highest order of n-grams in BLEU
@@ -169,8 +169,7 @@ def _metric(
         short=short,
         formula=formula,
         source=source,
-        compute=computed(contributions),
-        contributions=contributions,
+        compute=Sums(contributions),
         example=example,
         kinds=TEXTS,
         options=options,

@@ -17,7 +17,7 @@ from scoring.metrics.metric import (
     Options,
     Part,
     SomeColumns,
-    computed,
+    Sums,
     ratios,
 )
 from scoring.metrics.tuples import CASE, EXAMPLE_GOLD, EXAMPLE_RUN, MEASURES, Cells, column_places, sides
@@ -114,8 +114,7 @@ def _metric(measure: str) -> Metric:
         formula=f"{formula.format('credit')}; computed over all items together. {_PAIRS}",
         source="scipy.optimize.linear_sum_assignment; Kuhn (1955); "
         "Barnes et al. (2022), SemEval-2022 task 10, section 4: weighted overlap of sentiment tuples",
-        compute=computed(contributions),
-        contributions=contributions,
+        compute=Sums(contributions),
         example=Example(
             "tuples",
             EXAMPLE_GOLD,

@@ -1,7 +1,5 @@
 """Precision, recall and F1 of sets of tuples, and exact match of each item's whole set."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +16,7 @@ from scoring.metrics.metric import (
     Options,
     Part,
     SomeColumns,
-    computed,
+    Sums,
     ratios,
 )
 
@@ -82,18 +80,18 @@ def _counts_by_value(comparison: TupleComparison, spec: MetricSpec) -> Numbers:
     return counts.reshape(len(counts), -1)
 
 
-def _micro(measure: Measure) -> Callable[[TupleComparison, MetricSpec], Contributions]:
-    return lambda comparison, spec: Contributions(comparison.once(_counts, spec), measure)
+def _micro(measure: Measure) -> Sums:
+    return Sums(lambda comparison, spec: Contributions(comparison.once(_counts, spec), measure))
 
 
-def _macro(measure: Measure) -> Callable[[TupleComparison, MetricSpec], Contributions]:
+def _macro(measure: Measure) -> Sums:
     def combine(sums: Numbers) -> Numbers:
         counts = sums.reshape(*sums.shape[:-1], -1, 3)
         held = counts[..., 2] > 0
         values: Numbers = np.where(held, measure(counts), 0.0)
         return ratios(values.sum(axis=-1), held.sum(axis=-1))
 
-    return lambda comparison, spec: Contributions(comparison.once(_counts_by_value, spec), combine)
+    return Sums(lambda comparison, spec: Contributions(comparison.once(_counts_by_value, spec), combine))
 
 
 def _by_item(measure: Measure) -> Mean:
@@ -138,7 +136,6 @@ _ABSA = "Cai et al. (2021), ACOS, ACL: exact match of quads; Zhang et al. (2021)
 
 def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
     title, function, short, formula = MEASURES[measure]
-    micro, macro, items = _micro(function), _macro(function), _by_item(function)
     divided = {"precision": "2 / 4", "recall": "2 / 3", "f1": "2 · 2 / (4 + 3)"}[measure]
     ofs = {"precision": (1 / 2, 1 / 2), "recall": (1.0, 1 / 2), "f1": (2 / 3, 1 / 2)}[measure]
     own = {"precision": 1 / 3, "recall": 1 / 2, "f1": 2 / 5}[measure]
@@ -149,8 +146,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             short=short,
             formula=f"{formula.format('tuples in both')}; computed over all items together; {_SETS}; {_CASE}",
             source=f"{_ABSA}; {_SOURCE}, average=micro",
-            compute=computed(micro),
-            contributions=micro,
+            compute=_micro(function),
             example=Example(
                 "tuples",
                 EXAMPLE_GOLD,
@@ -169,8 +165,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             formula=f"mean of tuple_{measure} over the gold's values in the column that the `by` option names, each "
             f"computed on the tuples with that value; {_CASE}",
             source=f"{_SOURCE}, average=macro over the values of the gold",
-            compute=computed(macro),
-            contributions=macro,
+            compute=_macro(function),
             example=Example(
                 "tuples",
                 EXAMPLE_GOLD,
@@ -191,8 +186,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             f"tuples, and 0 if only one of them does; {_CASE}",
             source=f"{_SOURCE}, average=samples"
             + ("" if measure == "f1" else "; if one side is empty, sklearn uses its zero_division"),
-            compute=items.compute,
-            contributions=items.contributions,
+            compute=_by_item(function),
             example=Example(
                 "tuples",
                 EXAMPLE_GOLD,
@@ -215,8 +209,7 @@ METRICS = (
         short="EM of tuples",
         formula=f"items with the same set of tuples in the gold and the run / gold items; {_CASE}",
         source="sklearn.metrics.accuracy_score on a 0/1 column for each tuple",
-        compute=_exact.compute,
-        contributions=_exact.contributions,
+        compute=_exact,
         example=Example(
             "tuples",
             EXAMPLE_GOLD,

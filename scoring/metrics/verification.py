@@ -20,7 +20,7 @@ from scoring.metrics.metric import (
     Numbers,
     Options,
     Part,
-    computed,
+    Sums,
     number,
     ratios,
 )
@@ -116,8 +116,7 @@ def _metric(
         short=short,
         formula=formula,
         source=source,
-        compute=computed(contributions),
-        contributions=contributions,
+        compute=Sums(contributions),
         example=Example("table", _GOLD, _RUN, value, why, options=example_options or {}),
         kinds=TABLE,
         numbers=True,
