@@ -92,7 +92,7 @@ class Action(Generic[T, P, R]):
         try:
             with transaction.atomic() if self._declared.atomic else nullcontext():
                 if self._declared.locks:
-                    act.target = target = _locked(target)
+                    act.target = target = locked(target)
                 self.who.check(who, target)
                 return self._function(act, target, *args, **values)
         except IntegrityError:
@@ -170,10 +170,11 @@ def _input_of(function: Callable[..., Any]) -> type[Input]:
     return create_model(function.__name__, __base__=Input, **fields)
 
 
-def _locked(target: Any) -> Any:
-    """Read the target again and lock it until the transaction ends.
+def locked(target: Any) -> Any:
+    """Read the row again and lock it until the transaction ends. Rows that refer to it can still be inserted.
 
-    Rows that refer to it can still be inserted.
+    Raises:
+        ActionError: GONE.
     """
     rows = target._meta.default_manager.select_for_update(of=("self",), no_key=True)
     if "shared_task" in {one.name for one in target._meta.fields}:

@@ -1,17 +1,20 @@
 """Replacing a dataset's file on the website between imports of the task's folder."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 from pydantic import SkipValidation
 
-from portal.actions.action import Act, action
+from portal.actions.action import GONE, Act, action, locked
 from portal.actions.errors import Conflict, Invalid
+from portal.actions.intake import TOO_LARGE
 from portal.actions.roles import ORGANIZERS
 from portal.models import SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
 from portal.queries.records import download_count
-from portal.storage import StoredUpload
+from portal.storage import StoredUpload, UploadTooLarge, store_upload
 
 DATASET_BYTES = 1024**3
 
@@ -30,18 +33,31 @@ ALREADY_DOWNLOADED = Invalid.declare(
 @action(
     who=ORGANIZERS,
     says=_("replaced a dataset"),
-    errors=[EMPTY, FILE_OF_RULES, SAME_FILE, ALREADY_DOWNLOADED],
-    locks=True,
+    errors=[TOO_LARGE, EMPTY, FILE_OF_RULES, SAME_FILE, ALREADY_DOWNLOADED, GONE],
+    atomic=False,
 )
 def replace_dataset(
     act: Act,
     shared_task: SharedTask,
     *,
     dataset: SkipValidation[DatasetDefinition],
-    stored: SkipValidation[StoredUpload],
+    content: SkipValidation[Iterable[bytes]],
     is_sure: bool = False,
 ) -> StoredDataset:
     """Replace the file that people download. The access rules are still those of task.yaml."""
+    try:
+        received = store_upload(content, dataset.slug, DATASET_BYTES)
+    except UploadTooLarge as error:
+        raise TOO_LARGE(limit=error.limit) from None
+    with received as stored, transaction.atomic():
+        shared_task = locked(shared_task)
+        ORGANIZERS.check(act.viewer, shared_task)
+        return _replaced(act, shared_task, dataset, stored, is_sure=is_sure)
+
+
+def _replaced(
+    act: Act, shared_task: SharedTask, dataset: DatasetDefinition, stored: StoredUpload, *, is_sure: bool
+) -> StoredDataset:
     if stored.size == 0:
         raise EMPTY()
     if dataset.file in shared_task.definition.files_of_rules:

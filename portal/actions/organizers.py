@@ -6,7 +6,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.action import GONE, Act, action
+from portal.actions.action import GONE, Act, action, locked
 from portal.actions.errors import Conflict, Invalid, LimitReached
 from portal.actions.input import column, passes
 from portal.actions.roles import ORGANIZERS
@@ -44,13 +44,11 @@ def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> Use
     if user is None:
         raise NO_ACCOUNT(address=address)
     with transaction.atomic():
-        locked = SharedTask.objects.select_for_update(no_key=True).filter(pk=shared_task.pk).first()
-        if locked is None:
-            raise GONE()
-        ORGANIZERS.check(act.viewer, locked)
-        if locked.organizers.filter(pk=user.pk).exists():
+        shared_task = locked(shared_task)
+        ORGANIZERS.check(act.viewer, shared_task)
+        if shared_task.organizers.filter(pk=user.pk).exists():
             raise IS_ORGANIZER(address=address)
-        locked.organizers.add(user)
+        shared_task.organizers.add(user)
         counted.delete()  # from now on, the audit entry is counted instead
         act.record(account=user.pk)
     return user

@@ -14,7 +14,6 @@ from portal.actions.action import Action
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
 from portal.actions.gold import GOLD_BYTES, upload_gold
 from portal.actions.input import NOT_VALID, InvalidInput
-from portal.actions.intake import TOO_LARGE
 from portal.actions.pushes import PUSH_BYTES, push_new_task, push_task
 from portal.actions.submit import submit
 from portal.actions.validate_only import report_of, validate_only
@@ -29,7 +28,6 @@ from portal.models import Run, TaskPush, User
 from portal.models.clock import database_now
 from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, submission_view
-from portal.storage import UploadTooLarge, store_upload
 from scoring.limits import RUN_FIELDS, UPLOAD_BYTES
 
 KEY = "Idempotency-Key"
@@ -223,15 +221,9 @@ def dataset_version(request: ApiRequest, task: str, dataset: str, query: Query[S
     wanted = found.dataset(dataset)
     if wanted is None:
         raise Http404
-    try:
-        with (
-            received(request, dataset, DATASET_BYTES) as body,
-            store_upload(body.pieces, body.name, DATASET_BYTES) as stored,
-        ):
-            at = database_now()
-            replace_dataset(request.user, found, at, dataset=wanted, stored=stored, is_sure=query.is_sure)
-    except UploadTooLarge as error:
-        raise TOO_LARGE(limit=error.limit) from None
+    with received(request, dataset, DATASET_BYTES) as body:
+        at = database_now()
+        replace_dataset(request.user, found, at, dataset=wanted, content=body.pieces, is_sure=query.is_sure)
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
 

@@ -2,11 +2,13 @@
 
 import pytest
 
+from portal.actions import datasets
 from portal.actions.datasets import replace_dataset
 from portal.actions.errors import ActionError
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Download, SharedTask
-from portal.storage import store_upload, stored_file
+from portal.objects.interface import data_objects
+from portal.storage import stored_file
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, organizer_of, person
 
@@ -17,8 +19,7 @@ def organizer(gated):
 
 
 def replace(user, task, content, slug="test", **options):
-    with store_upload([content], "new.tsv", 100) as stored:
-        return replace_dataset(user, task, EVALUATION, dataset=task.dataset(slug), stored=stored, **options)
+    return replace_dataset(user, task, EVALUATION, dataset=task.dataset(slug), content=[content], **options)
 
 
 def handed_out(slug="test"):
@@ -74,9 +75,19 @@ def test_an_import_keeps_it_until_the_folder_has_another_file(gated, organizer, 
 
 @pytest.mark.parametrize(("content", "code"), [(b"", "empty"), (b"test\t0123456789\n" * 100, "same_file")])
 def test_what_is_no_new_version_is_rejected(gated, organizer, content, code):
-    with store_upload([content], "new.tsv", 10_000) as stored, pytest.raises(ActionError) as raised:
-        replace_dataset(organizer, gated, EVALUATION, dataset=gated.dataset("test"), stored=stored)
+    with pytest.raises(ActionError) as raised:
+        replace(organizer, gated, content)
     assert raised.value.code == code
+
+
+def test_a_file_above_the_limit_is_rejected_and_leaves_nothing(gated, organizer, monkeypatch):
+    monkeypatch.setattr(datasets, "DATASET_BYTES", 5)
+    before = set(data_objects().names())
+    with pytest.raises(ActionError) as raised:
+        replace(organizer, gated, b"second")
+    assert (raised.value.code, raised.value.params, raised.value.http_status) == ("too_large", {"limit": 5}, 413)
+    assert set(data_objects().names()) == before
+    assert not AuditEntry.objects.filter(verb="replace_dataset").exists()
 
 
 def test_strangers_and_files_of_rules_are_rejected(gated, organizer, gated_folder):

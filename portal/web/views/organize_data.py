@@ -12,8 +12,8 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
+from portal.actions.intake import TOO_LARGE
 from portal.queries.records import downloads_page
-from portal.storage import UploadTooLarge, store_upload
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.bodies import allow_large_file
 from portal.web.organize_forms import dataset_form
@@ -46,15 +46,14 @@ def _replace(request: SignedInRequest, slug: str, dataset: str) -> HttpResponse:
     form = dataset_form(shared_task, wanted, request.POST, request.FILES)
 
     def replace_it(given: dict[str, Any]) -> None:
-        file, is_sure = given["file"], given["is_sure"]
-        with store_upload(file.chunks(), file.name, DATASET_BYTES) as stored:
-            replace_dataset(request.user, shared_task, context["at"], dataset=wanted, stored=stored, is_sure=is_sure)
+        content, is_sure = given["file"].chunks(), given["is_sure"]
+        replace_dataset(request.user, shared_task, context["at"], dataset=wanted, content=content, is_sure=is_sure)
 
-    try:
-        if not form.carry_out(replace_it):
-            return _page(request, context, {dataset: form}, form.status)
-    except UploadTooLarge as large:
-        return render(request, "413.html", {"limit": large.limit}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    if not form.carry_out(replace_it):
+        error = form.action_error
+        if error is not None and error.code == TOO_LARGE.code:
+            return render(request, "413.html", error.params, status=error.http_status)
+        return _page(request, context, {dataset: form}, form.status)
     messages.success(request, _("The new version of %(dataset)s is now available.") % {"dataset": wanted.title})
     return redirect("organize_data", slug)
 
