@@ -95,8 +95,9 @@ def grant_extra_time(
 ) -> ExtraTime:
     """Accept runs from one team, or from all teams, after the deadline. A second call replaces the extra time."""
     _require_unreleased(phase, act.at)
-    if phase.closes is None or phase.opens > act.at:
+    if not can_have_extra_time(phase, act.at):
         raise NO_DEADLINE(phase=phase.title)
+    assert phase.closes is not None
     if until <= max(act.at, phase.closes):
         raise NO_TIME()
     require_hidden_items(phase, until, act.at)
@@ -186,6 +187,16 @@ def require_notice(phase: Phase, closes: datetime | None, at: datetime) -> None:
         raise DEADLINE_TOO_NEAR()
 
 
+def is_released(phase: Phase, at: datetime) -> bool:
+    """Return whether the scores are public, so that neither the dates can change nor extra time be granted."""
+    return phase.scores == Phase.Scores.ON_RELEASE and phase.scores_are_public(at)
+
+
+def can_have_extra_time(phase: Phase, at: datetime) -> bool:
+    """Return whether the phase has opened and has a deadline."""
+    return phase.closes is not None and phase.opens <= at
+
+
 def _require_unreleased(phase: Phase, at: datetime) -> None:
-    if phase.scores == Phase.Scores.ON_RELEASE and phase.scores_are_public(at):
+    if is_released(phase, at):
         raise RELEASED(phase=phase.title)

@@ -31,11 +31,11 @@ NEWER_GOLD = Conflict.declare("newer_gold", _("A newer gold file exists."))
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """The number of runs and of gold files that were queued again, and what remains failed, with the reasons."""
+    """The number of runs and of gold files that were queued again. `left` has what remains failed, with the reasons."""
 
     runs: int
     gold: int
-    left: list[str]
+    left: list[tuple[str, ActionError]]
 
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("retried failed evaluations"), atomic=False)
@@ -45,7 +45,7 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
     A failed run released its quota, number and slot, and needs them again. If its team has used them since then, the
     run remains failed. A gold file remains failed if there is a newer one.
     """
-    left: list[str] = []
+    left: list[tuple[str, ActionError]] = []
     uploads = shared_task.submissions.filter(state=Submission.State.FAILED).order_by("received_at")
     runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED).order_by("received_at")
     alone = runs.filter(Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED))
@@ -68,7 +68,7 @@ def resend_mails(act: Act, shared_task: SharedTask) -> int:
     return len(waiting)
 
 
-def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
+def _attempt(retry: Callable[[], int], name: str, left: list[tuple[str, ActionError]]) -> int:
     """Retry in a separate transaction, so that only one upload is locked at a time.
 
     Return the number of rows that were retried.
@@ -77,7 +77,7 @@ def _attempt(retry: Callable[[], int], name: str, left: list[str]) -> int:
         with transaction.atomic():
             return retry()
     except ActionError as error:
-        left.append(f"{name}: {error.message}")
+        left.append((name, error))
         return 0
 
 

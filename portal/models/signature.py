@@ -11,6 +11,10 @@ from portal.models.task import SharedTask
 
 
 class SignatureManager(models.Manager["Signature"]):
+    def visible_to(self, user: Viewer) -> models.QuerySet["Signature"]:
+        """Select the user's own signatures, and all signatures in tasks that the user organizes."""
+        return self.filter(models.Q(user=user.pk) | models.Q(shared_task__in=SharedTask.objects.organized_by(user)))
+
     def current(self, user: Viewer, shared_task: SharedTask) -> "Signature | None":
         """Return the user's signature on the current version of the agreement, or None."""
         agreement = shared_task.definition.agreement

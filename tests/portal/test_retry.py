@@ -100,7 +100,7 @@ def test_a_number_that_was_used_again_stays_with_its_new_run(tiny, meltemi, orga
     again = send_run(meltemi, GOOD, 1, EVALUATION + MINUTE)
     retried = retry_failed(organizer, tiny, RELEASE)
     assert (retried.runs, len(retried.left)) == (0, 1)
-    assert "number" in retried.left[0]
+    assert retried.left[0][1].code == "run_number_taken"
     assert (state(run)[0], state(again)[0], used(meltemi)) == ("failed", "received", {1})
 
 
@@ -110,7 +110,7 @@ def test_a_limit_used_since_then_applies(tiny, meltemi, organizer):
     for number in range(2, limit + 2):
         send_run(meltemi, GOOD, number, EVALUATION + number * MINUTE)
     retried = retry_failed(organizer, tiny, RELEASE)
-    assert (retried.runs, "quota" in retried.left[0], state(run)[0]) == (0, True, "failed")
+    assert (retried.runs, retried.left[0][1].code, state(run)[0]) == (0, "no_runs_left", "failed")
     assert max(used(meltemi)) == limit
 
 
@@ -135,7 +135,7 @@ def test_gold_comes_back_unless_newer_gold_is_there(tiny, organizer):
     assert quarantine(GoldUpload.objects.filter(pk=second.pk), EVALUATION + MINUTE)
     upload_gold(organizer, track, EVALUATION + 2 * MINUTE, split="test", sealed=seal([contents[0]]))
     retried = retry_failed(organizer, tiny, EVALUATION + 3 * MINUTE)
-    assert (retried.gold, "newer" in retried.left[0], state(second)[0]) == (0, True, "failed")
+    assert (retried.gold, retried.left[0][1].code, state(second)[0]) == (0, "newer_gold", "failed")
 
 
 def test_only_organizers_may(tiny, meltemi):

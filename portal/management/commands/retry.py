@@ -25,5 +25,5 @@ class Command(BaseCommand):
             raise CommandError(f"There is no shared task {task}. Available tasks: {there}")
         retried = retry_failed(None, shared_task, database_now())
         self.stdout.write(f"{task}: retried runs: {retried.runs}, retried gold files: {retried.gold}")
-        for line in retried.left:
-            self.stdout.write(f"not retried: {line}")
+        for name, error in retried.left:
+            self.stdout.write(f"not retried: {name}: {error.message}")

@@ -48,10 +48,8 @@ def _sign(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 def signed_copy(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Show a person's own signed agreement for printing. Organizers can see all signatures in their task."""
     context = tab_context(request, slug, "data")
-    signatures = Signature.objects.filter(shared_task=context["page"].shared_task).select_related("user")
-    if not context["page"].is_organizer:
-        signatures = signatures.filter(user=request.user)
-    signature = get_object_or_404(signatures, pk=pk)
+    visible = Signature.objects.visible_to(request.user).select_related("user")
+    signature = get_object_or_404(visible, pk=pk, shared_task=context["page"].shared_task)
     context |= {"signature": signature, "text": render_markdown(signature.text)}
     return render(request, "agreement/signed.html", context)
 

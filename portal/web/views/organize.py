@@ -55,8 +55,8 @@ def retry(request: SignedInRequest, slug: str) -> HttpResponse:
     done = ngettext("%d evaluation is being retried.", "%d evaluations are being retried.", count)
     if count:
         messages.success(request, done % count)
-    for line in retried.left:
-        messages.warning(request, _("Could not be retried: %(what)s") % {"what": line})
+    for name, error in retried.left:
+        messages.warning(request, _("Could not be retried: %(what)s") % {"what": f"{name}: {error.message}"})
     return redirect("organize_runs", slug)
 
 

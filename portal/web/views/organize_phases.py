@@ -12,8 +12,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.errors import ActionError
-from portal.actions.phases import grant_extra_time, move_phase, revoke_extra_time
-from portal.models import Phase
+from portal.actions.phases import (
+    can_have_extra_time,
+    grant_extra_time,
+    is_released,
+    move_phase,
+    revoke_extra_time,
+)
 from portal.web.access import SignedInRequest, organizer_context, organizer_phase
 from portal.web.organize_forms import extra_time_form, window_form
 
@@ -85,8 +90,8 @@ def _page(
             "phase": phase,
             "move": forms.get(("move", phase.slug)) or window_form(phase, request.user),
             "extra_time": forms.get(("extra_time", phase.slug)) or extra_time_form(phase, request.user),
-            "may_move": not (phase.scores == Phase.Scores.ON_RELEASE and phase.scores_are_public(context["at"])),
-            "may_grant": phase.closes is not None and phase.opens <= context["at"],
+            "may_move": not is_released(phase, context["at"]),
+            "may_grant": can_have_extra_time(phase, context["at"]),
             "revocable": [extra_time for extra_time in phase.extra_times.all() if extra_time.until > context["at"]],
             "is_open": phase.is_open(context["at"]),
         }
