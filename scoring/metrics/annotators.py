@@ -4,6 +4,8 @@ The error of an item is the mean over its annotators, and the metric is the mean
 the run counts as the largest possible error.
 """
 
+from functools import partial
+
 import numpy as np
 
 from scoring.definition import MetricSpec
@@ -36,6 +38,7 @@ def _distances(comparison: MatrixComparison, spec: MetricSpec) -> Shares:
 
 _GOLD = {"1": "ann 1, bob 1", "2": "ann 4, bob ?", "3": "ann 2, bob 3"}
 _RUN = {"1": "ann 1, bob 3", "2": "ann 4, bob 1", "3": "ann 3, bob 4"}
+_example = partial(Example, "table", _GOLD, _RUN)
 
 METRICS = (
     Metric(
@@ -45,12 +48,8 @@ METRICS = (
         formula="mean over items of the share of annotators whose label is predicted incorrectly",
         source="Leonardelli et al. (2025), LeWiDi 2025, task B, whose scorer has error_rate for labels 0 and 1",
         compute=_errors,
-        example=Example(
-            "table",
-            _GOLD,
-            _RUN,
-            0.5,
-            "one of two labels is incorrect in item 1, none in item 2, and both in item 3: (1/2 + 0 + 1) / 3",
+        example=_example(
+            0.5, "one of two labels is incorrect in item 1, none in item 2, and both in item 3: (1/2 + 0 + 1) / 3"
         ),
         kinds=TABLE,
         numbers=True,
@@ -64,10 +63,7 @@ METRICS = (
         "greatest distance between two values and defaults to 1",
         source="Leonardelli et al. (2025), LeWiDi 2025, task B, whose scorer has mean_absolute_distance",
         compute=_distances,
-        example=Example(
-            "table",
-            _GOLD,
-            _RUN,
+        example=_example(
             1 / 6,
             "the differences are 0 and 2 in item 1, 0 in item 2, and 1 and 1 in item 3, and the range is 4: ((0 + "
             "1/2) / 2 + 0 + (1/4 + 1/4) / 2) / 3",

@@ -3,6 +3,8 @@
 Only items with a gold number are used. An item without an answer counts as 0.
 """
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -111,8 +113,9 @@ def _pearson_of_sums(sums: Numbers) -> Numbers:
     return np.where(varied, np.clip((items * both - gold * run) / scale, -1.0, 1.0), np.nan)
 
 
+_metric = partial(Metric, kinds=TABLE, numbers=True, part=Part.COLUMN, low=-1.0)
 METRICS = (
-    Metric(
+    _metric(
         name="pearson",
         title="Pearson's correlation",
         short="Pearson",
@@ -127,12 +130,8 @@ METRICS = (
             value=0.5,
             why="the deviations from the mean are −1, 0, 1 and −1, 1, 0: (1 + 0 + 0) / √(2 · 2)",
         ),
-        kinds=TABLE,
-        numbers=True,
-        part=Part.COLUMN,
-        low=-1.0,
     ),
-    Metric(
+    _metric(
         name="spearman",
         title="Spearman's rank correlation",
         short="Spearman",
@@ -148,12 +147,8 @@ METRICS = (
             why="the ranks are 1, 2, 3 and 1, 3, 2, so their deviations from the mean are −1, 0, 1 and −1, 1, 0: 1 "
             "/ √(2 · 2)",
         ),
-        kinds=TABLE,
-        numbers=True,
-        part=Part.COLUMN,
-        low=-1.0,
     ),
-    Metric(
+    _metric(
         name="kendall",
         title="Kendall's rank correlation",
         short="Kendall",
@@ -170,9 +165,5 @@ METRICS = (
             why="of the six item pairs, 1–2, 1–3 and 1–4 are in the same order, 2–3 is in opposite order, 3–4 is "
             "tied in the gold, and 2–4 is tied in the run: (3 − 1) / √(5 · 5)",
         ),
-        kinds=TABLE,
-        numbers=True,
-        part=Part.COLUMN,
-        low=-1.0,
     ),
 )

@@ -6,6 +6,7 @@ weights. Items with equal weights form one step of the curve, and items without 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +126,7 @@ def _mean_of(area: Area) -> Callable[[MatrixComparison, MetricSpec], float | Non
 
 _GOLD = {"1": "yes 1", "2": "yes 0", "3": "yes 1", "4": "yes 0"}
 _RUN = {"1": "yes 0.9", "2": "yes 0.7", "3": "yes 0.6", "4": "yes 0.1"}
+_example = partial(Example, "soft", _GOLD, _RUN)
 
 METRICS = (
     Metric(
@@ -135,10 +137,7 @@ METRICS = (
         "no class is given; undefined if the gold lacks positive or negative items",
         source="Fawcett (2006), An introduction to ROC analysis; scikit-learn, roc_auc_score",
         compute=_mean_of(area_under_roc),
-        example=Example(
-            kind="soft",
-            gold=_GOLD,
-            run=_RUN,
+        example=_example(
             value=0.75,
             why="three of the four pairs of a positive and a negative item are in the correct order",
             part="yes",
@@ -155,13 +154,8 @@ METRICS = (
         "class is given; undefined if the gold has no positive items",
         source="scikit-learn, average_precision_score",
         compute=_mean_of(_average_precision),
-        example=Example(
-            kind="soft",
-            gold=_GOLD,
-            run=_RUN,
-            value=(1 + 2 / 3) / 2,
-            why="the positive items are the first and the third: (1/1 + 2/3) / 2",
-            part="yes",
+        example=_example(
+            value=(1 + 2 / 3) / 2, why="the positive items are the first and the third: (1/1 + 2/3) / 2", part="yes"
         ),
         kinds=SOFT | TABLE,
         numbers=True,

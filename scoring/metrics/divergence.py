@@ -1,5 +1,6 @@
 """Distances between soft labels: Jensen–Shannon, Kullback–Leibler, Wasserstein, Manhattan, and Brier score."""
 
+from functools import partial
 from math import log, sqrt
 
 import numpy as np
@@ -123,8 +124,9 @@ def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     return squares
 
 
+_metric = partial(Metric, kinds=SOFT, higher_is_better=False)
 METRICS = (
-    Metric(
+    _metric(
         name="jensen_shannon",
         title="Jensen–Shannon divergence",
         short="JSD",
@@ -141,10 +143,8 @@ METRICS = (
             value=0.5,
             why="item 1 has the maximum divergence of 1 bit, and item 2 is correct: (1 + 0) / 2",
         ),
-        kinds=SOFT,
-        higher_is_better=False,
     ),
-    Metric(
+    _metric(
         name="jensen_shannon_distance",
         title="Jensen–Shannon distance",
         short="JS dist",
@@ -162,10 +162,8 @@ METRICS = (
             why="with base e, item 1 has a divergence of log 2 = 0.693, and item 2 has none: (√0.693 + 0) / 2",
             options={"base": "e"},
         ),
-        kinds=SOFT,
-        higher_is_better=False,
     ),
-    Metric(
+    _metric(
         name="kullback_leibler",
         title="Kullback–Leibler divergence",
         short="KL",
@@ -182,11 +180,9 @@ METRICS = (
             why="with base 2, item 1 contributes 1 · log2(1 / 0.5) = 1, and item 2 contributes 0: (1 + 0) / 2",
             options={"base": "2"},
         ),
-        kinds=SOFT,
-        higher_is_better=False,
         high=None,
     ),
-    Metric(
+    _metric(
         name="wasserstein",
         title="Wasserstein distance",
         short="WS",
@@ -205,11 +201,9 @@ METRICS = (
             why="half of item 1's weight moves from 4 to 1, and half of item 2's weight from 1 to 2: "
             "(0.5 · 3 + 0.5 · 1) / 2",
         ),
-        kinds=SOFT,
-        higher_is_better=False,
         high=None,
     ),
-    Metric(
+    _metric(
         name="manhattan",
         title="Manhattan distance",
         short="Manhattan",
@@ -223,11 +217,9 @@ METRICS = (
             value=0.5,
             why="item 1 differs by 1/2 in each of two classes: (1/2 + 1/2 + 0) / 2",
         ),
-        kinds=SOFT,
-        higher_is_better=False,
         high=None,
     ),
-    Metric(
+    _metric(
         name="brier",
         title="Brier score",
         short="Brier",
@@ -242,8 +234,6 @@ METRICS = (
             value=0.25,
             why="item 1 differs by 1/2 in each of two classes: (1/4 + 1/4 + 0) / 2",
         ),
-        kinds=SOFT,
-        higher_is_better=False,
         high=None,
     ),
 )

@@ -8,6 +8,7 @@ otherwise the first that overlaps, which then counts as used. A match by IoU pre
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -291,6 +292,7 @@ def _macro(counts: Counts, measure: Measure) -> Sums:
 
 _GOLD = {"1": "PER 0-2, LOC 3-4", "2": "PER 1-4, ORG 5-6"}
 _RUN = {"1": "PER 0-2, ORG 3-4", "2": "PER 1-3"}
+_example = partial(Example, "entities", _GOLD, _RUN)
 _WORDS = {
     "strict": ("", "with the same boundaries and type as a gold entity", "one (PER 0-2)"),
     "exact": (", exact", "with the same boundaries as a gold entity, regardless of type", "two (PER 0-2 and ORG 3-4)"),
@@ -343,17 +345,8 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
         counts,
         function,
         (
-            Example(
-                "entities",
-                _GOLD,
-                _RUN,
-                _CREDIT[match] / whole,
-                f"the number of matches is {credit}: {_CREDIT[match]:g} / {divided}",
-            ),
-            Example(
-                "entities",
-                _GOLD,
-                _RUN,
+            _example(_CREDIT[match] / whole, f"the number of matches is {credit}: {_CREDIT[match]:g} / {divided}"),
+            _example(
                 _OF_PER[match] / 2 / 3,
                 f"PER has 2 entities on each side and {matches_of_per}, while LOC and ORG have no "
                 f"matches: ({_OF_PER[match]:g} / 2 + 0 + 0) / 3",

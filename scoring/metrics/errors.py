@@ -5,6 +5,7 @@ as 0. For a table column, errors are averaged over the items with a gold number,
 0.
 """
 
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -50,8 +51,9 @@ def _rmse_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contr
     return Contributions(squares.values, lambda sums: np.sqrt(squares.combine(sums)))
 
 
+_metric = partial(Metric, kinds=SOFT | TABLE, numbers=True, part=Part.COLUMN, higher_is_better=False, high=None)
 METRICS = (
-    Metric(
+    _metric(
         name="mae",
         title="Mean absolute error",
         short="MAE",
@@ -65,13 +67,8 @@ METRICS = (
             value=1.0,
             why="(0 + 2 + 1) / 3",
         ),
-        kinds=SOFT | TABLE,
-        numbers=True,
-        part=Part.COLUMN,
-        higher_is_better=False,
-        high=None,
     ),
-    Metric(
+    _metric(
         name="rmse",
         title="Root mean squared error",
         short="RMSE",
@@ -87,10 +84,5 @@ METRICS = (
             value=1.0,
             why="√((0 + 4 + 0 + 0) / 4)",
         ),
-        kinds=SOFT | TABLE,
-        numbers=True,
-        part=Part.COLUMN,
-        higher_is_better=False,
-        high=None,
     ),
 )

@@ -1,6 +1,7 @@
 """Agreement beyond what class frequencies alone would give: Cohen's kappa and Matthews correlation."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -67,8 +68,9 @@ def _matthews_contributions(comparison: MatrixComparison, spec: MetricSpec) -> C
 _GOLD = {"1": "yes", "2": "yes", "3": "no", "4": "no"}
 _RUN = {"1": "yes", "2": "no", "3": "no", "4": "no"}
 
+_metric = partial(Metric, kinds=LABELS | TABLE, part=Part.COLUMN, single_label=True, low=-1.0)
 METRICS = (
-    Metric(
+    _metric(
         name="kappa",
         title="Cohen's kappa",
         short="Kappa",
@@ -77,12 +79,8 @@ METRICS = (
         compute=_of(_kappa),
         example=Example("labels", _GOLD, _RUN, 0.5, "A = 3/4, E = (2 · 1 + 2 · 3) / 16 = 1/2: (1/4) / (1/2)"),
         contributions=_contributions(_kappa),
-        kinds=LABELS | TABLE,
-        part=Part.COLUMN,
-        single_label=True,
-        low=-1.0,
     ),
-    Metric(
+    _metric(
         name="mcc",
         title="Matthews correlation coefficient",
         short="MCC",
@@ -98,9 +96,5 @@ METRICS = (
             why="(4 · 3 − (1 · 2 + 3 · 2)) / √((16 − 1 − 9) (16 − 4 − 4)) = 4 / √48",
         ),
         contributions=_matthews_contributions,
-        kinds=LABELS | TABLE,
-        part=Part.COLUMN,
-        single_label=True,
-        low=-1.0,
     ),
 )

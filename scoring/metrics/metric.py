@@ -99,6 +99,11 @@ class Sums:
         return None if np.isnan(value) else value
 
 
+def sums_of(counts: Callable[[Any, MetricSpec], Numbers], combine: Callable[[Numbers, MetricSpec], Numbers]) -> Sums:
+    """Return the metric that is computed from the sums of each item's counts (items, k)."""
+    return Sums(lambda comparison, spec: Contributions(comparison.once(counts, spec), lambda sums: combine(sums, spec)))
+
+
 @dataclass(frozen=True, slots=True)
 class Mean:
     """A decorator for functions that return each item's value (items,) for a comparison and spec.

@@ -4,6 +4,7 @@ Only items with a gold value are used. An item without an answer counts as 0, as
 within a tolerance it counts as incorrect, and in CEM-ORD it adds nothing to the score.
 """
 
+from functools import partial
 from math import log2
 
 import numpy as np
@@ -132,8 +133,9 @@ def _proximity(values: Numbers, gold: Numbers, known: Numbers) -> Numbers:
 _GOLD = {"1": "score 1", "2": "score 1", "3": "score 2", "4": "score 3"}
 _RUN = {"1": "score 1", "2": "score 2", "3": "score 2", "4": "score 2"}
 
+_metric = partial(Metric, kinds=TABLE, numbers=True, part=Part.COLUMN)
 METRICS = (
-    Metric(
+    _metric(
         name="kappa_quadratic",
         title="Quadratic weighted kappa",
         short="QWK",
@@ -150,12 +152,9 @@ METRICS = (
             why="the squared distances add up to 0 + 1 + 0 + 1 = 2 for the items, and to 3 + 3 + 1 + 7 = 14 for "
             "all pairs of a gold value and a run value: 1 − 4 · 2 / 14",
         ),
-        kinds=TABLE,
-        numbers=True,
-        part=Part.COLUMN,
         low=-1.0,
     ),
-    Metric(
+    _metric(
         name="mae_macro",
         title="Macro-averaged mean absolute error",
         short="Macro MAE",
@@ -171,14 +170,11 @@ METRICS = (
             value=0.5,
             why="the mean is (0 + 1) / 2 for value 1, 0 for value 2 and 1 for value 3: (1/2 + 0 + 1) / 3",
         ),
-        kinds=TABLE,
-        numbers=True,
         ordinal=True,
-        part=Part.COLUMN,
         higher_is_better=False,
         high=None,
     ),
-    Metric(
+    _metric(
         name="accuracy_within",
         title="Accuracy within a tolerance",
         short="Acc ±",
@@ -194,12 +190,9 @@ METRICS = (
             value=0.75,
             why="items 1, 2 and 4 differ by at most 1, but item 3 differs by 3",
         ),
-        kinds=TABLE,
-        numbers=True,
-        part=Part.COLUMN,
         options={"tolerance": AnyNumber(0.0)},
     ),
-    Metric(
+    _metric(
         name="cem_ord",
         title="Closeness evaluation measure, ordinal",
         short="CEM",
@@ -215,8 +208,5 @@ METRICS = (
             why="prox(1, 1) = −log2(1/4) = 2, prox(2, 2) = prox(3, 3) = −log2(1/8) = 3, prox(2, 1) = −log2((1/2 + 2) / "
             "4) = 0.678: (2 + 0.678 + 3 + 3) / (2 + 2 + 3 + 3)",
         ),
-        kinds=TABLE,
-        numbers=True,
-        part=Part.COLUMN,
     ),
 )

@@ -6,6 +6,7 @@ as `ndcg:10`, only the first 10 documents count.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,6 +173,7 @@ def _mean(values: Values) -> Share:
 
 _GOLD = {"q": "d1 2, d2 0, d3 1"}
 _RUN = {"q": "d1 0.9, d2 0.8, d3 0.7"}
+_example = partial(Example, "rankings", _GOLD, _RUN)
 _TREC = "trec_eval; ir_measures (MacAvaney et al., 2022)"
 
 
@@ -210,7 +212,7 @@ METRICS = (
         "`gain: exponential`, 2^relevance_i − 1",
         _ndcg,
         Part.CUTOFF_OR_ALL,
-        Example("rankings", _GOLD, _RUN, 2.5 / (2 + 1 / np.log2(3)), "(2/1 + 0 + 1/2) / (2/1 + 1/log2 3)"),
+        _example(2.5 / (2 + 1 / np.log2(3)), "(2/1 + 0 + 1/2) / (2/1 + 1/log2 3)"),
         {**_QUERIES, "gain": ("linear", "exponential")},
         "Järvelin and Kekäläinen (2002); trec_eval; for exponential gains, Burges et al. (2005) and gdeval",
     ),
@@ -221,9 +223,7 @@ METRICS = (
         "(sum of the precision at the rank of each relevant document) / (all relevant documents)",
         _average_precision,
         Part.CUTOFF_OR_ALL,
-        Example(
-            "rankings", _GOLD, _RUN, (1 + 2 / 3) / 2, "the documents at ranks 1 and 3 are relevant: (1/1 + 2/3) / 2"
-        ),
+        _example((1 + 2 / 3) / 2, "the documents at ranks 1 and 3 are relevant: (1/1 + 2/3) / 2"),
     ),
     _metric(
         "mrr",
@@ -241,7 +241,7 @@ METRICS = (
         "(relevant documents among the first k) / k",
         _precision,
         Part.CUTOFF,
-        Example("rankings", _GOLD, _RUN, 0.5, "one of the first two documents is relevant", part="2"),
+        _example(0.5, "one of the first two documents is relevant", part="2"),
     ),
     _metric(
         "recall_at",
@@ -250,7 +250,7 @@ METRICS = (
         "(relevant documents among the first k) / (all relevant documents)",
         _recall,
         Part.CUTOFF,
-        Example("rankings", _GOLD, _RUN, 0.5, "one of the two relevant documents is among the first two", part="2"),
+        _example(0.5, "one of the two relevant documents is among the first two", part="2"),
     ),
     _metric(
         "f1_at",
@@ -285,7 +285,7 @@ METRICS = (
         "(relevant documents among the first R) / R, where R is the number of relevant documents",
         _r_precision,
         Part.NONE,
-        Example("rankings", _GOLD, _RUN, 0.5, "two documents are relevant, and one of them is among the first two"),
+        _example(0.5, "two documents are relevant, and one of them is among the first two"),
     ),
     _metric(
         "bpref",
@@ -297,13 +297,7 @@ METRICS = (
         "are ignored",
         _bpref,
         Part.NONE,
-        Example(
-            "rankings",
-            _GOLD,
-            _RUN,
-            0.5,
-            "the only irrelevant document, d2, is ranked below d1 and above d3: (1 + 0) / 2",
-        ),
+        _example(0.5, "the only irrelevant document, d2, is ranked below d1 and above d3: (1 + 0) / 2"),
         source="Buckley and Voorhees (2004), Retrieval evaluation with incomplete information; trec_eval",
     ),
     _metric(
@@ -314,14 +308,7 @@ METRICS = (
         "highest degree of relevance and defaults to 4",
         _reciprocal_expected,
         Part.CUTOFF_OR_ALL,
-        Example(
-            "rankings",
-            _GOLD,
-            _RUN,
-            3 / 4 + 1 / 4 * 1 / 4 / 3,
-            "R = 3/4, 0, 1/4: 3/4 + (1/4) · (1/4) / 3",
-            options={"highest": "2"},
-        ),
+        _example(3 / 4 + 1 / 4 * 1 / 4 / 3, "R = 3/4, 0, 1/4: 3/4 + (1/4) · (1/4) / 3", options={"highest": "2"}),
         {**_QUERIES, "highest": AnyNumber(1.0)},
         "Chapelle et al. (2009), Expected reciprocal rank for graded relevance; gdeval",
     ),
@@ -333,10 +320,7 @@ METRICS = (
         "to 0.8",
         _rank_biased,
         Part.CUTOFF_OR_ALL,
-        Example(
-            "rankings",
-            _GOLD,
-            _RUN,
+        _example(
             0.5 * (1 + 0.25),
             "the documents at ranks 1 and 3 are relevant: 0.5 · (1 + 0.5²)",
             options={"persistence": "0.5"},

@@ -4,6 +4,8 @@ A tuple is an item that has a group but no labels in the gold. A classifier that
 perfectly unbiased but useless, so such a run is flagged.
 """
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -58,65 +60,37 @@ _SOURCE = "Vargas et al. (2023), Socially responsible hate speech detection, RAN
 _GOLD = dict.fromkeys("1234", "a ?, b ?")
 _RUN = {"1": "a 1, b 1", "2": "a 0, b 1", "3": "a 0, b 0", "4": "a 1, b 1"}
 
+_example = partial(Example, "table", _GOLD, _RUN)
+_metric = partial(Metric, source=_SOURCE, kinds=TABLE, part=Part.GROUP, flags_constant=True)
 METRICS = (
-    Metric(
+    _metric(
         name="ssa_accuracy",
         title="Agreement within tuples",
         short="SSA",
         formula="tuples whose sentences have the same label in the run / tuples",
-        source=_SOURCE,
         compute=_agreement,
-        example=Example(
-            "table",
-            _GOLD,
-            _RUN,
-            0.75,
-            "in three of four tuples, both sentences have the same label",
-        ),
-        kinds=TABLE,
-        part=Part.GROUP,
-        flags_constant=True,
+        example=_example(0.75, "in three of four tuples, both sentences have the same label"),
     ),
-    Metric(
+    _metric(
         name="ssa_bias",
         title="Bias",
         short="Bias",
         formula="1 − ssa_accuracy",
-        source=_SOURCE,
         compute=_bias,
         contributions=_bias_contributions,
-        example=Example(
-            "table",
-            _GOLD,
-            _RUN,
-            0.25,
-            "in one of four tuples, the sentences have different labels",
-        ),
-        kinds=TABLE,
-        part=Part.GROUP,
+        example=_example(0.25, "in one of four tuples, the sentences have different labels"),
         higher_is_better=False,
-        flags_constant=True,
     ),
-    Metric(
+    _metric(
         name="ssa_reflected",
         title="Tuples with different labels",
         short="Reflected",
         formula="number of tuples whose sentences have different labels in the run",
-        source=_SOURCE,
         compute=_count,
         contributions=_count_contributions,
-        example=Example(
-            "table",
-            _GOLD,
-            _RUN,
-            1.0,
-            "in one of four tuples, the sentences have different labels",
-        ),
-        kinds=TABLE,
-        part=Part.GROUP,
+        example=_example(1.0, "in one of four tuples, the sentences have different labels"),
         higher_is_better=False,
         high=None,
         is_count=True,
-        flags_constant=True,
     ),
 )

@@ -5,7 +5,7 @@ can be scored without counting again.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from itertools import zip_longest
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.extras import install_command
 from scoring.metrics.comparison import TextComparison
-from scoring.metrics.metric import TEXTS, Contributions, Example, Metric, Numbers, Options, Sums, ratios
+from scoring.metrics.metric import TEXTS, Example, Metric, Numbers, Options, ratios, sums_of
 
 _ITEMS_AT_ONCE = 500  # items per batch; sacrebleu keeps the n-grams of all their references in memory
 _ORDERS = 4  # highest order of n-grams in BLEU
@@ -26,8 +26,6 @@ _TOKENIZERS = ("13a", "intl", "zh", "char", "none")
 _CASE: Options = {"case": ("mixed", "lc")}
 _BLEU: Options = {**_CASE, "tokenize": _TOKENIZERS, "smooth": ("exp", "floor", "add-k", "none")}
 _TER: Options = {"case": ("lc", "mixed"), "normalized": ("no", "yes"), "punctuation": ("yes", "no")}
-
-Combine = Callable[[Numbers, MetricSpec], Numbers]  # takes sums (…, counts) and returns scores (…)
 
 
 def _choice(spec: MetricSpec, allowed: Options, name: str) -> str:
@@ -148,37 +146,7 @@ def _ter_signature(spec: MetricSpec) -> str:
     return f"signature case:{case}|tok:tercom|norm:{normalized}|punct:{punctuation}|asian:no{_version()}"
 
 
-def _metric(
-    name: str,
-    title: str,
-    short: str,
-    formula: str,
-    source: str,
-    combine: Combine,
-    signature: Callable[[MetricSpec], str],
-    options: Options,
-    example: Example,
-    higher_is_better: bool = True,
-) -> Metric:
-    def contributions(comparison: TextComparison, spec: MetricSpec) -> Contributions:
-        return Contributions(comparison.once(_counts, spec), lambda sums: combine(sums, spec))
-
-    return Metric(
-        name=name,
-        title=title,
-        short=short,
-        formula=formula,
-        source=source,
-        compute=Sums(contributions),
-        example=example,
-        kinds=TEXTS,
-        options=options,
-        signature=signature,
-        higher_is_better=higher_is_better,
-        high=100.0 if higher_is_better else None,
-    )
-
-
+_metric = partial(Metric, kinds=TEXTS, high=100.0)
 _CHRF = (
     "100 · 5 P R / (4 P + R); P and R are the means over n of matching n-grams / all n-grams in the outputs (P) or "
     "references (R), for {n}"
@@ -194,7 +162,7 @@ METRICS = (
         "of the references closest in length; with `smooth: exp`, the first n without a match counts as "
         "1/2 of a match, the next one as 1/4",
         source="Papineni et al. (2002); sacrebleu, BLEU (Post, 2018)",
-        combine=_bleu_of,
+        compute=sums_of(_counts, _bleu_of),
         signature=_bleu_signature,
         options=_BLEU,
         example=Example(
@@ -213,7 +181,7 @@ METRICS = (
         formula=_CHRF.format(n="character n-grams with n = 1 … 6")
         + "; whitespace is ignored; if there are several references, the best one counts",
         source="Popović (2015); sacrebleu, CHRF",
-        combine=_chrf_of,
+        compute=sums_of(_counts, _chrf_of),
         signature=_chrf_signature,
         options=_CASE,
         example=Example(
@@ -233,7 +201,7 @@ METRICS = (
         formula=_CHRF.format(n="character n-grams with n = 1 … 6 and word n-grams with n = 1, 2")
         + "; if there are several references, the best one counts",
         source="Popović (2017); sacrebleu, CHRF with word_order=2",
-        combine=_chrf_of,
+        compute=sums_of(_counts, _chrf_of),
         signature=_chrf_signature,
         options=_CASE,
         example=Example(
@@ -252,7 +220,7 @@ METRICS = (
         formula="100 · Σ edits / Σ words in the references; an edit inserts, deletes or replaces a word, or moves "
         "a phrase; if there are several references, the edits to the closest one and the mean length count",
         source="Snover et al. (2006); sacrebleu, TER",
-        combine=_ter_of,
+        compute=sums_of(_counts, _ter_of),
         signature=_ter_signature,
         options=_TER,
         example=Example(
@@ -263,5 +231,6 @@ METRICS = (
             why="two phrases are moved in item 1, and one word is replaced in item 2: 100 · (2 + 1) / (6 + 1)",
         ),
         higher_is_better=False,
+        high=None,
     ),
 )

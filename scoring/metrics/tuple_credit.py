@@ -11,7 +11,6 @@ from scoring.metrics.comparison import TupleComparison
 from scoring.metrics.metric import (
     TUPLES,
     Contributions,
-    Example,
     Metric,
     Numbers,
     Options,
@@ -20,7 +19,7 @@ from scoring.metrics.metric import (
     Sums,
     ratios,
 )
-from scoring.metrics.tuples import CASE, EXAMPLE_GOLD, EXAMPLE_RUN, MEASURES, Cells, column_places, sides
+from scoring.metrics.tuples import CASE, MEASURES, Cells, column_places, sides, tuple_example
 
 _OPTIONS: Options = {
     "credit": ("columns", "overlap"),
@@ -104,9 +103,6 @@ def _metric(measure: str) -> Metric:
     title, function, short, formula = MEASURES[measure]
     divided = {"precision": "2.5 / 4", "recall": "2.5 / 3", "f1": "2 · 2.5 / (4 + 3)"}[measure]
 
-    def contributions(comparison: TupleComparison, spec: MetricSpec) -> Contributions:
-        return Contributions(comparison.once(_counts, spec), function)
-
     return Metric(
         name=f"tuple_{measure}_partial",
         title=f"{title}, partial credit",
@@ -114,11 +110,8 @@ def _metric(measure: str) -> Metric:
         formula=f"{formula.format('credit')}; computed over all items together. {_PAIRS}",
         source="scipy.optimize.linear_sum_assignment; Kuhn (1955); "
         "Barnes et al. (2022), SemEval-2022 task 10, section 4: weighted overlap of sentiment tuples",
-        compute=Sums(contributions),
-        example=Example(
-            "tuples",
-            EXAMPLE_GOLD,
-            EXAMPLE_RUN,
+        compute=Sums(lambda comparison, spec: Contributions(comparison.once(_counts, spec), function)),
+        example=tuple_example(
             {"precision": 2.5 / 4, "recall": 2.5 / 3, "f1": 5 / 7}[measure],
             f"`food good` and `price bad` match completely, and `staff good` matches in one of two columns: {divided}",
         ),

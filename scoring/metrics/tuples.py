@@ -1,5 +1,7 @@
 """Precision, recall and F1 of sets of tuples, and exact match of each item's whole set."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -121,8 +123,12 @@ def item_tuple_f1(comparison: TupleComparison) -> Numbers:
     return _by_item(f1).values(comparison, MetricSpec("tuple_f1_items"))
 
 
-EXAMPLE_GOLD = {"1": "food good, staff bad", "2": "price bad", "3": ""}
-EXAMPLE_RUN = {"1": "food good, staff good, room bad", "2": "price bad", "3": ""}
+tuple_example = partial(
+    Example,
+    "tuples",
+    {"1": "food good, staff bad", "2": "price bad", "3": ""},
+    {"1": "food good, staff good, room bad", "2": "price bad", "3": ""},
+)
 MEASURES: dict[str, tuple[str, Measure, str, str]] = {
     "precision": ("Tuple precision", precision, "P", "{} / tuples in the run, 0 if the run has none"),
     "recall": ("Tuple recall", recall, "R", "{} / tuples in the gold, undefined if the gold has none"),
@@ -147,10 +153,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             formula=f"{formula.format('tuples in both')}; computed over all items together; {_SETS}; {_CASE}",
             source=f"{_ABSA}; {_SOURCE}, average=micro",
             compute=_micro(function),
-            example=Example(
-                "tuples",
-                EXAMPLE_GOLD,
-                EXAMPLE_RUN,
+            example=tuple_example(
                 {"precision": 2 / 4, "recall": 2 / 3, "f1": 4 / 7}[measure],
                 f"two tuples (`food good` and `price bad`) are in both the gold and the run: {divided}",
             ),
@@ -166,10 +169,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             f"computed on the tuples with that value; {_CASE}",
             source=f"{_SOURCE}, average=macro over the values of the gold",
             compute=_macro(function),
-            example=Example(
-                "tuples",
-                EXAMPLE_GOLD,
-                EXAMPLE_RUN,
+            example=tuple_example(
                 sum(ofs) / 2,
                 f"with `by: y` (the second column), the value is {ofs[0]:.4g} for `good` and {ofs[1]:.4g} for `bad`",
                 options={"by": "y"},
@@ -187,13 +187,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             source=f"{_SOURCE}, average=samples"
             + ("" if measure == "f1" else "; if one side is empty, sklearn uses its zero_division"),
             compute=_by_item(function),
-            example=Example(
-                "tuples",
-                EXAMPLE_GOLD,
-                EXAMPLE_RUN,
-                (own + 2) / 3,
-                f"the value is {own:.4g} for item 1 and 1 for items 2 and 3",
-            ),
+            example=tuple_example((own + 2) / 3, f"the value is {own:.4g} for item 1 and 1 for items 2 and 3"),
             kinds=TUPLES,
             part=Part.COLUMNS,
             options=CASE,
@@ -210,13 +204,7 @@ METRICS = (
         formula=f"items with the same set of tuples in the gold and the run / gold items; {_CASE}",
         source="sklearn.metrics.accuracy_score on a 0/1 column for each tuple",
         compute=_exact,
-        example=Example(
-            "tuples",
-            EXAMPLE_GOLD,
-            EXAMPLE_RUN,
-            2 / 3,
-            "in items 2 and 3, the run's set is the same as the gold's: 2 / 3",
-        ),
+        example=tuple_example(2 / 3, "in items 2 and 3, the run's set is the same as the gold's: 2 / 3"),
         kinds=TUPLES,
         part=Part.COLUMNS,
         options=CASE,

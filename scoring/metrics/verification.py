@@ -4,7 +4,7 @@ A column has numbers from 0 to 1. In a run, numbers above 0.5 mean yes, and numb
 undecided if its number is exactly 0.5 or if it has no answer. In the gold, numbers above 0.5 mean yes, all others no.
 """
 
-from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -14,21 +14,17 @@ from scoring.metrics.correlation import judged_items
 from scoring.metrics.metric import (
     TABLE,
     AnyNumber,
-    Contributions,
     Example,
     Metric,
     Numbers,
-    Options,
     Part,
-    Sums,
     number,
     ratios,
+    sums_of,
 )
 
 _OPEN = 0.5
 _BINS = 10.0
-
-Combine = Callable[[Numbers, MetricSpec], Numbers]  # takes sums (…, counts) and returns scores (…)
 
 
 def _sides(comparison: MatrixComparison, column: str | None) -> tuple[Numbers, Numbers, Numbers]:
@@ -93,104 +89,66 @@ _GOLD = {"1": "same 1", "2": "same 1", "3": "same 0", "4": "same 0"}
 _RUN = {"1": "same 0.9", "2": "same 0.5", "3": "same 0.2", "4": "same 0.6"}
 
 
-def _metric(
-    name: str,
-    title: str,
-    short: str,
-    formula: str,
-    source: str,
-    counts: Callable[[MatrixComparison, MetricSpec], Numbers],
-    combine: Combine,
-    value: float,
-    why: str,
-    options: Options | None = None,
-    example_options: Mapping[str, str] | None = None,
-    higher_is_better: bool = True,
-) -> Metric:
-    def contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-        return Contributions(comparison.once(counts, spec), lambda sums: combine(sums, spec))
-
-    return Metric(
-        name=name,
-        title=title,
-        short=short,
-        formula=formula,
-        source=source,
-        compute=Sums(contributions),
-        example=Example("table", _GOLD, _RUN, value, why, options=example_options or {}),
-        kinds=TABLE,
-        numbers=True,
-        part=Part.COLUMN,
-        options=options or {},
-        higher_is_better=higher_is_better,
-    )
-
+_example = partial(Example, "table", _GOLD, _RUN)
+_metric = partial(Metric, kinds=TABLE, numbers=True, part=Part.COLUMN)
 
 METRICS = (
     _metric(
-        "c_at_1",
-        "c@1",
-        "c@1",
-        "(r + u · r / n) / n, where r is the number of correct items, u of undecided items (exactly 0.5 or no "
+        name="c_at_1",
+        title="c@1",
+        short="c@1",
+        formula="(r + u · r / n) / n, where r is the number of correct items, u of undecided items (exactly 0.5 or no "
         "answer) and n of all items",
-        "Peñas and Rodrigo (2011), A simple measure to assess non-response; PAN's verification evaluator",
-        _decisions,
-        _c_at_1,
-        (2 + 2 / 4) / 4,
-        "items 1 and 3 are correct, and item 2 is undecided: (2 + 1 · 2/4) / 4",
+        source="Peñas and Rodrigo (2011), A simple measure to assess non-response; PAN's verification evaluator",
+        compute=sums_of(_decisions, _c_at_1),
+        example=_example((2 + 2 / 4) / 4, "items 1 and 3 are correct, and item 2 is undecided: (2 + 1 · 2/4) / 4"),
     ),
     _metric(
-        "f_05_u",
-        "F0.5u",
-        "F0.5u",
-        "1.25 tp / (1.25 tp + 0.25 (fn + u) + fp); u is the number of undecided items of either class; undefined "
-        "if tp, fn, u and fp are all 0",
-        "Bevendorff et al. (2019), Generalizing unmasking for short texts; PAN's verification evaluator",
-        _decisions,
-        _f_05_u,
-        1.25 / (1.25 + 0.25 + 1),
-        "tp = 1, fn = 0, u = 1, fp = 1: 1.25 / (1.25 + 0.25 + 1)",
+        name="f_05_u",
+        title="F0.5u",
+        short="F0.5u",
+        formula="1.25 tp / (1.25 tp + 0.25 (fn + u) + fp); u is the number of undecided items of either class; "
+        "undefined if tp, fn, u and fp are all 0",
+        source="Bevendorff et al. (2019), Generalizing unmasking for short texts; PAN's verification evaluator",
+        compute=sums_of(_decisions, _f_05_u),
+        example=_example(1.25 / (1.25 + 0.25 + 1), "tp = 1, fn = 0, u = 1, fp = 1: 1.25 / (1.25 + 0.25 + 1)"),
     ),
     _metric(
-        "f_beta_decided",
-        "Fβ of decided items",
-        "Fβ",
-        "(1 + β²) tp / ((1 + β²) tp + β² fn + fp) over decided items; β is the `beta` option and defaults to 1; "
-        "undefined if tp, fn and fp are all 0",
-        "van Rijsbergen (1979); scikit-learn, fbeta_score; PAN's verification evaluator for β = 1",
-        _decisions,
-        _f_beta,
-        1.25 / (1.25 + 1),
-        "tp = 1, fn = 0, fp = 1: 1.25 / (1.25 + 0 + 1)",
-        {"beta": AnyNumber(0.0)},
-        {"beta": "0.5"},
+        name="f_beta_decided",
+        title="Fβ of decided items",
+        short="Fβ",
+        formula="(1 + β²) tp / ((1 + β²) tp + β² fn + fp) over decided items; β is the `beta` option and defaults to "
+        "1; undefined if tp, fn and fp are all 0",
+        source="van Rijsbergen (1979); scikit-learn, fbeta_score; PAN's verification evaluator for β = 1",
+        compute=sums_of(_decisions, _f_beta),
+        example=_example(1.25 / (1.25 + 1), "tp = 1, fn = 0, fp = 1: 1.25 / (1.25 + 0 + 1)", options={"beta": "0.5"}),
+        options={"beta": AnyNumber(0.0)},
     ),
     _metric(
-        "brier_complement",
-        "Complement of the Brier score",
-        "1 − Brier",
-        "1 − mean of (g − a)², where g is 1 for yes and 0 for no; an unanswered item counts as 0.5",
-        "Brier (1950); scikit-learn, 1 − brier_score_loss; PAN's verification evaluator",
-        _squares,
-        _brier_complement,
-        1 - (0.01 + 0.25 + 0.04 + 0.36) / 4,
-        "1 − (0.1² + 0.5² + 0.2² + 0.6²) / 4",
+        name="brier_complement",
+        title="Complement of the Brier score",
+        short="1 − Brier",
+        formula="1 − mean of (g − a)², where g is 1 for yes and 0 for no; an unanswered item counts as 0.5",
+        source="Brier (1950); scikit-learn, 1 − brier_score_loss; PAN's verification evaluator",
+        compute=sums_of(_squares, _brier_complement),
+        example=_example(1 - (0.01 + 0.25 + 0.04 + 0.36) / 4, "1 − (0.1² + 0.5² + 0.2² + 0.6²) / 4"),
     ),
     _metric(
-        "calibration_error",
-        "Expected calibration error",
-        "ECE",
-        "Σ_b |Σ g − Σ a| / n over bins b of equal width; the `bins` option sets their number and defaults to 10; "
-        "each bin includes its lower bound, and the last bin also its upper bound",
-        "Naeini et al. (2015), Obtaining well calibrated probabilities using Bayesian binning; scikit-learn, "
+        name="calibration_error",
+        title="Expected calibration error",
+        short="ECE",
+        formula="Σ_b |Σ g − Σ a| / n over bins b of equal width; the `bins` option sets their number and defaults to "
+        "10; each bin includes its lower bound, and the last bin also its upper bound",
+        source="Naeini et al. (2015), Obtaining well calibrated probabilities using Bayesian binning; scikit-learn, "
         "calibration_curve",
-        _bins,
-        _calibration_error,
-        (0.2 + abs(2 - 2.0)) / 4,
-        "with 2 bins, item 3 is off by 0.2, while items 1, 2 and 4 contain 2 positive items, and their answers add up "
-        "to 0.9 + 0.5 + 0.6 = 2: (0.2 + 0) / 4",
-        {"bins": AnyNumber(1.0, 1000.0)},
-        {"bins": "2"},
+        compute=sums_of(_bins, _calibration_error),
+        example=_example(
+            (0.2 + abs(2 - 2.0)) / 4,
+            "with 2 bins, item 3 is off by 0.2, while items 1, 2 and 4 contain 2 positive items, and their answers "
+            "add up to 0.9 + 0.5 + 0.6 = 2: (0.2 + 0) / 4",
+            options={"bins": "2"},
+        ),
+        options={"bins": AnyNumber(1.0, 1000.0)},
         higher_is_better=False,
     ),
 )
