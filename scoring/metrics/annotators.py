@@ -40,8 +40,9 @@ _GOLD = {"1": "ann 1, bob 1", "2": "ann 4, bob ?", "3": "ann 2, bob 3"}
 _RUN = {"1": "ann 1, bob 3", "2": "ann 4, bob 1", "3": "ann 3, bob 4"}
 _example = partial(Example, "table", _GOLD, _RUN)
 
+_metric = partial(Metric, kinds=TABLE, numbers=True, higher_is_better=False)
 METRICS = (
-    Metric(
+    _metric(
         name="annotator_error",
         title="Error rate on annotators' labels",
         short="Ann. error",
@@ -51,11 +52,8 @@ METRICS = (
         example=_example(
             0.5, "one of two labels is incorrect in item 1, none in item 2, and both in item 3: (1/2 + 0 + 1) / 3"
         ),
-        kinds=TABLE,
-        numbers=True,
-        higher_is_better=False,
     ),
-    Metric(
+    _metric(
         name="annotator_distance",
         title="Distance from annotators' labels",
         short="Ann. distance",
@@ -69,10 +67,7 @@ METRICS = (
             "1/2) / 2 + 0 + (1/4 + 1/4) / 2) / 3",
             options={"range": "4"},
         ),
-        kinds=TABLE,
-        numbers=True,
         options={"range": AnyNumber(1e-9)},
-        higher_is_better=False,
         high=None,
     ),
 )

@@ -1,5 +1,6 @@
 """Cross entropy between gold and run for soft labels, as in PyEvALL or with a configurable epsilon."""
 
+from functools import partial
 from math import log2
 
 import numpy as np
@@ -45,8 +46,9 @@ def _soft_entropies(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     return np.maximum(0.0, entropies)
 
 
+_metric = partial(Metric, kinds=SOFT, higher_is_better=False, high=None)
 METRICS = (
-    Metric(
+    _metric(
         name="cross_entropy",
         title="Cross entropy",
         short="CE",
@@ -61,11 +63,8 @@ METRICS = (
             value=1.0,
             why="all run weights are 1/2, and log2 of 1/2 is −1: (0.5 + 0.5 + 0.25 + 0.75) / 2",
         ),
-        kinds=SOFT,
-        higher_is_better=False,
-        high=None,
     ),
-    Metric(
+    _metric(
         name="soft_cross_entropy",
         title="Soft cross entropy",
         short="Soft CE",
@@ -85,8 +84,5 @@ METRICS = (
             "1) / 2",
             options={"base": "2"},
         ),
-        kinds=SOFT,
-        higher_is_better=False,
-        high=None,
     ),
 )

@@ -128,8 +128,9 @@ _GOLD = {"1": "yes 1", "2": "yes 0", "3": "yes 1", "4": "yes 0"}
 _RUN = {"1": "yes 0.9", "2": "yes 0.7", "3": "yes 0.6", "4": "yes 0.1"}
 _example = partial(Example, "soft", _GOLD, _RUN)
 
+_metric = partial(Metric, kinds=SOFT | TABLE, numbers=True, part=Part.SCORED)
 METRICS = (
-    Metric(
+    _metric(
         name="roc_auc",
         title="Area under the ROC curve",
         short="AUC",
@@ -142,11 +143,8 @@ METRICS = (
             why="three of the four pairs of a positive and a negative item are in the correct order",
             part="yes",
         ),
-        kinds=SOFT | TABLE,
-        numbers=True,
-        part=Part.SCORED,
     ),
-    Metric(
+    _metric(
         name="average_precision",
         title="Average precision",
         short="AP",
@@ -157,8 +155,5 @@ METRICS = (
         example=_example(
             value=(1 + 2 / 3) / 2, why="the positive items are the first and the third: (1/1 + 2/3) / 2", part="yes"
         ),
-        kinds=SOFT | TABLE,
-        numbers=True,
-        part=Part.SCORED,
     ),
 )

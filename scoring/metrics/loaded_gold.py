@@ -14,6 +14,7 @@ from scoring.items.slices import SliceColumn, Words
 from scoring.metrics.tree import Tree, grow
 
 Derived = TypeVar("Derived")
+Known = TypeVar("Known", bound=Answers)
 Arguments = ParamSpec("Arguments")
 Values = NDArray[Any]  # has the type of `Matrix.values`: bool for labels, float for weights, integer for columns
 
@@ -70,6 +71,11 @@ class LoadedGold(Remembering):
         """The classes that have child classes in the track's hierarchy."""
         return frozenset(name for name, below in (self._hierarchy or {}).items() if below)
 
+    def _answers(self, kind: type[Known], otherwise: str) -> Known:
+        if not isinstance(self.answers, kind):
+            raise TypeError(otherwise)
+        return self.answers
+
     @property
     def matrix(self) -> Matrix:
         """The answers as labels, weights or columns.
@@ -77,44 +83,32 @@ class LoadedGold(Remembering):
         Raises:
             TypeError: the answers are of a different kind. The same applies to the properties below.
         """
-        if not isinstance(self.answers, Matrix):
-            raise TypeError("only labels, weights and columns have classes")
-        return self.answers
+        return self._answers(Matrix, "only labels, weights and columns have classes")
 
     @property
     def spans(self) -> Spans:
         """The answers as marked spans."""
-        if not isinstance(self.answers, Spans):
-            raise TypeError("these answers are not spans")
-        return self.answers
+        return self._answers(Spans, "these answers are not spans")
 
     @property
     def entities(self) -> Entities:
         """The answers as typed spans of tokens or characters."""
-        if not isinstance(self.answers, Entities):
-            raise TypeError("these answers are not entities")
-        return self.answers
+        return self._answers(Entities, "these answers are not entities")
 
     @property
     def ranking(self) -> Ranking:
         """The answers as documents with relevance grades."""
-        if not isinstance(self.answers, Ranking):
-            raise TypeError("these answers are not rankings")
-        return self.answers
+        return self._answers(Ranking, "these answers are not rankings")
 
     @property
     def texts(self) -> Texts:
         """The answers as texts."""
-        if not isinstance(self.answers, Texts):
-            raise TypeError("these answers are not texts")
-        return self.answers
+        return self._answers(Texts, "these answers are not texts")
 
     @property
     def tuples(self) -> Tuples:
         """The answers as sets of tuples."""
-        if not isinstance(self.answers, Tuples):
-            raise TypeError("these answers are not tuples")
-        return self.answers
+        return self._answers(Tuples, "these answers are not tuples")
 
     def covering(self, items: Sequence[str]) -> "LoadedGold":
         """Return the gold with missing `items` added if it has spans, tuples, or entities given by character offsets.

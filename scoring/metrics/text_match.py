@@ -7,7 +7,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -64,13 +64,14 @@ _NORMALIZED = (
     "whitespace is merged)"
 )
 
+_SOURCE = "Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value"
+_metric = partial(Metric, source=_SOURCE, kinds=TEXTS, options=_OPTIONS)
 METRICS = (
-    Metric(
+    _metric(
         name="exact_match",
         title="Exact match",
         short="EM",
         formula=f"items whose output equals a reference / gold items; {_NORMALIZED}",
-        source="Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value",
         compute=_EXACT,
         example=Example(
             "texts",
@@ -79,16 +80,13 @@ METRICS = (
             0.5,
             "without the article, the first reference equals the output",
         ),
-        kinds=TEXTS,
-        options=_OPTIONS,
     ),
-    Metric(
+    _metric(
         name="token_f1",
         title="Word F1",
         short="Token F1",
         formula="mean over items of 2 · words in both / (words in the output + words in the reference); "
         f"{_NORMALIZED}; 1 if neither has any words; if there are several references, the best one counts",
-        source="Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value",
         compute=_TOKENS,
         example=Example(
             "texts",
@@ -98,7 +96,5 @@ METRICS = (
             "item 1 contains both words of a reference, and item 2 contains one of two words: (1 + 2 · 1 / (1 + "
             "2)) / 2",
         ),
-        kinds=TEXTS,
-        options=_OPTIONS,
     ),
 )

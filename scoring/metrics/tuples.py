@@ -134,6 +134,7 @@ MEASURES: dict[str, tuple[str, Measure, str, str]] = {
     "recall": ("Tuple recall", recall, "R", "{} / tuples in the gold, undefined if the gold has none"),
     "f1": ("Tuple F1", f1, "F1", "2 · {} / (tuples in the run + tuples in the gold), undefined if the gold has none"),
 }
+_metric = partial(Metric, kinds=TUPLES, part=Part.COLUMNS)
 _SETS = "an item's tuples form a set; if columns are given, tuples with the same values in these columns count once"
 _CASE = "with `case: ignore`, differences in case are ignored"
 _SOURCE = "sklearn.metrics.precision_recall_fscore_support on a 0/1 column for each tuple"
@@ -146,7 +147,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
     ofs = {"precision": (1 / 2, 1 / 2), "recall": (1.0, 1 / 2), "f1": (2 / 3, 1 / 2)}[measure]
     own = {"precision": 1 / 3, "recall": 1 / 2, "f1": 2 / 5}[measure]
     return (
-        Metric(
+        _metric(
             name=f"tuple_{measure}",
             title=title,
             short=short,
@@ -157,11 +158,9 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
                 {"precision": 2 / 4, "recall": 2 / 3, "f1": 4 / 7}[measure],
                 f"two tuples (`food good` and `price bad`) are in both the gold and the run: {divided}",
             ),
-            kinds=TUPLES,
-            part=Part.COLUMNS,
             options=CASE,
         ),
-        Metric(
+        _metric(
             name=f"tuple_{measure}_macro",
             title=f"{title}, macro",
             short=f"Macro {short}",
@@ -174,11 +173,9 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
                 f"with `by: y` (the second column), the value is {ofs[0]:.4g} for `good` and {ofs[1]:.4g} for `bad`",
                 options={"by": "y"},
             ),
-            kinds=TUPLES,
-            part=Part.COLUMNS,
             options={"by": SomeColumns(required=True, listed=True), **CASE},
         ),
-        Metric(
+        _metric(
             name=f"tuple_{measure}_items",
             title=f"{title}, mean over items",
             short=f"{short} by item",
@@ -188,8 +185,6 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             + ("" if measure == "f1" else "; if one side is empty, sklearn uses its zero_division"),
             compute=_by_item(function),
             example=tuple_example((own + 2) / 3, f"the value is {own:.4g} for item 1 and 1 for items 2 and 3"),
-            kinds=TUPLES,
-            part=Part.COLUMNS,
             options=CASE,
         ),
     )
@@ -197,7 +192,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
 
 METRICS = (
     *(metric for measure in MEASURES for metric in _metrics(measure)),
-    Metric(
+    _metric(
         name="tuple_exact_match",
         title="Exact match of tuples",
         short="EM of tuples",
@@ -205,8 +200,6 @@ METRICS = (
         source="sklearn.metrics.accuracy_score on a 0/1 column for each tuple",
         compute=_exact,
         example=tuple_example(2 / 3, "in items 2 and 3, the run's set is the same as the gold's: 2 / 3"),
-        kinds=TUPLES,
-        part=Part.COLUMNS,
         options=CASE,
     ),
 )
