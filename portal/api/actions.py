@@ -138,7 +138,7 @@ def _find_gold_upload(request: ApiRequest, task: str, upload: UUID) -> GoldUploa
 
 
 def _gold_version(_request: ApiRequest, gold: GoldStandard) -> GoldVersionAnswer:
-    return GoldVersionAnswer.of(gold)
+    return GoldVersionAnswer.read(gold)
 
 
 def _gold_upload(request: ApiRequest, upload: GoldUpload) -> GoldUploadAnswer:

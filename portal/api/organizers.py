@@ -35,16 +35,11 @@ from portal.web.export import task_export
 def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]:
     """All teams, with those awaiting approval first."""
     return [
-        OrganizedTeamAnswer(
-            id=line.team.pk,
-            name=line.team.name,
-            state=line.team.state,
-            affiliation=line.team.affiliation,
-            answers=line.team.answers,
+        OrganizedTeamAnswer.read(
+            line.team,
             members=[str(member.user) for member in line.members],
             runs=line.runs,
             flags=[str(flag) for flag in line.flags],
-            created_at=line.team.created_at,
         )
         for line in team_lines(organized(request, task))
     ]
@@ -70,12 +65,10 @@ def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
     found = organized(request, task)
     assert isinstance(request.user, User)
     return [
-        WaitingScoresAnswer(
-            key=one.key,
+        WaitingScoresAnswer.read(
+            one,
             track=one.board.track.slug,
             phase=one.board.phase.slug,
-            scored=one.scored,
-            count=one.count,
             effect=EffectAnswer.model_validate(one.effect) if one.effect else None,
         )
         for one in waiting_scores(found, request.user, request.at)
@@ -105,19 +98,7 @@ for _export in EXPORTS.values():
 def audit(request: ApiRequest, task: str, paging: Query[Paging], verb: str = "") -> dict[str, Any]:
     """The audit log: who did what and when, newest first."""
     found = page_of(request, audit_log(organized(request, task), verb), ("-at", "-pk"), paging)
-    return as_page(
-        request,
-        [
-            AuditAnswer(
-                at=one.at,
-                actor=str(one.actor) if one.actor else None,
-                verb=one.verb,
-                subject=one.subject,
-                detail=one.detail,
-            )
-            for one in found
-        ],
-    )
+    return as_page(request, [AuditAnswer.read(one, actor=str(one.actor) if one.actor else None) for one in found])
 
 
 @read("Organizers", "/tasks/{slug:task}/organize/organizers", list[OrganizerAnswer])
@@ -144,8 +125,8 @@ def _gold(line: GoldLine) -> GoldAnswer:
     return GoldAnswer(
         track=line.track.slug,
         split=line.split,
-        newest=GoldVersionAnswer.of(line.newest) if line.newest else None,
-        former=[GoldVersionAnswer.of(one) for one in line.former],
+        newest=GoldVersionAnswer.read(line.newest) if line.newest else None,
+        former=[GoldVersionAnswer.read(one) for one in line.former],
         upload=line.upload.pk if line.upload else None,
         upload_state=line.upload.state if line.upload else None,
         upload_problems=line.upload.problems if line.upload else [],

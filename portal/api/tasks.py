@@ -55,12 +55,7 @@ def me(request: ApiRequest) -> MeAnswer:
         name=user.name,
         email=user.email,
         may_create_tasks=may_create_tasks(user),
-        token=TokenAnswer(
-            name=token.name,
-            scope=token.scope,
-            task=token.shared_task.slug if token.shared_task else None,
-            expires_at=token.expires_at,
-        ),
+        token=TokenAnswer.read(token, task=token.shared_task.slug if token.shared_task else None),
         teams=[
             OwnTeamAnswer(
                 task=one.shared_task.slug, team=one.team.name, state=one.team.state, is_captain=one.is_captain
@@ -215,16 +210,9 @@ def _definition(page: TaskPage, slug: str) -> DatasetDefinition:
 
 def _dataset(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: datetime) -> DatasetAnswer:
     line: DatasetLine = dataset_line(page, dataset, own, at)
-    return DatasetAnswer(
-        slug=line.slug,
-        title=line.title,
-        file_name=line.file_name,
-        size=line.size,
-        sha256=line.sha256,
-        licence=line.licence,
+    return DatasetAnswer.read(
+        line,
         access=dataset.access,
-        released=line.released,
-        is_encrypted=line.is_encrypted,
         obstacles=[
             ObstacleAnswer(code=obstacle, detail=OBSTACLES[obstacle]().message)
             for obstacle in own.obstacles(dataset.access, dataset.released, at)

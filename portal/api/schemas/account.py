@@ -4,8 +4,10 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from portal.api.schemas.base import Answer
 
-class TokenAnswer(BaseModel):
+
+class TokenAnswer(Answer):
     """The token of this request."""
 
     name: str

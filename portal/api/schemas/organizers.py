@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field
 
 from portal.actions.pushes import is_stale
 from portal.api.schemas.base import Answer, Problems
-from portal.models import GoldStandard, TaskPush
+from portal.models import TaskPush
 from portal.queries.gold_preview import GoldPreview, PlaceOnBoard, PreviewedBoard
 
 
-class OrganizedTeamAnswer(BaseModel):
+class OrganizedTeamAnswer(Answer):
     """A team, as organizers see it."""
 
     id: int
@@ -26,17 +26,13 @@ class OrganizedTeamAnswer(BaseModel):
     created_at: datetime
 
 
-class GoldVersionAnswer(BaseModel):
+class GoldVersionAnswer(Answer):
     """A version of a gold standard, without its content."""
 
     id: int
     version: int
     created_at: datetime
     note: str = Field(description="Public explanation of the change on leaderboards")
-
-    @classmethod
-    def of(cls, gold: GoldStandard) -> "GoldVersionAnswer":
-        return cls(id=gold.pk, version=gold.version, created_at=gold.created_at, note=gold.note)
 
 
 class GoldChangeAnswer(BaseModel):
@@ -68,7 +64,7 @@ class PreviewedRunAnswer(BaseModel):
     after: PlaceAnswer
 
 
-class PreviewedBoardAnswer(BaseModel):
+class PreviewedBoardAnswer(Answer):
     """A leaderboard before and after a correction: all runs, and how many of them change."""
 
     phase: str
@@ -81,27 +77,20 @@ class PreviewedBoardAnswer(BaseModel):
 
     @classmethod
     def of(cls, board: PreviewedBoard) -> "PreviewedBoardAnswer":
-        return cls(
-            phase=board.phase.slug,
-            is_public=board.is_public,
-            rescored=board.rescored,
-            reranked=board.reranked,
-            regrouped=board.regrouped,
-            lost=board.lost,
-            runs=[
-                PreviewedRunAnswer(
-                    id=one.run.pk,
-                    run=one.run.name,
-                    team=one.run.team.name if one.run.team else None,
-                    before=PlaceAnswer.of(one.before),
-                    after=PlaceAnswer.of(one.after),
-                )
-                for one in board.runs
-            ],
-        )
+        runs = [
+            PreviewedRunAnswer(
+                id=one.run.pk,
+                run=one.run.name,
+                team=one.run.team.name if one.run.team else None,
+                before=PlaceAnswer.of(one.before),
+                after=PlaceAnswer.of(one.after),
+            )
+            for one in board.runs
+        ]
+        return cls.read(board, phase=board.phase.slug, runs=runs)
 
 
-class GoldUploadAnswer(BaseModel):
+class GoldUploadAnswer(Answer):
     """An uploaded gold file.
 
     Once it is `ready`, `changes` and `boards` show what applying it would do. Only organizers can see this.
@@ -128,17 +117,11 @@ class GoldUploadAnswer(BaseModel):
     @classmethod
     def of(cls, preview: GoldPreview) -> "GoldUploadAnswer":
         upload = preview.upload
-        return cls(
-            id=upload.pk,
+        return cls.read(
+            upload,
             track=upload.track.slug,
-            split=upload.split,
-            state=upload.state,
-            is_finished=upload.is_finished,
             is_stale=preview.is_stale,
             version=upload.gold.version if upload.gold else None,
-            problems=upload.problems,
-            listed_items=upload.listed_items,
-            split_items=upload.split_items,
             changes={kind: GoldChangeAnswer.model_validate(part) for kind, part in preview.changes.items()},
             boards=[PreviewedBoardAnswer.of(board) for board in preview.boards],
         )
@@ -156,7 +139,7 @@ class GoldAnswer(BaseModel):
     upload_problems: Problems
 
 
-class PushAnswer(BaseModel):
+class PushAnswer(Answer):
     """A pushed folder, its problems, and what applying it would change."""
 
     id: UUID
@@ -182,23 +165,12 @@ class PushAnswer(BaseModel):
 
     @classmethod
     def of(cls, push: TaskPush) -> "PushAnswer":
-        return cls(
-            id=push.pk,
+        return cls.read(
+            push,
             task=push.shared_task.slug if push.shared_task else None,
-            is_first=push.is_first,
-            state=push.state,
-            is_finished=push.is_finished,
             is_stale=is_stale(push),
-            size=push.size,
             by=str(push.sent_by),
-            received_at=push.received_at,
-            checked_at=push.checked_at,
-            applied_at=push.applied_at,
-            problems=push.problems,
-            changes=push.changes,
-            effects=push.effects,
             needs_confirmation=push.touches_runs,
-            difference=push.difference,
         )
 
 
@@ -217,7 +189,7 @@ class EffectAnswer(Answer):
     missing: int
 
 
-class WaitingScoresAnswer(BaseModel):
+class WaitingScoresAnswer(Answer):
     """A released leaderboard with new scores. To apply them, send `key`."""
 
     key: str
@@ -228,7 +200,7 @@ class WaitingScoresAnswer(BaseModel):
     effect: EffectAnswer | None = Field(description="Null while runs are waiting to be scored")
 
 
-class AuditAnswer(BaseModel):
+class AuditAnswer(Answer):
     """An entry of the audit log."""
 
     at: datetime

@@ -15,7 +15,7 @@ from portal.queries.quota import TrackLimits
 from portal.queries.runs import RunLine, SubmissionView
 
 
-class LimitAnswer(BaseModel):
+class LimitAnswer(Answer):
     """The run limit of a track, and the number of runs left."""
 
     track: str
@@ -27,17 +27,10 @@ class LimitAnswer(BaseModel):
 
     @classmethod
     def of(cls, line: TrackLimits) -> "LimitAnswer":
-        return cls(
-            track=line.track.slug,
-            used=line.used,
-            limit=line.limit,
-            left=line.left,
-            period=line.period,
-            whose=line.whose,
-        )
+        return cls.read(line, track=line.track.slug)
 
 
-class RunAnswer(BaseModel):
+class RunAnswer(Answer):
     """A run with its state, and its scores if you can see them."""
 
     id: UUID
@@ -80,33 +73,17 @@ class RunAnswer(BaseModel):
         `official` contains the ids of official runs, as returned by `official_among`.
         """
         run = line.run
-        return cls(
-            id=run.pk,
-            kind=run.kind,
-            name=run.name,
-            number=run.number,
+        return cls.read(
+            run,
             track=run.track.slug,
             phase=run.phase.slug,
             team=run.team.name if run.team else None,
             submission=run.submission_id,
-            sha256=run.sha256,
-            items=run.items,
             state=line.state,
             is_finished=line.is_finished,
-            slot=run.slot,
             is_official=run.pk in official,
             is_chosen=run.chosen_at is not None,
             is_withdrawn=run.withdrawn_at is not None,
-            is_replaced=run.is_replaced,
-            withdrawal_reason=run.withdrawal_reason,
-            method=run.method,
-            description=run.description,
-            link=run.link,
-            system_type=run.system_type,
-            fields=run.fields,
-            received_at=run.received_at,
-            finished_at=run.finished_at,
-            problems=run.problems,
             scores={score.column.key: score.value for score in line.scores},
             scores_are_hidden=line.scores_are_hidden,
             ladder_step=line.step,
@@ -128,16 +105,7 @@ class SubmissionSummary(Answer):
 
     @classmethod
     def of(cls, submission: Submission) -> "SubmissionSummary":
-        return cls(
-            id=submission.pk,
-            phase=submission.phase.slug,
-            file_name=submission.file_name,
-            size=submission.size,
-            sha256=submission.sha256,
-            state=submission.state,
-            received_at=submission.received_at,
-            replaced_by=submission.replaced_by_id,
-        )
+        return cls.read(submission, phase=submission.phase.slug, replaced_by=submission.replaced_by_id)
 
 
 class SubmissionAnswer(SubmissionSummary):
@@ -154,13 +122,11 @@ class SubmissionAnswer(SubmissionSummary):
 
     @classmethod
     def seen(cls, view: SubmissionView, official: Collection[UUID]) -> "SubmissionAnswer":
-        return cls(
+        return cls.read(
+            view,
             **SubmissionSummary.of(view.submission).model_dump(),
             slot=view.submission.slot,
             is_finished=view.finished,
-            is_delayed=view.is_delayed,
-            errors=view.errors,
-            warnings=view.warnings,
             problems=view.submission.problems,
             runs=[RunAnswer.of(line, official) for line in view.runs],
             limits=[LimitAnswer.of(line) for line in view.remaining],
@@ -196,7 +162,7 @@ class RejectionAnswer(BaseModel):
     detail: str
 
 
-class ValidationAnswer(BaseModel):
+class ValidationAnswer(Answer):
     """A file that was only validated. Poll this URL until `state` is done or failed."""
 
     id: UUID
@@ -216,14 +182,10 @@ class ValidationAnswer(BaseModel):
     @classmethod
     def of(cls, validation: Validation, report: ValidationReport | None) -> "ValidationAnswer":
         rejection = report.rejection if report else None
-        return cls(
-            id=validation.pk,
+        return cls.read(
+            validation,
             phase=validation.phase.slug,
-            file_name=validation.file_name,
-            sha256=validation.sha256,
-            state=validation.state,
             is_finished=validation.state in (Validation.State.DONE, Validation.State.FAILED),
-            received_at=validation.received_at,
             is_valid=report.is_valid if report else None,
             would_be_accepted=report.would_be_accepted if report else None,
             rejection=RejectionAnswer(code=rejection.code, detail=rejection.message) if rejection else None,

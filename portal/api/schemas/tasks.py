@@ -34,14 +34,8 @@ class TaskSummary(Answer):
     @classmethod
     def of(cls, task: SharedTask, at: datetime) -> "TaskSummary":
         state, phase = deciding_phase(list(task.phases.all()), at)
-        return cls(
-            slug=task.slug,
-            title=task.title,
-            subtitle=task.subtitle,
-            venue=task.venue,
-            year=task.year,
-            languages=task.languages,
-            state=task.state,
+        return cls.read(
+            task,
             accepts_runs=state == OPEN,
             phase=phase.slug if phase else None,
             next_date=None if state == ENDED else deciding_date(state, phase),
@@ -83,7 +77,7 @@ class TrackAnswer(BaseModel):
         )
 
 
-class PhaseAnswer(BaseModel):
+class PhaseAnswer(Answer):
     """A phase: its window, its limits, and when its scores become public."""
 
     slug: str
@@ -119,23 +113,14 @@ class PhaseAnswer(BaseModel):
     ) -> "PhaseAnswer":
         team = page.team.pk if page.team else None
         is_public = phase.scores_are_public(at)
-        return cls(
-            slug=phase.slug,
-            title=phase.title,
-            split=phase.split,
-            opens=phase.opens,
-            closes=phase.closes,
+        return cls.read(
+            phase,
             closes_for_you=phase.closes_for(team),
             is_open=phase.is_open(at, team),
-            scores=phase.scores,
             scores_are_public=is_public,
             released=phase.released if is_public else None,
-            official=phase.official,
             submissions=phase.max_submissions,
             replaces=SubmissionSummary.of(replaces) if replaces else None,
-            runs_per_track=phase.runs_per_track,
-            runs_per_day=phase.runs_per_day,
-            round_days=phase.round_days,
             limits=[LimitAnswer.of(line) for line in limits],
             leaderboards=boards,
         )
@@ -212,7 +197,7 @@ class ObstacleAnswer(BaseModel):
     detail: str
 
 
-class DatasetAnswer(BaseModel):
+class DatasetAnswer(Answer):
     """A file of the task's data."""
 
     slug: str
@@ -232,7 +217,7 @@ class DatasetAnswer(BaseModel):
     file: str = Field(description="URL of the file")
 
 
-class AnnouncementAnswer(BaseModel):
+class AnnouncementAnswer(Answer):
     """An organizer's announcement. `text` is Markdown."""
 
     id: int
@@ -242,5 +227,5 @@ class AnnouncementAnswer(BaseModel):
     at: datetime
 
     @classmethod
-    def of(cls, one: Announcement) -> "AnnouncementAnswer":
-        return cls(id=one.pk, title=one.title, text=one.text, by=str(one.by), at=one.at)
+    def of(cls, announcement: Announcement) -> "AnnouncementAnswer":
+        return cls.read(announcement, by=str(announcement.by))

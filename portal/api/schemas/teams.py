@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from portal.api.schemas.base import Answer
 from portal.models import Membership, Team
 
 
@@ -20,7 +21,7 @@ class MemberAnswer(BaseModel):
         return cls(id=member.pk, name=str(member.user), is_captain=member.is_captain)
 
 
-class TeamAnswer(BaseModel):
+class TeamAnswer(Answer):
     """A team as its members see it."""
 
     id: int
@@ -37,16 +38,8 @@ class TeamAnswer(BaseModel):
 
     @classmethod
     def of(cls, team: Team, members: list[Membership], *, may_invite: bool) -> "TeamAnswer":
-        return cls(
-            id=team.pk,
-            name=team.name,
-            state=team.state,
-            affiliation=team.affiliation,
-            reason=team.reason,
-            answers=team.answers,
+        return cls.read(
+            team,
             members=[MemberAnswer.of(member) for member in members],
             invitation_code=team.invitation_code if may_invite else None,
-            bibtex=team.bibtex,
-            paper=team.paper,
-            created_at=team.created_at,
         )
