@@ -40,7 +40,7 @@ from portal.actions.input import Input
 from portal.api.access import find_phase, find_push_of_task, find_run, find_task, find_team, own_team
 from portal.api.problems import WRONG_MEDIA, Problem
 from portal.api.requests import ApiRequest
-from portal.api.routes import PROBLEMS, router
+from portal.api.routes import PROBLEMS, operation
 from portal.api.schemas.organizers import GoldUploadAnswer, GoldVersionAnswer, PushAnswer
 from portal.api.schemas.runs import RunAnswer
 from portal.api.schemas.tasks import AnnouncementAnswer
@@ -70,11 +70,11 @@ class Route:
     `named` inputs are referred to by name in the body; `from_request` inputs come from the request or its URL.
     """
 
-    method: str
     path: str
     action: Action[Any, Any, Any]
     target: Find
     tag: str
+    method: str = "POST"
     named: Mapping[str, NamedInput] = field(default_factory=dict)
     from_request: Mapping[str, Callable[[ApiRequest, dict[str, Any]], Any]] = field(default_factory=dict)
     answer: Callable[[ApiRequest, Any], Any] | None = None
@@ -161,7 +161,6 @@ TEAMS = f"{TASK}/organize/teams/{{int:team}}"
 
 ROUTES = (
     Route(
-        "POST",
         OWN,
         teams.register_team,
         find_task,
@@ -170,15 +169,12 @@ ROUTES = (
         status=HTTPStatus.CREATED,
         example={"name": "Meltemi", "affiliation": "University of the Aegean", "answers": {"use": "research"}},
     ),
-    Route("POST", f"{OWN}/join", teams.join_team, find_task, "Team", answer=_joined, example={"code": "f3Zk9q2L0a"}),
-    Route("POST", f"{OWN}/leave", team_members.leave_team, own_team, "Team"),
-    Route("POST", f"{OWN}/withdraw", teams.withdraw_team, own_team, "Team"),
-    Route("POST", f"{OWN}/ask-again", teams.ask_again, own_team, "Team", example={"answers": {"use": "research"}}),
+    Route(f"{OWN}/join", teams.join_team, find_task, "Team", answer=_joined, example={"code": "f3Zk9q2L0a"}),
+    Route(f"{OWN}/leave", team_members.leave_team, own_team, "Team"),
+    Route(f"{OWN}/withdraw", teams.withdraw_team, own_team, "Team"),
+    Route(f"{OWN}/ask-again", teams.ask_again, own_team, "Team", example={"answers": {"use": "research"}}),
+    Route(f"{OWN}/invite", team_members.invite_by_mail, own_team, "Team", example={"address": "ana@uni.example"}),
     Route(
-        "POST", f"{OWN}/invite", team_members.invite_by_mail, own_team, "Team", example={"address": "ana@uni.example"}
-    ),
-    Route(
-        "POST",
         f"{OWN}/hand-over",
         team_members.hand_over,
         own_team,
@@ -186,10 +182,9 @@ ROUTES = (
         named={"member": NamedInput(int, _members_of_own)},
         example={"member": 17},
     ),
-    Route("POST", f"{OWN}/paper", papers.give_paper, own_team, "Team", example={"link": "https://example.org/paper"}),
-    Route("POST", f"{OWN}/password", data_password.renew_password, own_team, "Team"),
+    Route(f"{OWN}/paper", papers.give_paper, own_team, "Team", example={"link": "https://example.org/paper"}),
+    Route(f"{OWN}/password", data_password.renew_password, own_team, "Team"),
     Route(
-        "POST",
         f"{TASK}/agreement",
         agreement.sign_agreement,
         find_task,
@@ -197,12 +192,9 @@ ROUTES = (
         from_request={"address": lambda request, _named: client_address(request)},
         example={"typed_name": "Ana Example", "sha256": "0" * 64},
     ),
-    Route("POST", f"{RUN}/choose", runs.choose_official_run, find_run, "Runs", answer=_run),
+    Route(f"{RUN}/choose", runs.choose_official_run, find_run, "Runs", answer=_run),
+    Route(f"{RUN}/withdraw", runs.withdraw_run, find_run, "Runs", answer=_run, example={"reason": "Wrong file"}),
     Route(
-        "POST", f"{RUN}/withdraw", runs.withdraw_run, find_run, "Runs", answer=_run, example={"reason": "Wrong file"}
-    ),
-    Route(
-        "POST",
         f"{RUN}/describe",
         runs.describe_run,
         find_run,
@@ -211,7 +203,6 @@ ROUTES = (
         example={"method": "XLM-R large", "system_type": "tuned"},
     ),
     Route(
-        "POST",
         f"{TASK}/announcements",
         announcements.publish_announcement,
         find_task,
@@ -221,24 +212,16 @@ ROUTES = (
         example={"title": "Test data", "text": "The *test* data is now available."},
     ),
     Route(
-        "DELETE",
         f"{TASK}/announcements/{{int:announcement}}",
         announcements.take_back_announcement,
         _find_announcement,
         "Organizers",
+        "DELETE",
     ),
-    Route("POST", f"{TEAMS}/approve", approval.approve_team, find_team, "Organizers"),
+    Route(f"{TEAMS}/approve", approval.approve_team, find_team, "Organizers"),
+    Route(f"{TEAMS}/decline", approval.decline_team, find_team, "Organizers", example={"reason": "No affiliation."}),
+    Route(f"{TEAMS}/password", data_password.renew_password, find_team, "Organizers"),
     Route(
-        "POST",
-        f"{TEAMS}/decline",
-        approval.decline_team,
-        find_team,
-        "Organizers",
-        example={"reason": "No affiliation."},
-    ),
-    Route("POST", f"{TEAMS}/password", data_password.renew_password, find_team, "Organizers"),
-    Route(
-        "POST",
         f"{PHASE}/window",
         phases.move_phase,
         find_phase,
@@ -246,7 +229,6 @@ ROUTES = (
         example={"opens": "2026-05-01T00:00:00Z", "closes": "2026-05-11T12:00:00Z", "note": "More time."},
     ),
     Route(
-        "POST",
         f"{PHASE}/extra-time",
         phases.grant_extra_time,
         find_phase,
@@ -255,25 +237,23 @@ ROUTES = (
         example={"team": "Meltemi", "until": "2026-05-12T12:00:00Z", "reason": "An outage on our side."},
     ),
     Route(
-        "DELETE",
         f"{PHASE}/extra-time/{{int:extra_time}}",
         phases.revoke_extra_time,
         lambda request, task, phase, **_others: find_phase(request, task, phase),
         "Organizers",
+        "DELETE",
         from_request={"extra_time_id": lambda _request, named: _key(named["extra_time"])},
     ),
     Route(
-        "POST",
         f"{PHASE}/release",
         release.release_scores,
         find_phase,
         "Organizers",
         example={"when": "2026-05-20T12:00:00Z"},
     ),
-    Route("POST", f"{PHASE}/release/take-back", release.take_back_release, find_phase, "Organizers"),
-    Route("POST", f"{PHASE}/release/put-back", release.put_release_back, find_phase, "Organizers"),
+    Route(f"{PHASE}/release/take-back", release.take_back_release, find_phase, "Organizers"),
+    Route(f"{PHASE}/release/put-back", release.put_release_back, find_phase, "Organizers"),
     Route(
-        "POST",
         f"{TASK}/organize/scores",
         scores.apply_scores,
         find_task,
@@ -282,19 +262,17 @@ ROUTES = (
         example={"wanted": ["3 9 0.2.0"], "note": "Two gold labels were incorrect."},
     ),
     Route(
-        "POST",
         f"{TASK}/organize/rescore",
         scores.rescore,
         find_task,
         "Organizers",
         example={"reason": "A metric was corrected."},
     ),
-    Route("POST", f"{TASK}/organize/retry", retry.retry_failed, find_task, "Organizers"),
-    Route("POST", f"{TASK}/organize/mails/resend", retry.resend_mails, find_task, "Organizers"),
-    Route("POST", f"{TASK}/organize/papers/close", papers.close_papers, find_task, "Organizers"),
-    Route("POST", f"{TASK}/organize/papers/open", papers.open_papers, find_task, "Organizers"),
+    Route(f"{TASK}/organize/retry", retry.retry_failed, find_task, "Organizers"),
+    Route(f"{TASK}/organize/mails/resend", retry.resend_mails, find_task, "Organizers"),
+    Route(f"{TASK}/organize/papers/close", papers.close_papers, find_task, "Organizers"),
+    Route(f"{TASK}/organize/papers/open", papers.open_papers, find_task, "Organizers"),
     Route(
-        "POST",
         "/pushes/{uuid:push}/apply",
         pushes.apply_push,
         find_push_of_task,
@@ -302,12 +280,11 @@ ROUTES = (
         answer=_push,
         example={"is_sure": True},
     ),
-    Route("POST", f"{TASK}/organize/open", drafts.open_task, find_task, "Organizers"),
-    Route("POST", f"{TASK}/organize/hide", drafts.hide_task, find_task, "Organizers"),
-    Route("POST", f"{TASK}/organize/show", drafts.show_task, find_task, "Organizers"),
-    Route("DELETE", TASK, drafts.delete_draft, find_task, "Organizers"),
+    Route(f"{TASK}/organize/open", drafts.open_task, find_task, "Organizers"),
+    Route(f"{TASK}/organize/hide", drafts.hide_task, find_task, "Organizers"),
+    Route(f"{TASK}/organize/show", drafts.show_task, find_task, "Organizers"),
+    Route(TASK, drafts.delete_draft, find_task, "Organizers", "DELETE"),
     Route(
-        "POST",
         f"{TASK}/organize/organizers",
         organizers.add_organizer,
         find_task,
@@ -315,7 +292,6 @@ ROUTES = (
         example={"address": "ana@uni.example"},
     ),
     Route(
-        "POST",
         f"{TASK}/organize/organizers/remove",
         organizers.remove_organizer,
         find_task,
@@ -323,7 +299,6 @@ ROUTES = (
         example={"address": "ana@uni.example"},
     ),
     Route(
-        "POST",
         f"{TASK}/organize/gold/{{int:gold}}/preview",
         gold.preview_former_gold,
         _find_gold,
@@ -332,7 +307,6 @@ ROUTES = (
         status=HTTPStatus.ACCEPTED,
     ),
     Route(
-        "POST",
         f"{TASK}/organize/gold-uploads/{{uuid:upload}}/apply",
         gold.apply_gold,
         _find_gold_upload,
@@ -369,18 +343,15 @@ def _declare(route: Route) -> None:
     view = _view(route, body)
     answered = inspect.signature(route.answer, eval_str=True).return_annotation if route.answer else None
     status = int(route.status) if route.answer else int(HTTPStatus.NO_CONTENT)
-    summary, _, rest = (inspect.getdoc(route.action) or "").partition("\n")
     example = {"example": dict(route.example)} if route.example else {}
-    router.api_operation(
+    operation(
         [route.method],
         route.path,
+        route.name,
+        inspect.getdoc(route.action) or "",
+        route.tag,
         auth=_permission(route, takes_body=body is not None),
         response={status: answered, **PROBLEMS, **dict.fromkeys((409, 413, 415), Problem)},
-        operation_id=route.name,
-        url_name=route.name,
-        summary=summary.rstrip("."),
-        description=rest.strip() or None,
-        tags=[route.tag],
         openapi_extra={"requestBody": {"content": {_JSON: example}}} if body else None,
     )(view)
 

@@ -20,7 +20,7 @@ from portal.actions.validate_only import report_of, validate_only
 from portal.api.access import find_phase, find_task, find_track, person
 from portal.api.problems import Problem
 from portal.api.requests import ApiRequest
-from portal.api.routes import PROBLEMS, router
+from portal.api.routes import PROBLEMS, operation
 from portal.api.schemas.organizers import GoldUploadAnswer, PushAnswer
 from portal.api.schemas.runs import SubmissionAnswer, ValidationAnswer
 from portal.api.uploads import FORM_BODY, RAW_BODY, received, sealed
@@ -88,21 +88,18 @@ def upload(
         return True
 
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
-        summary, _, rest = (view.__doc__ or "").partition("\n")
         errors = dict.fromkeys((409, 413, 415), Problem)
         headers = [_KEY] if action.key else []
-        operation = router.post(
+        return operation(
+            ["POST"],
             path,
+            action.name,
+            view.__doc__ or "",
+            tag,
             auth=may,
             response={**answers, **PROBLEMS, **errors},
-            operation_id=action.name,
-            url_name=action.name,
-            summary=summary.rstrip("."),
-            description=rest.strip() or None,
-            tags=[tag],
             openapi_extra={"requestBody": {"required": True, "content": body}, "parameters": headers},
-        )
-        return operation(view)
+        )(view)
 
     return declare
 

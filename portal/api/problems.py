@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
@@ -18,70 +19,31 @@ from portal.actions.roles import SIGNED_OUT
 MEDIA_TYPE = "application/problem+json"
 
 
-class Unauthorized(ActionError):
-    """The token is missing or invalid."""
+def _declare(status: int, code: str, sentence: str | Promise) -> ErrorCode:
+    """Declare an error that only the API has."""
 
-    http_status = 401
+    class ApiError(ActionError):
+        http_status = status
 
-
-class NotFound(ActionError):
-    """The object does not exist, or this person is not allowed to see it."""
-
-    http_status = 404
+    return ApiError.declare(code, sentence)
 
 
-class WrongMethod(ActionError):
-    """The URL does not allow this method."""
-
-    http_status = 405
-
-
-class BadRequest(ActionError):
-    """We couldn’t read the request."""
-
-    http_status = 400
-
-
-class WrongMedia(ActionError):
-    """The body has an unsupported media type."""
-
-    http_status = 415
-
-
-class NoSuchRange(ActionError):
-    """The file has no such range."""
-
-    http_status = 416
-
-
-class ServerError(ActionError):
-    """An internal error in the portal."""
-
-    http_status = 500
-
-
-class Unavailable(ActionError):
-    """Nothing can be saved now."""
-
-    http_status = 503
-
-
-NO_TOKEN = Unauthorized.declare(SIGNED_OUT.code, _("Send an access token: “Authorization: Bearer agon_…”."))
-BAD_TOKEN = Unauthorized.declare(
-    "token_invalid", _("This access token is invalid, expired or revoked. Create a new token.")
-)
-NOT_FOUND = NotFound.declare("not_found", _("This resource does not exist, or you don’t have access to it."))
-WRONG_METHOD = WrongMethod.declare("method_not_allowed", _("Use one of these methods: %(allowed)s."))
-NOT_READABLE = BadRequest.declare("not_readable", _("We couldn’t read the request. %(expected)s"))
-WRONG_MEDIA = WrongMedia.declare("media_type", _("Send the body as %(expected)s."))
+NO_TOKEN = _declare(401, SIGNED_OUT.code, _("Send an access token: “Authorization: Bearer agon_…”."))
+BAD_TOKEN = _declare(401, "token_invalid", _("This access token is invalid, expired or revoked. Create a new token."))
+NOT_FOUND = _declare(404, "not_found", _("This resource does not exist, or you don’t have access to it."))
+WRONG_METHOD = _declare(405, "method_not_allowed", _("Use one of these methods: %(allowed)s."))
+NOT_READABLE = _declare(400, "not_readable", _("We couldn’t read the request. %(expected)s"))
+WRONG_MEDIA = _declare(415, "media_type", _("Send the body as %(expected)s."))
 BODY_TOO_LARGE = TooLarge.declare("too_large", _("The body is too large. The limit is %(limit)d bytes."))
-NO_SUCH_RANGE = NoSuchRange.declare("range", _("The file has %(size)d bytes. Request a range within it."))
+NO_SUCH_RANGE = _declare(416, "range", _("The file has %(size)d bytes. Request a range within it."))
 TOO_MANY_REQUESTS = LimitReached.declare(
     "too_many_requests", _("You’ve sent more than %(limit)d requests in the last minute. Wait %(seconds)d seconds.")
 )
-SERVER_ERROR = ServerError.declare("server_error", _("An error occurred on our side. Try again later."))
-UNAVAILABLE = Unavailable.declare(
-    "unavailable", _("Agon can’t save changes right now. Nothing was changed. Try again in %(seconds)d seconds.")
+SERVER_ERROR = _declare(500, "server_error", _("An error occurred on our side. Try again later."))
+UNAVAILABLE = _declare(
+    503,
+    "unavailable",
+    _("Agon can’t save changes right now. Nothing was changed. Try again in %(seconds)d seconds."),
 )
 
 OWN_ERRORS: tuple[ErrorCode, ...] = (

@@ -1,4 +1,4 @@
-"""Decorators that declare GET endpoints."""
+"""Decorators that declare endpoints."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,23 +16,28 @@ PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422, 429), Problem)
 Declared = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+def operation(methods: list[str], path: str, name: str, text: str, tag: str, **options: Any) -> Declared:
+    """Declare an operation. The first line of `text` becomes its summary, and the rest its description."""
+    summary, _, rest = text.partition("\n")
+    return router.api_operation(
+        methods,
+        path,
+        operation_id=name,
+        url_name=name,
+        summary=summary.rstrip("."),
+        description=rest.strip() or None,
+        tags=[tag],
+        **options,
+    )
+
+
 def read(tag: str, path: str, answer: Any, **options: Any) -> Declared:
     """Declare a GET endpoint. The function's name becomes the operation's name, and its docstring the description."""
 
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
-        summary, _, rest = (view.__doc__ or "").partition("\n")
-        operation = router.api_operation(
-            ["GET", "HEAD"],
-            path,
-            response={200: answer, **PROBLEMS},
-            operation_id=view.__name__,
-            url_name=view.__name__,
-            summary=summary.rstrip("."),
-            description=rest.strip() or None,
-            tags=[tag],
-            **options,
-        )
-        return operation(view)
+        response = {200: answer, **PROBLEMS}
+        name, text = view.__name__, view.__doc__ or ""
+        return operation(["GET", "HEAD"], path, name, text, tag, response=response, **options)(view)
 
     return declare
 
