@@ -213,10 +213,7 @@ def build_pack(pack_id: str) -> None:
 
     A separate process is used because drawing figures leaves threads and 33 GB of address space behind.
     """
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "build_pack", pack_id]
-    try:
-        subprocess.run(command, timeout=PACK_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
+    if not _run_command("build_pack", pack_id, PACK_SECONDS):
         log.error("paper files not built in time", pack=pack_id)
     publish_packs(packs_to_build(database_now()))
 
@@ -230,13 +227,20 @@ def check_push(push_id: str) -> None:
     """
     if not TaskPush.objects.unfinished().filter(pk=push_id).exists() or not cache.add(_PUSH, push_id, PUSH_SECONDS):
         return
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "check_push", push_id]
     try:
-        subprocess.run(command, timeout=PUSH_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        log.error("push not checked in time", push=push_id)
+        if not _run_command("check_push", push_id, PUSH_SECONDS):
+            log.error("push not checked in time", push=push_id)
     finally:
         cache.delete(_PUSH)
+
+
+def _run_command(name: str, key: str, seconds: int) -> bool:
+    """Run a management command in a separate process. If it takes longer than this, kill it and return False."""
+    try:
+        subprocess.run([sys.executable, str(settings.BASE_DIR / "manage.py"), name, key], timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 # Acknowledged before it starts, because running it twice at the same time would be useless.

@@ -95,7 +95,9 @@ def apply_definition(
     _point_to(shared_task, dict(given.datasets))
     require_new_version(shared_task, definition)
     changes += _removed(shared_task, definition)
-    changes += _parts(shared_task.tracks, map(_track_fields, definition.tracks), "track")
+    changes += _parts(
+        shared_task.tracks, ({"slug": one.slug, "title": one.title} for one in definition.tracks), "track"
+    )
     wanted = [phase_fields(phase, phases.get(phase.slug)) for phase in definition.phases]
     record_windows(shared_task, wanted, at, by)
     changes += _parts(shared_task.phases, wanted, "phase")
@@ -188,10 +190,6 @@ def _removed(shared_task: SharedTask, definition: Definition) -> list[str]:
 def _with_runs(part: str, count: int) -> str:
     words = ngettext("%(part)s (%(n)d run)", "%(part)s (%(n)d runs)", count)
     return words % {"part": part, "n": count} if count else part
-
-
-def _track_fields(track: TrackDefinition) -> dict[str, Any]:
-    return {"slug": track.slug, "title": track.title}
 
 
 def _ranking(track: TrackDefinition) -> tuple[str, bool]:

@@ -1,17 +1,15 @@
 """Uploading gold standards, previewing earlier versions, and applying previews. A worker checks each gold standard."""
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
-from pydantic import SkipValidation
 
 from portal import jobs
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
-from portal.actions.input import column, passes
+from portal.actions.input import SealedPieces, column, passes
 from portal.actions.roles import ORGANIZERS
 from portal.evaluation.gold import adopt, runs_to_score
 from portal.evaluation.lanes import Lane
@@ -22,8 +20,6 @@ from portal.storage import store_sealed_gold
 from scoring.limits import RUN_BYTES
 
 GOLD_BYTES = RUN_BYTES  # the same limit as for an unpacked run
-
-SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # not validated, because it can be consumed only once
 
 Note = Annotated[str, column(BoardChange, "note", required=True, title="Reason"), passes(one_line)]
 
@@ -75,7 +71,7 @@ def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
     detail: dict[str, Any] = {"returned_to": former.version} if former else {}
     gold = adopt(track, split, upload.sealed_sha256, act.at, act.user, upload.counts, note=note, **detail)
     GoldUpload.objects.filter(pk=upload.pk).update(state=GoldUpload.State.ACCEPTED, gold=gold)
-    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
+    score_after_commit(track, split)
     return gold
 
 
@@ -107,6 +103,17 @@ def leave_for_worker(
     )
     transaction.on_commit(lambda: jobs.publish_gold([upload.pk]))
     return upload
+
+
+def score_after_commit(track: Track, split: str) -> None:
+    """Queue the runs that need scores from a new gold standard, once it is committed."""
+    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
+
+
+def new_version(gold: GoldStandard) -> str:
+    """Describe a new gold standard in words, such as `gold task1 test: version 2, 90 of 100 items have gold`."""
+    covered = "" if gold.counts is None else ", {} of {} items have gold".format(*gold.counts)
+    return f"gold {gold.track.slug} {gold.split}: version {gold.version}{covered}"
 
 
 def audit_words(upload: GoldUpload) -> dict[str, str]:

@@ -6,11 +6,15 @@ from pathlib import Path
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from portal import jobs
 from portal.actions.errors import ActionError, Conflict
-from portal.actions.gold import audit_words, leave_for_worker, upload_gold
-from portal.evaluation.gold import Versions, adopt, runs_to_score
-from portal.evaluation.lanes import Lane
+from portal.actions.gold import (
+    audit_words,
+    leave_for_worker,
+    new_version,
+    score_after_commit,
+    upload_gold,
+)
+from portal.evaluation.gold import Versions, adopt
 from portal.models import GoldStandard, SharedTask, Track
 from portal.storage import can_open_gold, open_gold, store_gold
 from scoring import Definition
@@ -59,16 +63,12 @@ def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -
             problems.append(conflict.message)
             continue
         if gold != before:
-            changes.append(f"gold {track.slug} {wanted.split}: version {gold.version}{_covered(gold)}")
+            changes.append(new_version(gold))
         elif not can_open_gold():
             changes.append(f"gold {track.slug} {wanted.split}: a worker will compare it with version {gold.version}")
     if problems:
         raise GOLD_CHANGED_TWICE(problems="\n".join(problems))
     return changes
-
-
-def _covered(gold: GoldStandard) -> str:
-    return "" if gold.counts is None else ", {} of {} items have gold".format(*gold.counts)
 
 
 @transaction.atomic
@@ -99,7 +99,7 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, files:
             raise _changed_twice(track, split, versions)
     counts = check_gold(track.shared_task.definition, track.slug, content, split).counts
     gold = adopt(track, split, store_gold(content), at, None, counts, is_imported=True)
-    transaction.on_commit(lambda: jobs.publish_scores(runs_to_score(track, split), Lane.BULK))
+    score_after_commit(track, split)
     return gold
 
 

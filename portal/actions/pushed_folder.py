@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -19,14 +18,13 @@ import structlog
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from portal import jobs
 from portal.actions.apply_definition import AppliedDefinition, Prepared, apply_definition, prepare
 from portal.actions.errors import ActionError, LimitReached
 from portal.actions.folder import PublicFiles
+from portal.actions.gold import new_version, score_after_commit
 from portal.actions.roles import MAY_NOT_CREATE
 from portal.evaluation.errors import ChildError
-from portal.evaluation.gold import adopt, runs_to_score
-from portal.evaluation.lanes import Lane
+from portal.evaluation.gold import adopt
 from portal.evaluation.limits import PUSH_LEASE_SECONDS
 from portal.evaluation.pushes import (
     PushedFolder,
@@ -38,7 +36,7 @@ from portal.evaluation.pushes import (
     problem,
     unpacked,
 )
-from portal.models import AuditEntry, GoldStandard, SharedTask, TaskPush, Track, User
+from portal.models import AuditEntry, GoldStandard, SharedTask, TaskPush, User
 from portal.models.clock import running_from
 from portal.models.task import definition_name
 from portal.objects.interface import data_objects
@@ -170,23 +168,20 @@ def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any
     TaskPush.objects.filter(pk=push.pk).update(files=files.names())
     files.store(at)
     pushed = Pushed(prepare(folder.definition, files, folder.agreement), folder.gold)
-    fields: dict[str, Any] = {"state": TaskPush.State.READY, "problems": folder.problems, "prepared": pushed.as_dict()}
     try:
         rehearsal, base = _rehearsed(push, pushed, at)
     except ActionError as error:
         return kept | _dropped(folder, [problem(error.code, error.message, "task.yaml")])
-    changes = [*rehearsal.changes, *_changed_files(push, pushed)]
-    return (
-        fields
-        | kept
-        | {
-            "base": base,
-            "changes": changes,
-            "effects": rehearsal.effects,
-            "touches_runs": rehearsal.touches_runs,
-            "difference": _difference(push, pushed),
-        }
-    )
+    return kept | {
+        "state": TaskPush.State.READY,
+        "problems": folder.problems,
+        "prepared": pushed.as_dict(),
+        "base": base,
+        "changes": [*rehearsal.changes, *_changed_files(push, pushed)],
+        "effects": rehearsal.effects,
+        "touches_runs": rehearsal.touches_runs,
+        "difference": _difference(push, pushed),
+    }
 
 
 def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal, str]:
@@ -265,14 +260,9 @@ def _change_gold(shared_task: SharedTask, gold: list[PushedGold], at: datetime, 
             continue
         counts = None if one.counts is None else (one.counts[0], one.counts[1])
         added = adopt(track, one.split, one.sealed_sha256, at, by, counts, is_imported=True)
-        covered = "" if counts is None else ", {} of {} items have gold".format(*counts)
-        changes.append(f"gold {track.slug} {one.split}: version {added.version}{covered}")
-        transaction.on_commit(partial(_publish, track, one.split))
+        changes.append(new_version(added))
+        score_after_commit(track, one.split)
     return changes
-
-
-def _publish(track: Track, split: str) -> None:
-    jobs.publish_scores(runs_to_score(track, split), Lane.BULK)
 
 
 def _rejected(problems: list[dict[str, Any]]) -> dict[str, Any]:

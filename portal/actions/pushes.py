@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from typing import Annotated
 
 from django.db import IntegrityError, transaction
 from django.db.models import Sum
 from django.utils.translation import gettext_lazy as _
-from pydantic import SkipValidation
 
 from portal import jobs
 from portal.actions.action import Act, action
@@ -15,11 +13,13 @@ from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
 from portal.actions.apply_definition import PART_HAS_RUNS, PART_MISSING
 from portal.actions.errors import Conflict, Invalid, LimitReached
 from portal.actions.import_phases import WINDOW
+from portal.actions.input import SealedPieces
 from portal.actions.pushed_folder import DRAFTS, TOO_MANY_DRAFTS, Pushed, base_of, drafts_of
 from portal.actions.roles import CREATORS, ORGANIZERS
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.pushes import expire
 from portal.models import SharedTask, TaskPush, User
+from portal.models.failed_attempt import AN_HOUR
 from portal.objects.interface import gold_objects
 from portal.queries.push_effects import effects_of, state_before
 from portal.storage import store_sealed_gold
@@ -28,9 +28,7 @@ from scoring.limits import MEBIBYTE, UPLOAD_BYTES
 PUSH_BYTES = UPLOAD_BYTES
 PUSHES_AN_HOUR = 20  # per person
 BYTES_A_DAY = 1024 * MEBIBYTE  # per person, for zips and the unpacked files of valid pushes
-_AN_HOUR, _A_DAY = timedelta(hours=1), timedelta(days=1)
-
-SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # not validated, because it can be consumed only once
+_A_DAY = timedelta(days=1)
 
 TOO_MANY_PUSHES = LimitReached.declare(
     "push_limit",
@@ -87,8 +85,7 @@ def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
         raise UNSURE(effects="\n".join(found.effects))
     push.state, push.applied_at, push.prepared = TaskPush.State.APPLIED, act.at, {}
     push.save(update_fields=["state", "applied_at", "prepared"])
-    detail = {"definition": applied.shared_task.definition_sha256, "changes": push.changes}
-    act.record(**detail)
+    act.record(definition=applied.shared_task.definition_sha256, changes=push.changes)
     return push
 
 
@@ -131,7 +128,7 @@ def _receive(act: Act, shared_task: SharedTask | None, sealed: Iterable[bytes]) 
 
 def _require_few(act: Act) -> None:
     own = TaskPush.objects.filter(sent_by=act.user)
-    if own.filter(received_at__gt=act.at - _AN_HOUR).count() >= PUSHES_AN_HOUR:
+    if own.filter(received_at__gt=act.at - AN_HOUR).count() >= PUSHES_AN_HOUR:
         raise TOO_MANY_PUSHES(n=PUSHES_AN_HOUR)
     found = own.filter(received_at__gt=act.at - _A_DAY).aggregate(Sum("size"))["size__sum"]
     if (found or 0) >= BYTES_A_DAY:

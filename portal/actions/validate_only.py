@@ -30,12 +30,12 @@ from portal.actions.waiting import until_fewer
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.validate import expire
 from portal.models import Phase, Run, Validation
+from portal.models.failed_attempt import AN_HOUR
 from portal.queries.quota import TrackLimits
 from portal.storage import StoredUpload, UploadedFile
 from scoring.uploads.inspection import RecognisedRun
 
 VALIDATIONS_AN_HOUR = 60  # per person
-_AN_HOUR = timedelta(hours=1)
 
 TOO_MANY_VALIDATIONS = LimitReached.declare(
     "too_many_validations",
@@ -111,8 +111,8 @@ def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
     The row is written first, so that every file has a row. If a row has no file, its validation fails.
     """
     at = given.at
-    recent = Validation.objects.filter(user=given.user, received_at__gt=at - _AN_HOUR)
-    if seconds := until_fewer(recent.values_list("received_at", flat=True), VALIDATIONS_AN_HOUR, _AN_HOUR, at):
+    recent = Validation.objects.filter(user=given.user, received_at__gt=at - AN_HOUR)
+    if seconds := until_fewer(recent.values_list("received_at", flat=True), VALIDATIONS_AN_HOUR, AN_HOUR, at):
         raise TOO_MANY_VALIDATIONS(n=VALIDATIONS_AN_HOUR, seconds=seconds)
     expire(at)  # also done here, in case no worker is running
     try:

@@ -210,11 +210,7 @@ def _part(column: Column) -> str:
 def by_slices(found: SliceScores, column: Column) -> Figure:
     """Show scores in each slice of the items, with a row for each run and a point for each slice."""
     labels = [label for label, _items in found.items]
-    data: list[Datum] = [
-        {"name": name, "part": label, "value": value}
-        for name, _whole, values in found.rows
-        for label, value in zip(labels, values, strict=True)
-    ]
+    data = [point for name, _whole, values in found.rows for point in _points(name, labels, values)]
     items = ", ".join(f"{label} {items:,}" for label, items in found.items)
     title = capfirst(found.title)
     return Figure(
@@ -231,11 +227,7 @@ def by_slices(found: SliceScores, column: Column) -> Figure:
 def labels_by_slices(found: LabelShares) -> Figure:
     """Show the share of each label in each slice, with a row for each label, as in Figures 1 and 2 of HatEval 2019."""
     labels = [label for label, _items in found.items]
-    data: list[Datum] = [
-        {"name": name, "part": label, "value": value}
-        for name, values in found.rows
-        for label, value in zip(labels, values, strict=True)
-    ]
+    data = [point for name, values in found.rows for point in _points(name, labels, values)]
     title = capfirst(found.title)
     return Figure(
         name=f"labels-by-{found.name}".replace("_", "-").lower(),
@@ -246,6 +238,10 @@ def labels_by_slices(found: LabelShares) -> Figure:
         data=data,
         drawing=_dumbbells(_("Share"), title),
     )
+
+
+def _points(name: str, parts: list[str], values: list[float | None]) -> list[Datum]:
+    return [{"name": name, "part": part, "value": value} for part, value in zip(parts, values, strict=True)]
 
 
 def _best_in(part: str, data: list[Datum], column: Column) -> str:

@@ -33,15 +33,8 @@ _LATIN = 0x17E  # last character in pdflatex's T1 fonts
 _LACKING = frozenset("ĦħĸĿŀŉŦŧ")
 
 
-@dataclass(frozen=True, slots=True)
-class LatexCell:
-    """A cell with text, which `latex` escapes. `bold` marks the best value in its column."""
-
-    text: str
-    bold: bool = False
-
-    def latex(self) -> str:
-        return rf"\textbf{{{escaped(self.text)}}}" if self.bold else escaped(self.text)
+class Bold(str):
+    """A cell's text in bold, for the best value in its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +45,7 @@ class LatexTable:
     caption: str
     align: str
     head: Sequence[str]
-    rows: Sequence[Sequence[LatexCell]]
+    rows: Sequence[Sequence[str]]  # texts, which `latex` escapes
 
     def latex(self) -> str:
         """Return the environment, for use with `\\input`. The document must load the package booktabs."""
@@ -65,7 +58,7 @@ class LatexTable:
             _line([escaped(name) for name in self.head]),
             r"\midrule",
         ]
-        lines += [_line([cell.latex() for cell in row]) for row in self.rows]
+        lines += [_line([_cell(text) for text in row]) for row in self.rows]
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}", ""])
 
 
@@ -85,6 +78,10 @@ def _escaped(character: str) -> str:
     if not character.isprintable() or ord(character) > _LATIN or character in _LACKING:
         return f"U+{ord(character):04X}"
     return character
+
+
+def _cell(text: str) -> str:
+    return rf"\textbf{{{escaped(text)}}}" if isinstance(text, Bold) else escaped(text)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from portal.models import Run
-from portal.paper.latex import LatexCell, LatexTable
+from portal.paper.latex import Bold, LatexTable
 from portal.queries.all_runs import AllRuns
 from portal.queries.board_table import BoardTable, Row
 from portal.queries.columns import Column
@@ -39,39 +39,39 @@ def _head(column: Column) -> str:
     return f"{column.short} {'↑' if column.higher_is_better else '↓'}"
 
 
-def _row(row: Row, board: BoardTable, best: Sequence[float | None]) -> list[LatexCell]:
+def _row(row: Row, board: BoardTable, best: Sequence[float | None]) -> list[str]:
     kind = _("reference") if row.kind == Run.Kind.GOLD else _("baseline")
-    values = [(row.scores.get(column.key), column, one) for column, one in zip(board.columns, best, strict=True)]
-    printed = [
-        LatexCell(score(value, column.decimals), bold=row.is_team and value is not None and value == one)
-        for value, column, one in values
-    ]
-    rank = LatexCell("" if row.rank is None else str(row.rank))
+    printed = []
+    for column, one in zip(board.columns, best, strict=True):
+        value = row.scores.get(column.key)
+        text = score(value, column.decimals)
+        printed.append(Bold(text) if row.is_team and value is not None and value == one else text)
+    rank = "" if row.rank is None else str(row.rank)
     names = (row.team, row.name) if row.is_team else (f"{row.name} ({kind})", "")
-    described = _texts(row, board)
-    return [LatexCell(row.group), rank, *map(LatexCell, names), *described, *printed]
+    return [row.group, rank, *names, *_texts(row, board), *printed]
 
 
 def _labels(found: BoardTable | AllRuns) -> list[str]:
     return [field.label for field in found.run_fields]
 
 
-def _texts(row: Row, found: BoardTable | AllRuns) -> list[LatexCell]:
-    return [LatexCell(row.fields.get(field.key, "")) for field in found.run_fields]
+def _texts(row: Row, found: BoardTable | AllRuns) -> list[str]:
+    return [row.fields.get(field.key, "") for field in found.run_fields]
 
 
 def all_runs_table(board: OverallBoard, found: AllRuns) -> LatexTable:
     """Show the runs in all tracks with their means, as in Table 5 of SSA 2023 (Vargas et al., 2023)."""
     rows = [
         [
-            *map(LatexCell, (row.label, row.method if row.is_team else "")),
+            row.label,
+            row.method if row.is_team else "",
             *_texts(row, found),
-            LatexCell(track.title),
-            *(LatexCell(score(value, column.decimals)) for column, value in cells),
+            track.title,
+            *(score(value, column.decimals) for column, value in cells),
         ]
         for row, track, cells in found.lines
     ]
-    means = [LatexCell(score(value, column.decimals)) for column, value in found.means]
+    means = [score(value, column.decimals) for column, value in found.means]
     return LatexTable(
         label="tab:all-runs",
         caption=_("Official runs and baselines in all tracks, %(phase)s.") % {"phase": board.phase.title},
@@ -83,7 +83,7 @@ def all_runs_table(board: OverallBoard, found: AllRuns) -> LatexTable:
             _("Track"),
             *(_head(column) for column in found.columns),
         ],
-        rows=[*rows, [LatexCell(_("Mean")), *[LatexCell("")] * (2 + len(found.run_fields)), *means]],
+        rows=[*rows, [_("Mean"), *[""] * (2 + len(found.run_fields)), *means]],
     )
 
 
@@ -96,7 +96,7 @@ def ranking_statistics_table(board: OverallBoard) -> LatexTable:
         % {"phase": board.phase.title},
         align="l" + "r" * len(tracks),
         head=["", *(f"{one.track.slug} ({one.column.short})" for one in tracks)],
-        rows=[[LatexCell(name), *map(LatexCell, cells)] for name, cells in board.statistics.lines],
+        rows=[[name, *cells] for name, cells in board.statistics.lines],
     )
 
 
@@ -110,10 +110,10 @@ def same_errors_table(found: Insights, missed: MissedByAnswer) -> LatexTable:
         head=[_("Best runs"), _("Answer"), _("Items"), _("% of shared errors"), _("% of all items")],
         rows=[
             [
-                LatexCell(str(one.best)),
-                LatexCell(one.answer or _("all answers")),
-                LatexCell(str(one.count)),
-                *(LatexCell(score(100 * share, 1)) for share in (one.share, one.of_items)),
+                str(one.best),
+                one.answer or _("all answers"),
+                str(one.count),
+                *(score(100 * share, 1) for share in (one.share, one.of_items)),
             ]
             for one in missed.same
         ],
@@ -132,10 +132,7 @@ def examples_table(found: Insights, examples: Examples) -> LatexTable:
         % {"track": found.board.track.title},
         align="l" + rf"p{{{width:.2f}\textwidth}}" * (len(examples.columns) + 2),
         head=[_("Item"), *examples.columns, _("Different labels"), _("Same label")],
-        rows=[
-            [*map(LatexCell, (row.id, *row.cells)), *(LatexCell(_runs(some)) for some in (row.different, row.same))]
-            for row in examples.rows
-        ],
+        rows=[[row.id, *row.cells, _runs(row.different), _runs(row.same)] for row in examples.rows],
     )
 
 
@@ -152,8 +149,7 @@ def label_shares_table(found: Insights, shares: LabelShares) -> LatexTable:
         align="l" + "r" * len(shares.items),
         head=[_("Label"), *(label for label, _items in shares.items)],
         rows=[
-            [LatexCell(name), *(LatexCell(score(None if one is None else 100 * one, 2)) for one in values)]
-            for name, values in shares.rows
+            [name, *(score(None if one is None else 100 * one, 2) for one in values)] for name, values in shares.rows
         ],
     )
 
@@ -165,7 +161,7 @@ def statistics_table(found: Insights) -> LatexTable:
         values = (one.lowest, one.first_quartile, one.mean, one.median, one.third_quartile, one.highest, one.deviation)
         shape = (one.skewness, one.kurtosis)
         cells = [score(value, column.decimals) for value in values] + [score(value, 2) for value in shape]
-        rows.append([LatexCell(column.short), LatexCell(str(one.runs)), *map(LatexCell, cells)])
+        rows.append([column.short, str(one.runs), *cells])
     head = (
         *(_("Metric"), _("Runs"), _("Min."), "Q1", _("Mean"), _("Median"), "Q3", _("Max.")),
         *(_("Std. dev."), _("Skewness"), _("Kurtosis")),
@@ -190,8 +186,7 @@ def slices_table(found: Insights, slices: SliceScores) -> LatexTable:
         align="lr" + "r" * len(slices.items),
         head=[_("Team"), _head(column), *(label for label, _items in slices.items)],
         rows=[
-            [LatexCell(name), *(LatexCell(score(one, column.decimals)) for one in (value, *values))]
-            for name, value, values in slices.rows
+            [name, *(score(one, column.decimals) for one in (value, *values))] for name, value, values in slices.rows
         ],
     )
 
@@ -207,9 +202,9 @@ def gaps_table(found: Insights) -> LatexTable:
         head=[_("Team"), _("Column"), _("Behind"), _("Ahead"), _("Gap"), _("95% interval")],
         rows=[
             [
-                *map(LatexCell, (gap.run, gap.title, gap.behind, gap.ahead)),
-                LatexCell(score(gap.gap, decimals)),
-                LatexCell(f"{score(gap.low, decimals)} – {score(gap.high, decimals)}"),
+                *(gap.run, gap.title, gap.behind, gap.ahead),
+                score(gap.gap, decimals),
+                f"{score(gap.low, decimals)} – {score(gap.high, decimals)}",
             ]
             for gap in found.gaps
         ],
@@ -226,9 +221,9 @@ def agreement_table(found: Insights) -> LatexTable:
         head=head,
         rows=[
             [
-                LatexCell(row["name"]),
-                LatexCell(str(row["items"])),
-                *(LatexCell(score(row[name], 4)) for name in ("pairwise", "fleiss", "cohen", "alpha")),
+                row["name"],
+                str(row["items"]),
+                *(score(row[name], 4) for name in ("pairwise", "fleiss", "cohen", "alpha")),
             ]
             for row in found.agreement
         ],
@@ -247,10 +242,10 @@ def overall_table(one: Combined) -> LatexTable:
         head=[_("Rank"), _("Team"), one.head, *((_("95% interval"), _("Tie")) if one.comparison else ())],
         rows=[
             [
-                LatexCell(str(row.rank)),
-                LatexCell(row.team),
-                LatexCell(score(row.value, one.decimals)),
-                *(map(LatexCell, (one.bounds(row), row.group)) if one.comparison else ()),
+                str(row.rank),
+                row.team,
+                score(row.value, one.decimals),
+                *((one.bounds(row), row.group) if one.comparison else ()),
             ]
             for row in one.rows
         ],
@@ -265,15 +260,13 @@ def combined_table(board: OverallBoard) -> LatexTable:
         % {"phase": board.phase.title},
         align="l" + "r" * len(board.heads),
         head=[_("Team"), *(track.slug for track, _column in board.heads)],
-        rows=[
-            [LatexCell(row.team), *(_placed(cell, column) for cell, (_track, column) in cells)]
-            for row, cells in board.lines
-        ],
+        rows=[[row.team, *(_placed(cell, column) for cell, (_track, column) in cells)] for row, cells in board.lines],
     )
 
 
-def _placed(cell: TrackResult | None, column: Column) -> LatexCell:
+def _placed(cell: TrackResult | None, column: Column) -> str:
     if cell is None:
-        return LatexCell("")
+        return ""
     rank = "" if cell.rank is None else f" ({cell.rank})"
-    return LatexCell(f"{score(cell.value, column.decimals)}{rank}", bold=cell.is_first)
+    text = f"{score(cell.value, column.decimals)}{rank}"
+    return Bold(text) if cell.is_first else text

@@ -1,6 +1,5 @@
 """The effects of organizers' actions, as sentences to show before an organizer confirms."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from django.utils.translation import gettext as _
@@ -94,10 +93,6 @@ def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
     if public:
         effects.append(
             _("When rescoring finishes, the public scores of %(phases)s are updated, and your reason is shown.")
-            % {"phases": _titles(public)}
+            % {"phases": ", ".join(phase.title for phase in public)}
         )
     return [*effects, _("To undo this, switch back to an earlier version. Every version is kept.")]
-
-
-def _titles(phases: Sequence[Phase]) -> str:
-    return ", ".join(phase.title for phase in phases)

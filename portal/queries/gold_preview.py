@@ -45,10 +45,6 @@ class PreviewedRun:
         """The old and the new ranking value."""
         return self.before.value(self.rank_by), self.after.value(self.rank_by)
 
-    @property
-    def is_changed(self) -> bool:
-        return self.before != self.after
-
 
 @dataclass(frozen=True, slots=True)
 class PreviewedBoard:

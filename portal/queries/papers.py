@@ -19,18 +19,14 @@ def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
     for phase in phases:
         listed = on_boards.filter(phase=phase, run__withdrawn_at__isnull=True, team__isnull=False)
         shown |= set(listed.exclude(team__in=Team.objects.shut_out(phase)).values_list("team", flat=True))
-    return list(_given(shared_task).filter(pk__in=shown))
+    return list(papers_of_all(shared_task).filter(pk__in=shown))
 
 
 def papers_of(shared_task: SharedTask, names: Collection[str]) -> list[Team]:
     """Return the teams with these names that have a paper, sorted by name."""
-    return list(_given(shared_task).filter(name__in=names))
+    return list(papers_of_all(shared_task).filter(name__in=names))
 
 
 def papers_of_all(shared_task: SharedTask) -> QuerySet[Team]:
     """Return all teams with a paper, sorted by name."""
-    return _given(shared_task)
-
-
-def _given(shared_task: SharedTask) -> QuerySet[Team]:
     return Team.objects.filter(HAS_PAPER, shared_task=shared_task).select_related("shared_task")

@@ -253,15 +253,13 @@ def _released_pairs(phases: Iterable[Phase], at: datetime) -> dict[tuple[int, in
 def _check_command(run: Run) -> str:
     if run.submission is None or run.team is None:
         return ""
-    return _command("check", run, "--team", run.team.name, run.submission.file_name)
+    words = ("--team", run.team.name, run.submission.file_name)
+    return home_command("check", run.track.shared_task, run.phase.split, *words)
 
 
 def _score_command(run: Run) -> str:
     if run.submission is None:
         return ""
-    items = items_option(run.track, run.phase.split)
-    return _command("score", run, "--track", run.track.slug, "--gold", "GOLD", *items, run.file_name)
-
-
-def _command(verb: str, run: Run, *words: str) -> str:
-    return home_command(verb, run.track.shared_task, run.phase.split, *words)
+    track, split = run.track, run.phase.split
+    words = ("--track", track.slug, "--gold", "GOLD", *items_option(track, split), run.file_name)
+    return home_command("score", track.shared_task, split, *words)

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.actions.errors import ActionError
 from portal.actions.scores import rescore
-from portal.models import SharedTask
+from portal.management.tasks import named_task
 from portal.models.clock import database_now
 
 
@@ -18,10 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("--reason", default="requested on the command line", metavar="TEXT")
 
     def handle(self, *args: Any, task: str, reason: str, **options: Any) -> None:
-        shared_task = SharedTask.objects.filter(slug=task).first()
-        if shared_task is None:
-            there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
-            raise CommandError(f"There is no shared task {task}. Available tasks: {there}")
+        shared_task = named_task(task)
         try:
             runs = rescore(None, shared_task, database_now(), reason=reason)
         except ActionError as error:

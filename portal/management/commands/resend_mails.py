@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from portal import jobs
 from portal.actions.retry import resend_mails
+from portal.management.tasks import named_task
 from portal.models import OutgoingMail, SharedTask
 from portal.models.clock import database_now
 
@@ -17,11 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("task", metavar="TASK", nargs="?", help="slug of the shared task")
 
     def handle(self, *args: Any, task: str | None, **options: Any) -> None:
-        tasks = SharedTask.objects.filter(slug=task) if task else SharedTask.objects.all()
-        if task and not tasks:
-            there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
-            raise CommandError(f"There is no shared task {task}. Available tasks: {there}")
-        for shared_task in tasks:
+        for shared_task in [named_task(task)] if task else SharedTask.objects.all():
             count = resend_mails(None, shared_task, database_now())
             self.stdout.write(f"{shared_task.slug}: emails to resend: {count}")
         if not task:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from portal.actions.retry import retry_failed
-from portal.models import SharedTask
+from portal.management.tasks import named_task
 from portal.models.clock import database_now
 
 
@@ -19,10 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("task", metavar="TASK", help="slug of the shared task")
 
     def handle(self, *args: Any, task: str, **options: Any) -> None:
-        shared_task = SharedTask.objects.filter(slug=task).first()
-        if shared_task is None:
-            there = ", ".join(SharedTask.objects.values_list("slug", flat=True))
-            raise CommandError(f"There is no shared task {task}. Available tasks: {there}")
+        shared_task = named_task(task)
         retried = retry_failed(None, shared_task, database_now())
         self.stdout.write(f"{task}: retried runs: {retried.runs}, retried gold files: {retried.gold}")
         for name, error in retried.left:
