@@ -6,15 +6,18 @@ rules that a schema cannot express.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import yaml
 
 from scoring.definition.keys import REQUIRED, Key, Schema, keys_of, schema_of
 from scoring.definition.kinds import WORD, one_of
 from scoring.definition.spec import Definition
 from scoring.definition.tracks import COMBINE
 from scoring.formats import FORMATS
-from scoring.metrics.registry import names
+from scoring.metrics.metric import AnyNumber, SomeColumns
+from scoring.metrics.registry import METRICS, names
 
 
 def schema() -> Schema:
@@ -45,10 +48,37 @@ def _variants(kind: str) -> Iterator[Schema]:
 
 
 def _metric() -> Schema:
-    known = "|".join(map(re.escape, names()))  # includes metrics of installed packages
-    key = {"type": "string", "pattern": f"^(({known})([:@].+)?|combine:.+)$"}
-    named = {"type": "object", "required": ["name"], "properties": {"name": key}, "additionalProperties": WORD.schema}
-    return {"anyOf": [key, named]}
+    """Return a schema for a metric: its key, or a mapping with its options.
+
+    Metrics with the same options share a variant. The options of metrics of installed packages are not known here.
+    """
+    together: dict[str, list[str]] = {}
+    for name in names():
+        known = {one: _option(allowed) for one, allowed in METRICS[name].options.items()} if name in METRICS else None
+        together.setdefault(json.dumps(known), []).append(name)
+    named = [_named(group, json.loads(options)) for options, group in together.items()]
+    return {"anyOf": [_key(names()), *named]}
+
+
+def _named(metrics: Sequence[str], options: Schema | None) -> Schema:
+    more = WORD.schema if options is None else False
+    properties = {"name": _key(metrics), **(options or {})}
+    return {"type": "object", "required": ["name"], "properties": properties, "additionalProperties": more}
+
+
+def _key(metrics: Sequence[str]) -> Schema:
+    return {"type": "string", "pattern": f"^(({'|'.join(map(re.escape, metrics))})([:@].+)?|combine:.+)$"}
+
+
+def _option(allowed: tuple[str, ...] | AnyNumber | SomeColumns) -> Schema:
+    """Return a schema for an option's values. YAML reads some words, such as `yes` and 2, as other types."""
+    match allowed:
+        case AnyNumber(low=low):
+            return {"type": ["number", "string"], "minimum": low, "pattern": "^[0-9.]+([eE][-+]?[0-9]+)?$"}
+        case SomeColumns():
+            return WORD.schema
+        case words:
+            return {"enum": [*words, *(one for one in map(yaml.safe_load, words) if not isinstance(one, str))]}
 
 
 def as_text() -> str:

@@ -53,6 +53,19 @@ def test_the_tasks_that_ship_satisfy_it(path: Path) -> None:
     assert not VALIDATOR.is_valid(document)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{name: jensen_shannon, base: 2}", "{name: jensen_shannon, base: e}", "{name: icm, alpha1: 1.5}",
+        '{name: "precision:A@NAME=x", unpredicted: skip}', "{name: ter, punctuation: no}",
+    ],
+)  # fmt: skip
+def test_a_metric_has_the_options_that_it_declares(text: str) -> None:
+    document = copy.deepcopy(EVERY_KEY)
+    document["tracks"][0]["metrics"] = [yaml.safe_load(text)]
+    VALIDATOR.validate(document)
+
+
 def declared(keys: Iterable[Key], path: str = "") -> Iterator[str]:
     for key in keys:
         yield path + key.name
@@ -119,6 +132,9 @@ BROKEN: list[Edit] = [
     (("tracks", 0, "format", "lines"), "maybe"),
     (("tracks", 0, "metrics"), []),
     (("tracks", 0, "metrics"), [{"unpredicted": "skip"}]),
+    (("tracks", 0, "metrics"), ["icm", {"name": "precision_macro", "unpredicted": "never"}]),
+    (("tracks", 0, "metrics"), ["icm", {"name": "precision_macro", "tail": "linear"}]),
+    (("tracks", 0, "metrics"), ["icm", {"name": "accuracy", "over": "gold"}]),
     (("tracks", 0, "ties"), "none"),
     (("tracks", 3, "format", "id"), ...),
     (("tracks", 3, "format", "separator"), "::"),
