@@ -16,7 +16,6 @@ address author booktitle chapter doi edition editor eprint howpublished institut
 number organization pages publisher school series title type url volume year archiveprefix primaryclass eprinttype
 """
 FIELDS = frozenset(_SHOWN.split())
-LONGEST = 5000  # maximum length of an entry
 
 _HEAD = re.compile(r"@\s*([A-Za-z]+)\s*\{\s*([^\s,{}\"#%\\]{1,100})\s*,\s*")
 _FIELD = re.compile(r"([A-Za-z][A-Za-z_-]*)\s*=\s*")
@@ -56,11 +55,6 @@ def read_entry(text: str) -> Entry:
         BibtexError: the text is not a valid entry, or could be harmful. The error lists all problems with its fields.
     """
     text = text.strip()
-    if len(text) > LONGEST:
-        raise BibtexError(
-            _("The entry is longer than %(n)s characters. Shorten it, for example by removing the abstract.")
-            % {"n": f"{LONGEST:,}"}
-        )
     head = _HEAD.match(text)
     if head is None:
         raise BibtexError(_("The entry must start with a type and a key, for example @inproceedings{key,"))

@@ -37,7 +37,7 @@ def decline_team(
 
 def _require_state(team: Team, *states: Team.State) -> None:
     if team.state not in states:
-        raise DECIDED(team=team.name, state=team.get_state_display())
+        raise DECIDED(team=team.name, state=Team.State(team.state))
 
 
 def _decide(act: Act, team: Team, state: Team.State, reason: str, mail: OutgoingMail.Kind) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from django.db.models import Choices
 from django.utils.functional import Promise
 
 _PARAMETER = re.compile(r"%\((\w+)\)[sd]")
@@ -32,10 +33,18 @@ class ActionError(Exception):
     @property
     def message(self) -> str:
         """The error and how to fix it, in the active language."""
-        return str(self._sentence % self.params) if self.params else str(self._sentence)
+        words = {name: _in_words(value) for name, value in self.params.items()}
+        return str(self._sentence % words) if words else str(self._sentence)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
+
+
+def _in_words(value: Any) -> Any:
+    """Return a parameter as a sentence shows it: a state by its label, and a list with a line for each entry."""
+    if isinstance(value, Choices):
+        return value.label
+    return "\n".join(map(str, value)) if isinstance(value, list) else value
 
 
 class NotAllowed(ActionError):

@@ -24,7 +24,7 @@ def give_paper(
     act: Act,
     team: Team,
     *,
-    bibtex: Annotated[str, Field(max_length=10_000, title="BibTeX entry")] = "",
+    bibtex: Annotated[str, Field(max_length=5_000, title="BibTeX entry")] = "",
     link: Annotated[str, column(Team, "paper"), passes(web_address)] = "",
 ) -> Team:
     """Set the team's BibTeX entry and the link to its paper. An empty string removes the value."""

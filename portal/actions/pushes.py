@@ -72,7 +72,7 @@ def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedPieces) -> Tas
 def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
     """Update the task from the pushed folder. If this affects runs, deadlines or people, `is_sure` is required."""
     if push.state != TaskPush.State.READY:
-        raise NOT_READY(state=push.get_state_display())
+        raise NOT_READY(state=TaskPush.State(push.state))
     assert push.shared_task is not None  # guaranteed by the role
     shared_task = SharedTask.objects.select_for_update(no_key=True).get(pk=push.shared_task.pk)
     if base_of(shared_task) != push.base:
@@ -82,7 +82,7 @@ def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
     # Runs may have been uploaded since the push was checked.
     found = effects_of(before, applied.shared_task, applied.changes, act.at)
     if found.touches_runs and not is_sure:
-        raise UNSURE(effects="\n".join(found.effects))
+        raise UNSURE(effects=found.effects)
     push.state, push.applied_at, push.prepared = TaskPush.State.APPLIED, act.at, {}
     push.save(update_fields=["state", "applied_at", "prepared"])
     act.record(definition=applied.shared_task.definition_sha256, changes=push.changes)

@@ -151,7 +151,7 @@ def withdraw(act: Act, team: Team) -> None:
 def require_state(team: Team, *states: Team.State) -> None:
     """Raise Conflict unless the team is in one of these states."""
     if team.state not in states:
-        raise TEAM_STATE(state=team.get_state_display())
+        raise TEAM_STATE(state=Team.State(team.state))
 
 
 def check_team_name(shared_task: SharedTask, name: str) -> None:

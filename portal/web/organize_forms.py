@@ -178,7 +178,7 @@ class ApplyPushForm(ActionForm):
     def effects(self) -> list[str]:
         """The effects that were not confirmed. There may be more than when the folder was checked."""
         error = self.action_error
-        return error.params["effects"].split("\n") if error is not None and error.code == UNSURE.code else []
+        return error.params["effects"] if error is not None and error.code == UNSURE.code else []
 
 
 class OrganizerForm(ActionForm):

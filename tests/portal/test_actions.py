@@ -1,6 +1,7 @@
 """Rules for every action: calls, declared errors, input limits, and audit entries."""
 
 import ast
+import json
 import re
 from datetime import timedelta
 
@@ -14,7 +15,8 @@ from portal.actions.errors import ActionError, Conflict
 from portal.actions.input import NOT_TEXT, InvalidInput
 from portal.actions.roles import ANYONE, ORGANIZERS, SIGNED_IN
 from portal.actions.runs import describe_run
-from portal.models import Announcement, AuditEntry, SharedTask
+from portal.api.problems import problem_response
+from portal.models import Announcement, AuditEntry, SharedTask, Team
 from portal.web.action_forms import ActionForm, action_field
 from tests.conftest import ROOT
 from tests.portal.world import EVALUATION, organizer_of, person
@@ -126,6 +128,12 @@ def test_every_error_is_declared_with_its_code_and_sentence():
         if made.search(line) and not line.lstrip().startswith("case ")
     }
     assert {name for name, _line in found} <= {"errors.py"}
+
+
+def test_parameters_are_values_and_only_the_sentence_has_words_for_them():
+    error = Conflict.declare("x", "It is %(state)s:\n%(lines)s")(state=Team.State.PENDING, lines=["a", "b"])
+    assert error.message == "It is waiting for approval:\na\nb"
+    assert json.loads(problem_response(error).content)["params"] == {"state": "pending", "lines": ["a", "b"]}
 
 
 def kinds(parent):
