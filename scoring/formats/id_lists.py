@@ -15,7 +15,6 @@ from scoring.definition.keys import Key
 from scoring.definition.kinds import WHOLE, WORD, one_of
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
-from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.layout import LAYOUT_OPTIONS, read_table, suffix_by_file, write_table
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 
@@ -74,23 +73,14 @@ def _of_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems
     records = read_records(data, shape, reading, strings_in=_strings_in)
     if records is None:
         return None
-    names = records.places or [shown(item) for item in records.ids]
     lists = []
     for row, value in enumerate(records.values):
         own = [value] if is_gold and isinstance(value, str) else value
         right = isinstance(own, list) and all(map(_is_document, own))
         lists.append([one if isinstance(one, str) else str(one) for one in own] if right else [])
-        if not right and value is not MISSING and not problems.has_counted(NO_LIST):
-            text = in_json(value)
-            problems.add(
-                NO_LIST,
-                f"{names[row]}: {text}",
-                path=records.path(row),
-                item=names[row],
-                found=text,
-                expected='["d7", "d2"]',
-            )
-    return records.ids, lists, lambda row: (names[row], {"item": names[row], "path": records.path(row)})
+        if not right:
+            records.report_value(row, NO_LIST, '["d7", "d2"]', problems)
+    return records.ids, lists, lambda row: (records.name(row), {"item": records.name(row), "path": records.path(row)})
 
 
 def _strings_in(lists: Sequence[Sequence[str | int]]) -> int:

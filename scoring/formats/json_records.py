@@ -62,6 +62,17 @@ class Records:
         number = self.numbers[row] if self.numbers else row + 1
         return ".".join((f"#{number}", self.value_key, *keys))
 
+    def name(self, row: int) -> str:
+        """Return an entry's name for messages."""
+        return self.places[row] if self.places else shown(self.ids[row])
+
+    def report_value(self, row: int, code: str, expected: str, problems: Problems) -> None:
+        """Report a value of the wrong form. Missing values have been reported before."""
+        value = self.values[row]
+        if value is not MISSING and not problems.has_counted(code):
+            name, found = self.name(row), in_json(value)
+            problems.add(code, f"{name}: {found}", path=self.path(row), item=name, found=found, expected=expected)
+
 
 RECORD_OPTIONS = (
     Key("lines", FLAG, "Whether the file has one object per line instead of a list.", False),

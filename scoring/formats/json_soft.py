@@ -23,7 +23,7 @@ from scoring.formats.json_records import (
     shape_of,
     write_records,
 )
-from scoring.formats.json_text import MISSING, RepeatedKeys, in_json
+from scoring.formats.json_text import RepeatedKeys, in_json
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown
 from scoring.formats.shares import SHARE_OPTIONS, judge_shares
 from scoring.reports.nearest import nearest
@@ -73,17 +73,13 @@ def _shares_type(classes: tuple[str, ...]) -> Any:
 
 
 def _judge_values(records: Records, classes: tuple[str, ...], reading: Reading) -> None:
-    problems = Problems(reading.report)
+    problems, expected = Problems(reading.report), "an object with a number for each of " + ", ".join(classes)
     for row, (place, value) in enumerate(zip(records.places, records.values, strict=True)):
         path = partial(records.path, row)
         if isinstance(value, dict):
             _judge_value(value, place, path, classes, reading, problems)
-        elif value is not MISSING and not problems.has_counted("value-not-shares"):
-            expected = "an object with a number for each of " + ", ".join(classes)
-            found = in_json(value)
-            problems.add(
-                "value-not-shares", f"{place}: {found}", path=path(), item=place, found=found, expected=expected
-            )
+        else:
+            records.report_value(row, "value-not-shares", expected, problems)
     problems.report()
 
 

@@ -16,7 +16,6 @@ from scoring.formats.json_records import (
     shape_of,
     write_records,
 )
-from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, shown
 
 LONGEST = Key("longest", WHOLE, "Maximum number of characters per text.", 5000)
@@ -91,20 +90,12 @@ def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
 def _judged(records: Records, is_gold: bool, problems: Problems) -> list[tuple[str, ...]]:
     """Return the texts in JSON values, and report values that are not text."""
     texts: list[tuple[str, ...]] = []
-    for row, (value, place) in enumerate(zip(records.values, records.places, strict=True)):
+    for row, value in enumerate(records.values):
         several: list[Any] = value if is_gold and isinstance(value, list) and value else [value]
         right = all(isinstance(one, str) for one in several)
         texts.append(tuple(several) if right else ("",))
-        if not right and value is not MISSING and not problems.has_counted("text-not-a-text"):
-            found = in_json(value)
-            problems.add(
-                "text-not-a-text",
-                f"{place}: {found}",
-                path=records.path(row),
-                item=place,
-                found=found,
-                expected="text, or a list of texts" if is_gold else "text",
-            )
+        if not right:
+            records.report_value(row, "text-not-a-text", "text, or a list of texts" if is_gold else "text", problems)
     return texts
 
 

@@ -4,7 +4,7 @@ The order of an item's tuples has no meaning, and equal tuples count once. Blank
 consecutive blanks become one.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, cast
@@ -17,7 +17,7 @@ from scoring.definition.kinds import WHOLE, WORDS, by_name, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
-from scoring.formats.json_text import MISSING, RepeatedKeys, in_json
+from scoring.formats.json_text import RepeatedKeys, in_json
 from scoring.formats.layout import LAYOUT_OPTIONS, read_table, suffix_by_file, write_rows
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 from scoring.reports.nearest import nearest
@@ -128,36 +128,24 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
     records = read_records(data, shape, reading, strings_in=lambda values: sum(map(len, chain.from_iterable(values))))
     if records is None:
         return None
-    tuples = []
+    tuples, expected = [], _example(columns, as_objects)
     for row, value in enumerate(records.values):
         own = _cells_of(value, columns, as_objects)
         repeats = own and any(isinstance(one, RepeatedKeys) for one in value)
         if repeats and not problems.has_counted("json-duplicate-key"):
-            name = _name(records.places, records.ids, row)
+            name = records.name(row)
             problems.add("json-duplicate-key", name, path=records.path(row), item=name)
         tuples.append(own or [])
-        if own is None and value is not MISSING and not problems.has_counted(NO_LIST):
-            name, text = _name(records.places, records.ids, row), in_json(value)
-            problems.add(
-                NO_LIST,
-                f"{name}: {text}",
-                path=records.path(row),
-                item=name,
-                found=text,
-                expected=_example(columns, as_objects),
-            )
+        if own is None:
+            records.report_value(row, NO_LIST, expected, problems)
     if len(records.ids) < len(tuples):
         return None  # an entry without an id, which has already been reported
     paths = replace(records, values=[])
 
     def place(item: int, number: int) -> tuple[str, Mapping[str, Any]]:
-        return _name(records.places, records.ids, item), {"path": paths.path(item, str(number + 1))}
+        return paths.name(item), {"path": paths.path(item, str(number + 1))}
 
     return Found(records.ids, tuples, place)
-
-
-def _name(places: Sequence[str], ids: Sequence[str], row: int) -> str:
-    return places[row] if places else shown(ids[row])
 
 
 def _cells_of(value: object, columns: Cells, as_objects: bool) -> list[Cells] | None:
