@@ -83,10 +83,7 @@ def check(
 def read_answers(
     definition: Definition, track: str, content: bytes, split: str = "test", lenient: bool = False
 ) -> tuple[Answers | None, Report]:
-    """Read a run's answers, checked against the public item ids.
-
-    Args:
-        lenient: same as for `score`.
+    """Read a run's answers, checked against the public item ids. `lenient` is as in `score`.
 
     Returns:
         The answers (None if the report has an error) and the report.

@@ -154,8 +154,7 @@ def score_answers(
 ) -> Result:
     """Score answers that are already in memory. The gold must cover all items of the split.
 
-    Args:
-        lenient: same as for `score`. Use the same value as when the answers were read.
+    `lenient` is as in `score`. Use the same value as when the answers were read.
     """
     report = Report()
     if not _fit(gold, answers, report, lenient):

@@ -1,6 +1,6 @@
 """A run's correct and incorrect answers by class, as a confusion matrix and a table, and label co-occurrence."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -120,8 +120,7 @@ def by_type(comparison: EntityComparison) -> list[ClassLine]:
 def class_table(lines: list[ClassLine]) -> TextTable:
     """Return the lines as a table, one row per class."""
     head = ("class", "gold", "run", "both", "precision", "recall", "F1")
-    rows = ((line.name, line.gold, line.run, line.both, line.precision, line.recall, line.f1) for line in lines)
-    return TextTable("Scores by class", head, tuple(rows))
+    return TextTable("Scores by class", head, tuple(map(astuple, lines)))
 
 
 def labels(answers: Matrix) -> LabelFrequencies:

@@ -9,6 +9,7 @@ positive cells. As with scores and confusion matrices, only limits on runs bound
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -155,9 +156,7 @@ def _classes(comparison: MatrixComparison, column: str | None) -> dict[str, Any]
 
 
 def _of_lines(column: str | None, lines: Sequence[ClassLine], confusion: Mapping[str, Any] | None) -> dict[str, Any]:
-    names = ("name", "gold", "run", "both", "precision", "recall", "f1")
-    shown = [{name: getattr(line, name) for name in names} for line in lines]
-    return {"column": column, "lines": shown, "confusion": confusion}
+    return {"column": column, "lines": [asdict(line) for line in lines], "confusion": confusion}
 
 
 def _curves(comparison: MatrixComparison, name: str) -> dict[str, Any]:

@@ -166,11 +166,7 @@ def read_run(
 def read_gold(
     track: Track, data: bytes, spec: FormatSpec, report: Report, annotators: Annotators | None = None
 ) -> Answers | None:
-    """Read a gold file in the format `spec`. Return None if an error was reported.
-
-    Args:
-        annotators: same as for `read_run`.
-    """
+    """Read a gold file in the format `spec`. Return None if an error was reported. `annotators` is as in `read_run`."""
     files = track.files
     if files is not None:
         own_annotators = None if annotators is None else by_file(annotators)

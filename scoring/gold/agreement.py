@@ -4,7 +4,7 @@ Ratings are whole numbers with shape (items, annotators): one number per label, 
 coefficient is None if it is undefined because no item was rated twice or everyone always used the same label.
 """
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -124,8 +124,7 @@ def agreement_by_class(votes: Votes, rules: VoteRules) -> list[AnnotatorAgreemen
 def agreement_table(rows: list[AnnotatorAgreement]) -> TextTable:
     """Return the rows as a table, laid out as in DETESTS 2022 (Ariza-Casabona et al., 2022)."""
     head = ("class", "items", "pairwise agreement", "Fleiss' kappa", "mean Cohen's kappa", "Krippendorff's alpha")
-    cells = tuple((row.name, row.items, row.pairwise, row.fleiss, row.cohen, row.alpha) for row in rows)
-    return TextTable("Annotator agreement", head, cells)
+    return TextTable("Annotator agreement", head, tuple(map(astuple, rows)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,11 +49,7 @@ def read_votes(
 def read_named_votes(
     path: Path, columns: Sequence[str] = (), content: bytes | None = None
 ) -> dict[str, dict[str, Vote]]:
-    """Read a table of votes, keyed by item id and then by the annotator's name.
-
-    Args:
-        columns: same as for `read_votes`.
-        content: same as for `read_votes`.
+    """Read a table of votes, keyed by item id and then by the annotator's name. The arguments are as in `read_votes`.
 
     Raises:
         VotesError: the file is not a table, or has a different format. The message names the line.

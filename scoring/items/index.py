@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice, repeat
 from operator import lt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,11 +97,12 @@ class ItemIndex:
         return _ByKey(words, keys, order) if np.all(keys[1:] > keys[:-1]) else None
 
 
-class _ByKey:
+class _ByKey(NamedTuple):
     """Ids as machine words, with their sorted keys and the row of each key. All keys are different."""
 
-    def __init__(self, words: Words, keys: Words, order: Rows) -> None:
-        self.words, self.keys, self.order = words, keys, order
+    words: Words
+    keys: Words
+    order: Rows
 
 
 def _words(ids: list[str]) -> Words | None:

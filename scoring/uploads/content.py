@@ -57,8 +57,7 @@ def check_upload(
 
     Args:
         items: same as for `scoring.check.check`. All runs of the upload use the same items.
-        listed: same as for `inspect_upload`.
-        used_numbers: same as for `inspect_upload`.
+        listed, used_numbers: same as for `inspect_upload`.
         keep: maximum total size in bytes of the runs whose answers the report keeps, starting with the first run.
     """
     definition = definition.in_split(split)
