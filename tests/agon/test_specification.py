@@ -54,7 +54,7 @@ def _requests_of(call: ast.Call, named: dict[str, ast.expr]) -> Iterator[Request
     given = [named.get(one.id, one) if isinstance(one, ast.Name) else one for one in call.args]
     body = next((one for one in given if isinstance(one, ast.Dict)), None)
     keys = frozenset(str(key.value) for key in body.keys if isinstance(key, ast.Constant)) if body else frozenset()
-    for path in {one for argument in given for one in _paths(argument)} if method else ():
+    for path in [one for argument in given for one in _paths(argument)] if method else ():
         yield Request(method, path, kind[0] if kind else "", keys)
 
 
@@ -70,7 +70,7 @@ def _paths(node: ast.expr) -> Iterator[str]:
             yield from (*_paths(first), *_paths(second))
 
 
-FOUND = sorted({one for one in requests() if not one.path.startswith(KEPT_FROM_PAGES)}, key=lambda one: one.path)
+FOUND = list(dict.fromkeys(one for one in requests() if not one.path.startswith(KEPT_FROM_PAGES)))
 
 
 @pytest.fixture(scope="module")
