@@ -1,4 +1,4 @@
-"""The tables of the demo's database."""
+"""The tables of the demo's database, and of a new database for a restore."""
 
 from django.core.management import call_command
 from django.core.management.commands.migrate import Command as Migrate

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from portal.actions.errors import ActionError
 from portal.actions.restore import restore_backup
+from portal.management.schema import migrate
 from portal.models.schema import schema_problems
 from portal.queries.receipts import public_key as receipt_key
 from portal.sealing import as_text, public_key
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("archive", type=Path)
 
     def handle(self, *, archive: Path, **_: Any) -> None:
-        call_command("migrate", verbosity=0)
+        migrate()
         if problems := schema_problems():
             raise CommandError(" ".join(problems))
         try:
