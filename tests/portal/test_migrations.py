@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Model
 
+from portal.actions.errors import Conflict
+from portal.actions.teams import register_team
 from portal.models import AuditEntry, ExtraTime, GoldStandard, OutgoingMail, Quota, Run, Team
 from tests.conftest import ROOT
-from tests.portal.world import EVALUATION, GOOD, POST, captain, send_run, work_off
+from tests.portal.world import EVALUATION, GOOD, POST, captain, person, send_run, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,7 +30,8 @@ def counted():
 
 
 @pytest.mark.slow
-def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi):
+def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi, capsys):
+    """Team names that are too similar are kept and reported. One test shows both, because migrating takes seconds."""
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, GOOD, 1, POST, "post")
     work_off(EVALUATION)
@@ -40,12 +45,28 @@ def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi):
             assert cursor.fetchone() == (3,)  # only the team's quota
             cursor.execute("SELECT DISTINCT state FROM portal_outgoingmail")
             assert cursor.fetchall() == [("needless",)]
+        before_keys = MigrationExecutor(connection).migrate([("portal", "0013_mails_about_teams")])
+        register_without_keys(before_keys.apps.get_model("portal", "Team"), meltemi)
     finally:
         call_command("migrate", "portal", verbosity=0)
     assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"canceled"}
     assert (counted(), list(Run.objects.order_by("pk").values())) == (limits, runs)
     assert all(GoldStandard.objects.values_list("is_imported", flat=True))
-    assert Team.objects.get().name_key == meltemi.name_key
+    assert Team.objects.get(pk=meltemi.pk).name_key == meltemi.name_key
+    assert "tiny: these team names are easily mistaken for each other: CaseTeam0, caseteam0" in capsys.readouterr().out
+    teams = meltemi.shared_task.teams
+    assert sorted(teams.values_list("name", flat=True)) == ["CaseTeam0", "Meltemi", "Other", "caseteam0"]
+    with pytest.raises(Conflict):
+        register_team(person("Third"), meltemi.shared_task, EVALUATION, name="CASETEAM0")
+
+
+def register_without_keys(old_team: type[Model], meltemi: Team) -> None:
+    """Add teams to the task as a release did that allowed similar names."""
+    for code, name in enumerate(["CaseTeam0", "caseteam0", "Other"]):
+        created = datetime(2024, 5, 1 + code, tzinfo=UTC)
+        old_team._base_manager.create(
+            shared_task_id=meltemi.shared_task_id, name=name, created_at=created, invitation_code=f"code{code}"
+        )
 
 
 def test_extra_time_in_the_audit_log_has_the_current_name(meltemi: Team) -> None:

@@ -1,11 +1,6 @@
 """Team names: two names in a task must not look the same."""
 
-from datetime import UTC, datetime
-
 import pytest
-from django.core.management import call_command
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from portal.actions.errors import Conflict, Invalid
 from portal.actions.teams import register_team
@@ -69,25 +64,3 @@ def test_one_of_two_simultaneous_teams_gets_the_name(tiny):
     )
     assert sorted((type(result) for result in results), key=str) == sorted([Team, Conflict], key=str)
     assert tiny.teams.count() == 1
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_names_of_before_are_kept_and_reported(tiny, capsys):
-    executor = MigrationExecutor(connection)
-    executor.migrate([("portal", "0013_mails_about_teams")])
-    try:
-        old_team = executor.loader.project_state([("portal", "0013_mails_about_teams")]).apps.get_model(
-            "portal", "Team"
-        )
-        for code, name in enumerate(["CaseTeam0", "caseteam0", "Other"]):
-            created = datetime(2024, 5, 1 + code, tzinfo=UTC)
-            old_team.objects.create(
-                shared_task_id=tiny.pk, name=name, created_at=created, invitation_code=f"code{code}"
-            )
-    finally:
-        call_command("migrate", "portal", verbosity=0)
-    assert "tiny: these team names are easily mistaken for each other: CaseTeam0, caseteam0" in capsys.readouterr().out
-    assert sorted(tiny.teams.values_list("name", flat=True)) == ["CaseTeam0", "Other", "caseteam0"]
-    with pytest.raises(Conflict):
-        register_team(person("Third"), tiny, EVALUATION, name="CASETEAM0")
