@@ -292,7 +292,7 @@ def reseal_gold(sealed_sha256: str) -> str | None:
     sealed = sealed_gold(sealed_sha256)
     if sealed_for(sealed) == key_id(public_key()):
         return None
-    return store_sealed_gold(seal([unseal(sealed)]))
+    return store_gold(unseal(sealed))
 
 
 def can_open_gold() -> bool:

@@ -14,9 +14,9 @@ from portal.actions.gold import (
     score_after_commit,
     upload_gold,
 )
-from portal.evaluation.gold import Versions, adopt
+from portal.evaluation.gold import Versions, adopt, opened
 from portal.models import GoldStandard, SharedTask, Track
-from portal.storage import can_open_gold, open_gold, store_gold
+from portal.storage import can_open_gold, store_gold
 from scoring import Definition
 from scoring.definition.files import Files
 from scoring.gold.check import check_gold
@@ -90,9 +90,9 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, files:
         upload_gold.record(None, track, at, **audit_words(upload))
         return versions.newest
     if versions.newest is not None:
-        if _holds(versions.imported, content):
+        if opened(versions.imported) == content:
             return versions.newest
-        if _holds(versions.newest, content):
+        if opened(versions.newest) == content:
             GoldStandard.objects.filter(pk=versions.newest.pk).update(is_imported=True)
             return versions.newest
         if versions.have_parted:
@@ -101,10 +101,6 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, files:
     gold = adopt(track, split, store_gold(content), at, None, counts, is_imported=True)
     score_after_commit(track, split)
     return gold
-
-
-def _holds(gold: GoldStandard | None, content: bytes) -> bool:
-    return gold is not None and open_gold(gold.sealed_sha256) == content
 
 
 def _changed_twice(track: Track, split: str, versions: Versions) -> ActionError:

@@ -45,8 +45,8 @@ def is_to_be_kept(board: Board, at: datetime) -> bool:
         return False  # scores from an older scorer are not compared again
     same = {"gold": board.gold, "scorer": board.scorer, "content__rank_by": board.track.definition.rank_by}
     kept = ReleasedBoard.objects.filter(track=board.track_id, phase=phase, **same)
-    waiting = Run.objects.scorable().filter(track=board.track_id, phase=phase)
-    return not kept.exists() and not waiting.filter(state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
+    waiting = Run.objects.scorable().unfinished().filter(track=board.track_id, phase=phase)
+    return not kept.exists() and not waiting.exists()
 
 
 def compare_board(board: Board, at: datetime) -> None:

@@ -79,8 +79,8 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
     try:
         definition = upload.track.shared_task.definition
         content = open_gold(upload.sealed_sha256)  # the child has no keys
-        known = _opened(versions.newest)
-        imported = _opened(versions.imported if upload.is_imported else None)
+        known = opened(versions.newest)
+        imported = opened(versions.imported if upload.is_imported else None)
         if (files := definition.track(upload.track.slug, upload.split).files) is not None and not upload.is_imported:
             content = _completed(upload, token, files, content, known)
         arguments = (definition, upload.track.slug, upload.split, content, known, imported)
@@ -176,7 +176,8 @@ def _runs(track: Track, split: str) -> Any:
     return Run.objects.filter(track=track, phase__in=phases)
 
 
-def _opened(gold: GoldStandard | None) -> bytes | None:
+def opened(gold: GoldStandard | None) -> bytes | None:
+    """Return the gold's content. This needs the worker's key."""
     return open_gold(gold.sealed_sha256) if gold else None
 
 

@@ -8,7 +8,6 @@ from portal.models import OutgoingMail, Run, SharedTask, Submission, User
 
 ALERT_LINES = 20
 SCORES_AWAITED = timedelta(seconds=60)  # if runs are scored within this time, one email reports both results
-_UNFINISHED = {Run.State.RECEIVED, Run.State.SCORING}
 
 
 def notify_checked(submission: Submission, ok: bool, at: datetime) -> None:
@@ -49,7 +48,7 @@ def notify_if_scored(run: Run, at: datetime) -> None:
         return
     submission = Submission.objects.select_related("sent_by").get(pk=run.submission_id)
     states = set(submission.runs.values_list("state", flat=True))
-    if Run.State.SCORED in states and not states & _UNFINISHED:
+    if Run.State.SCORED in states and states.isdisjoint(Run.UNFINISHED):
         _notify_after_check(submission, OutgoingMail.Kind.RUNS_SCORED, at)
 
 

@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from portal.evaluation.child import Child
 from portal.evaluation.confined.task_folder import PIECE, TaskFolder
 from portal.evaluation.errors import HostError, description
+from portal.evaluation.gold import Versions, opened
 from portal.evaluation.limits import HINT_SECONDS, PUSH_CHILD_SECONDS, RETRY_SECONDS, SWEEP_BATCH
 from portal.evaluation.notices import alert
 from portal.evaluation.record import Problems
@@ -24,8 +25,7 @@ from portal.models import GoldStandard, Run, SharedTask, Submission, TaskPush
 from portal.models.push import KEPT, WAITS
 from portal.models.task import definition_name
 from portal.objects.interface import gold_objects
-from portal.sealing import seal
-from portal.storage import forget_unused, open_gold, store_sealed_gold, stored_name
+from portal.storage import forget_unused, open_gold, store_gold, stored_name
 from scoring import Definition, Problem, load_definition
 from scoring.definition.archive import DEFINITION
 
@@ -268,19 +268,14 @@ def _sealed(child: Child, judged: dict[str, Any], versions: QuerySet[GoldStandar
     """Compare and seal a gold standard. If it was also changed on the website, report a problem."""
     content = b"".join(_content(child, judged["name"], judged["size"]))
     of_split = versions.filter(track__slug=judged["track"], split=judged["split"]).order_by("-version")
-    newest, imported = of_split.first(), of_split.filter(is_imported=True).first()
-    is_folders, is_known = _holds(imported, content), _holds(newest, content)
-    has_parted = newest is not None and (imported is None or imported.sealed_sha256 != newest.sealed_sha256)
-    if has_parted and not (is_folders or is_known):
-        problems.append(_changed_twice(judged["name"], newest.version if newest else 0))
-    counts = tuple(judged["counts"]) if judged["counts"] else None
+    kept = Versions(of_split.first(), of_split.filter(is_imported=True).first())
+    is_folders, is_known = opened(kept.imported) == content, opened(kept.newest) == content
     is_new = not (is_folders or is_known)
-    stored = store_sealed_gold(seal([content])) if is_new else ""
+    if is_new and kept.newest is not None and kept.have_parted:
+        problems.append(_changed_twice(judged["name"], kept.newest.version))
+    counts = tuple(judged["counts"]) if judged["counts"] else None
+    stored = store_gold(content) if is_new else ""
     return PushedGold(judged["track"], judged["split"], stored, counts, is_folders, is_known)
-
-
-def _holds(gold: GoldStandard | None, content: bytes) -> bool:
-    return gold is not None and open_gold(gold.sealed_sha256) == content
 
 
 def _changed_twice(name: str, version: int) -> dict[str, Any]:

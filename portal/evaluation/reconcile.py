@@ -21,7 +21,7 @@ from scoring import DefinitionError
 from scoring import __version__ as scorer_version
 
 STUCK = timedelta(seconds=20 * LEASE_SECONDS)  # by then, the sweep would have found it many times
-_COUNTED = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
+_COUNTED = (*Run.UNFINISHED, Run.State.SCORED)
 _FITTING = {  # state of an upload → allowed states of its runs
     Submission.State.RECEIVED: {Run.State.RECEIVED},
     Submission.State.CHECKING: {Run.State.RECEIVED},

@@ -13,7 +13,7 @@ from portal.models import AuditEntry, Board, Run, SharedTask
 from portal.models.run import RunQuerySet
 from scoring import __version__ as scorer_version
 
-_SCORED_OR_WAITING = (Run.State.RECEIVED, Run.State.SCORING, Run.State.SCORED)
+_SCORED_OR_WAITING = (*Run.UNFINISHED, Run.State.SCORED)
 
 
 def ask_again(runs: RunQuerySet) -> int:

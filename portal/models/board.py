@@ -188,7 +188,7 @@ class Board(models.Model):
         """Return whether any run with a score on this board is waiting for a new score."""
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         runs = Run.objects.filter(track=self.track_id, phase=self.phase_id)
-        return runs.filter(Exists(shown), state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
+        return runs.unfinished().filter(Exists(shown)).exists()
 
 
 class BoardChange(models.Model):

@@ -1,7 +1,7 @@
 """Phases: when they accept runs (deadlines and extra time), and when their scores are public (the embargo)."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 from django.conf import settings
@@ -159,6 +159,10 @@ class Phase(models.Model):
             return None
         mine = (extra_time.until for extra_time in self.extra_times.all() if extra_time.team_id in (None, team_id))
         return max([self.closes, *mine])
+
+    def closing_order(self, team_id: int | None) -> tuple[datetime, float]:
+        """Return a sort key: first the phase that closes first, or of several, the one that opened last."""
+        return self.closes_for(team_id) or datetime.max.replace(tzinfo=UTC), -self.opens.timestamp()
 
     def is_open(self, at: datetime, team_id: int | None = None) -> bool:
         """Return whether the phase accepts the team's runs. This is the same rule as `Phase.objects.open`."""

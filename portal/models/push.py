@@ -32,7 +32,7 @@ class TaskPushQuerySet(LeaseQuerySet["TaskPush"]):
 
     def unfinished(self) -> Self:
         """Select pushes that are waiting for a worker."""
-        return self.filter(state__in=(TaskPush.State.RECEIVED, TaskPush.State.CHECKING))
+        return self.filter(state__in=TaskPush.UNFINISHED)
 
     def without_task(self) -> Self:
         """Select pushes that no task needs anymore: they can never be applied, or their draft was deleted."""
@@ -51,6 +51,8 @@ class TaskPush(Leased):
         EXPIRED = "expired", _("expired")  # not applied in time
         APPLIED = "applied", _("applied")
         FAILED = "failed", _("failed on our side")
+
+    UNFINISHED = (State.RECEIVED, State.CHECKING)
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     shared_task = models.ForeignKey(SharedTask, on_delete=models.SET_NULL, null=True, related_name="pushes")
@@ -94,4 +96,4 @@ class TaskPush(Leased):
     @property
     def is_finished(self) -> bool:
         """Whether the push's state changes only if an organizer acts."""
-        return self.state not in (self.State.RECEIVED, self.State.CHECKING)
+        return self.state not in self.UNFINISHED

@@ -44,7 +44,7 @@ class SubmissionQuerySet(LeaseQuerySet["Submission"]):
 
     def unchecked(self) -> Self:
         """Select uploads that have not been checked yet."""
-        return self.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
+        return self.filter(state__in=Submission.UNCHECKED)
 
     def counting(self, team: Team, phase: Phase) -> Self:
         """Select the team's uploads that count in this phase."""
@@ -72,6 +72,8 @@ class Submission(Evaluated):
         ACCEPTED = "accepted", _("accepted")
         REJECTED = "rejected", _("rejected")
         FAILED = "failed", _("failed on our side")
+
+    UNCHECKED = (State.RECEIVED, State.CHECKING)
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     shared_task = models.ForeignKey(SharedTask, on_delete=models.PROTECT, related_name="submissions")
@@ -125,8 +127,11 @@ class RunQuerySet(LeaseQuerySet["Run"]):
 
     def pending(self, track_id: int, phase_id: int) -> Self:
         """Select runs of the track and phase that are waiting to be scored."""
-        states = (Run.State.RECEIVED, Run.State.SCORING)
-        return self.filter(track=track_id, phase=phase_id, withdrawn_at__isnull=True, state__in=states)
+        return self.unfinished().filter(track=track_id, phase=phase_id, withdrawn_at__isnull=True)
+
+    def unfinished(self) -> Self:
+        """Select runs that have not been scored, rejected or given up."""
+        return self.filter(state__in=Run.UNFINISHED)
 
     def holding_numbers(self, team: Team, phase: Phase) -> Self:
         """Select the team's runs whose numbers cannot be used again in this phase.
@@ -191,6 +196,7 @@ class Run(Evaluated, Described):
         REJECTED = "rejected", _("rejected")
         FAILED = "failed", _("failed on our side")
 
+    UNFINISHED = (State.RECEIVED, State.SCORING)
     NOT_COUNTED = (State.REJECTED, State.FAILED)  # they hold no number, slot or quota, and are never official
 
     class Kind(models.TextChoices):

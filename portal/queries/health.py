@@ -132,8 +132,8 @@ def backlogs(at: datetime) -> list[Backlog]:
 
     Runs that have no gold standard are not counted as waiting.
     """
-    submissions = Submission.objects.filter(state__in=(Submission.State.RECEIVED, Submission.State.CHECKING))
-    runs = Run.objects.scorable().filter(state__in=(Run.State.RECEIVED, Run.State.SCORING), team__isnull=False)
+    submissions = Submission.objects.unchecked()
+    runs = Run.objects.scorable().unfinished().filter(team__isnull=False)
     mails = OutgoingMail.objects.filter(state=OutgoingMail.State.QUEUED)
     return [
         _backlog("check", submissions, "received_at", at),

@@ -1,7 +1,7 @@
 """The home page: shared tasks grouped by what a reader can do now, and the reader's next step."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
@@ -14,7 +14,6 @@ from portal.models.task import SharedTaskQuerySet
 
 PAGE_SIZE = 10
 OPEN, UPCOMING, ENDED = range(3)
-_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ def deciding_phase(phases: list[Phase], at: datetime) -> tuple[int, Phase | None
     """Return the task's state (`OPEN`, `UPCOMING` or `ENDED`) and the phase for its `TaskLine`."""
     running = [phase for phase in phases if phase.is_open(at)]
     if running:
-        return OPEN, min(running, key=lambda phase: (phase.closes_for(None) or _NEVER, -phase.opens.timestamp()))
+        return OPEN, min(running, key=lambda phase: phase.closing_order(None))
     ahead = [phase for phase in phases if phase.opens > at]
     if ahead:
         return UPCOMING, min(ahead, key=attrgetter("opens"))

@@ -15,8 +15,6 @@ from django.db.models import Q, QuerySet
 from portal.models import Board, Evaluation, Run, Submission, Viewer
 from scoring.analysis.ladder import ladder
 
-_UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
-
 
 @dataclass(frozen=True, slots=True)
 class LadderStep:
@@ -44,7 +42,7 @@ class _Sent(NamedTuple):
 
     @property
     def is_awaited(self) -> bool:
-        return self.evaluation is None and self.state in _UNFINISHED
+        return self.evaluation is None and self.state in Run.UNFINISHED
 
     @property
     def owners(self) -> tuple[tuple[str, int | UUID | None], ...]:

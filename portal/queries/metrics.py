@@ -34,9 +34,9 @@ _BOUNDS = BOUNDS | {ANSWERED: ANSWERED_SECONDS}
 _STATUSES = ("2xx", "3xx", "4xx", "5xx")
 _REGULAR = (Reading.BACKUP, Reading.RESTORE, Reading.RECONCILE)
 # Few rows are in these states at any time. Uploads and runs in other states are counted by `portal.queries.counters`.
-_SUBMISSIONS = (Submission.State.RECEIVED, Submission.State.CHECKING, Submission.State.FAILED)
-_RUNS = (Run.State.RECEIVED, Run.State.SCORING, Run.State.FAILED)
-_PUSHES = (TaskPush.State.RECEIVED, TaskPush.State.CHECKING, TaskPush.State.FAILED)
+_SUBMISSIONS = (*Submission.UNCHECKED, Submission.State.FAILED)
+_RUNS = (*Run.UNFINISHED, Run.State.FAILED)
+_PUSHES = (*TaskPush.UNFINISHED, TaskPush.State.FAILED)
 _MAILS = (OutgoingMail.State.QUEUED, OutgoingMail.State.FAILED)
 
 

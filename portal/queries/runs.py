@@ -18,8 +18,6 @@ from portal.queries.official import OfficialRun, official_runs
 from portal.queries.quota import TrackLimits, remaining
 from portal.queries.task_folder import home_command, items_option
 
-UNFINISHED = (Run.State.RECEIVED, Run.State.SCORING)
-
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
@@ -37,7 +35,7 @@ class RunLine:
 
     @property
     def is_finished(self) -> bool:
-        return self.state not in UNFINISHED
+        return self.state not in Run.UNFINISHED
 
     @property
     def ranking_score(self) -> Score | None:
@@ -141,7 +139,7 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
     lines = run_lines(Run.objects.filter(submission=submission).order_by("track__position", "number"), viewer, at)
     problems = [*submission.problems, *(problem for line in lines for problem in line.run.problems)]
     severities = Counter(problem["severity"] for problem in problems)
-    is_checked = submission.state not in (Submission.State.RECEIVED, Submission.State.CHECKING)
+    is_checked = submission.state not in Submission.UNCHECKED
     tracks = {line.run.track_id for line in lines}
     limits = remaining(submission.team, viewer, submission.phase, at)
     return SubmissionView(

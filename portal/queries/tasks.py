@@ -1,7 +1,7 @@
 """A shared task and the header of its pages. Every upload reads these rows, too, so their SQL is prepared."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 
 from django.db.models import QuerySet
@@ -9,8 +9,6 @@ from django.db.models import QuerySet
 from portal.models import ExtraTime, Membership, Phase, SharedTask, Team, Track, Viewer
 from portal.models.clock import database_clock
 from portal.models.prepared import PreparedQuery, set_related
-
-_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ def task_page(shared_task: SharedTask, user: Viewer, at: datetime) -> TaskPage:
     team = membership.team if membership else None
     team_id = team.pk if team else None
     open_phases = [phase for phase in phases if phase.is_open(at, team_id)]
-    open_phases.sort(key=lambda phase: (phase.closes_for(team_id) or _NEVER, -phase.opens.timestamp()))
+    open_phases.sort(key=lambda phase: phase.closing_order(team_id))
     current = next(iter(open_phases), None)
     return TaskPage(
         shared_task=shared_task,

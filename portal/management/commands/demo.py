@@ -225,7 +225,7 @@ def _wait(processes: Processes, condition: Callable[[], bool]) -> None:
 
 
 def _has_work() -> bool:
-    return Run.objects.scorable().filter(state__in=(Run.State.RECEIVED, Run.State.SCORING)).exists()
+    return Run.objects.scorable().unfinished().exists()
 
 
 def _answers(port: int) -> bool:
