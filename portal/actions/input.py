@@ -33,6 +33,21 @@ NOT_VALID = Invalid.declare("not_valid", _("%(label)s: %(reason)s"))
 NO_ZONE = _("Add the time zone, for example Z for UTC.")
 OUT_OF_RANGE = _("Enter a time between the years 2000 and 2199.")
 
+AT_LEAST = _("Enter at least %(limit)s.")
+AT_MOST = _("Enter at most %(limit)s.")
+REASONS = {
+    "bool": _("Enter true or false."),
+    "date": _("Enter a date or time such as 2027-05-01T12:00:00Z."),
+    "dict": _("Send a JSON object."),
+    "extra_forbidden": _("This field is unknown. Remove it."),
+    "float": _("Enter a number."),
+    "int": _("Enter a whole number."),
+    "list": _("Send a list."),
+    "string_type": _("Enter text."),
+    "uuid": _("Enter an id such as 2a6e8c04-d7b1-4593-9f20-e1c3b5a79d86."),
+}
+"""Reasons by the start of the names of pydantic's errors. All others keep pydantic's text."""
+
 INPUT_ERRORS = (TOO_LONG, REQUIRED, NOT_TEXT, NOT_A_CHOICE, NOT_VALID)
 
 
@@ -126,5 +141,10 @@ def problem_of(found: Any, label: str) -> Any:
             return NOT_A_CHOICE(label=label, choices=context["expected"])
         case "model_type" | "model_attributes_type":
             return NOT_VALID(label=label, reason=_("Send a JSON object."))
-        case _:
-            return NOT_VALID(label=label, reason=found["msg"])
+        case "greater_than_equal":
+            return NOT_VALID(label=label, reason=AT_LEAST % {"limit": context["ge"]})
+        case "less_than_equal":
+            return NOT_VALID(label=label, reason=AT_MOST % {"limit": context["le"]})
+        case kind:
+            known = next((reason for start, reason in REASONS.items() if kind.startswith(start)), None)
+            return NOT_VALID(label=label, reason=known or found["msg"])

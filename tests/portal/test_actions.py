@@ -9,6 +9,7 @@ import pytest
 from django import forms
 from django.contrib.auth.models import AnonymousUser
 
+from portal.actions.access_tokens import create_token
 from portal.actions.action import ACTIONS, Act, action
 from portal.actions.announcements import publish_announcement
 from portal.actions.errors import ActionError, Conflict
@@ -56,6 +57,24 @@ def test_every_problem_of_an_input_is_reported_with_its_limit(tiny, organizer):
     }
     assert caught.value.message == "Title has 121 characters. Use at most 120. Text is required."
     assert not Announcement.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"days": "soon"}, "Days until the token expires: Enter a whole number."),
+        ({"days": 366}, "Days until the token expires: Enter at most 365."),
+        ({"days": 0}, "Days until the token expires: Enter at least 1."),
+        ({"days": 1, "name": 7}, "Name: Enter text."),
+        ({"days": 1, "color": "red"}, "Color: This field is unknown. Remove it."),
+        ({"days": 1, "scope": "all"}, "Scope must be one of: 'read', 'submit' or 'organize'."),
+    ],
+)
+def test_values_of_other_types_are_reported_in_our_words(db, given, said):
+    user = person("Cleo")
+    with pytest.raises(InvalidInput) as caught:
+        create_token(user, user, EVALUATION, **{"name": "CI", "scope": "read"} | given)
+    assert caught.value.message == said
 
 
 @pytest.mark.parametrize("text", ["a\0b", "a\ud800b", "a\x07b", "a\x1bb", "a\x85b"])
