@@ -241,32 +241,27 @@ def micro_and_macro(
     def micro(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
         return Contributions(counts(comparison, spec, spec.part), measure)
 
+    metric = partial(Metric, source=source, kinds=ENTITIES, needs_texts=needs_texts)
     return (
-        Metric(
+        metric(
             name=name,
             title=title,
             short=short,
             formula=formula,
-            source=source,
             compute=Sums(micro),
             example=example,
-            kinds=ENTITIES,
             part=Part.TYPE,
             options=options,
-            needs_texts=needs_texts,
         ),
-        Metric(
+        metric(
             name=f"{name}_macro",
             title=f"{title}, macro",
             short=f"Macro {short}",
             formula=f"mean of {name} over the types in the gold (by default), in the gold or run (`over: seen`, as in "
             "seqeval), or in `classes` (`over: declared`); an undefined value counts as 0",
-            source=source,
             compute=_macro(counts, measure),
             example=macro_example,
-            kinds=ENTITIES,
             options={**OVER, **options},
-            needs_texts=needs_texts,
         ),
     )
 

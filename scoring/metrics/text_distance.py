@@ -4,6 +4,7 @@ If there are several references, the one with the smallest share of edits counts
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -72,54 +73,43 @@ def _levenshtein(comparison: TextComparison, spec: MetricSpec) -> Numbers:
     return np.array([min(distance(output, text) for text in texts) for output, texts in pairs], np.float64)
 
 
-def _rate(name: str, title: str, short: str, what: str, share: Share, example: Example, peer: str) -> Metric:
-    return Metric(
-        name=name,
-        title=title,
-        short=short,
-        formula=f"Σ inserted, deleted and replaced {what} / Σ {what} in the references; can exceed 1",
-        source=f"Levenshtein (1966); jiwer, {peer}, for one reference",
-        compute=share,
-        example=example,
-        kinds=TEXTS,
-        options=_CASE,
-        higher_is_better=False,
-        high=None,
-    )
-
+_RATE = "Σ inserted, deleted and replaced {0} / Σ {0} in the references; can exceed 1"
+_metric = partial(Metric, kinds=TEXTS, higher_is_better=False, high=None)
 
 METRICS = (
-    _rate(
-        "wer",
-        "Word error rate",
-        "WER",
-        "words",
-        _word_errors,
-        Example(
+    _metric(
+        name="wer",
+        title="Word error rate",
+        short="WER",
+        formula=_RATE.format("words"),
+        source="Levenshtein (1966); jiwer, wer, for one reference",
+        compute=_word_errors,
+        example=Example(
             kind="texts",
             gold={"1": "the cat sat", "2": "on the mat"},
             run={"1": "the dog sat down", "2": "on the mat"},
             value=1 / 3,
             why="in item 1, one word is replaced and one is inserted: (2 + 0) / (3 + 3)",
         ),
-        "wer",
+        options=_CASE,
     ),
-    _rate(
-        "cer",
-        "Character error rate",
-        "CER",
-        "characters",
-        _character_errors,
-        Example(
+    _metric(
+        name="cer",
+        title="Character error rate",
+        short="CER",
+        formula=_RATE.format("characters"),
+        source="Levenshtein (1966); jiwer, cer, for one reference",
+        compute=_character_errors,
+        example=Example(
             kind="texts",
             gold={"1": "abcd", "2": "xy"},
             run={"1": "abd", "2": "xz"},
             value=1 / 3,
             why="a character is missing in item 1 and another is replaced in item 2: (1 + 1) / (4 + 2)",
         ),
-        "cer",
+        options=_CASE,
     ),
-    Metric(
+    _metric(
         name="edit_distance",
         title="Edit distance",
         short="Edits",
@@ -135,9 +125,6 @@ METRICS = (
             value=2.0,
             why="sitting is 3 edits away from kitten, and cup is 1 edit away from cut: (3 + 1) / 2",
         ),
-        kinds=TEXTS,
         options=_SCALE,
-        higher_is_better=False,
-        high=None,
     ),
 )
