@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.answers import gathered
+
 _WORD = re.compile(r"\b\w\w+\b")  # scikit-learn's default, which ignores one-letter words
 
 
@@ -23,11 +25,8 @@ class SparseRows:
 
     def __getitem__(self, chosen: NDArray[np.int64]) -> "SparseRows":
         """Return the chosen rows, in the given order."""
-        starts = np.searchsorted(self.rows, np.arange(self.shape[0] + 1))
-        sizes = np.diff(starts)[chosen]
-        first = np.repeat(starts[:-1][chosen] - np.cumsum(sizes) + sizes, sizes)
-        places = first + np.arange(sizes.sum())
-        rows = np.repeat(np.arange(len(chosen)), sizes)
+        places, starts = gathered(np.searchsorted(self.rows, np.arange(self.shape[0] + 1)), chosen)
+        rows = np.repeat(np.arange(len(chosen)), np.diff(starts))
         return SparseRows(rows, self.columns[places], self.values[places], (len(chosen), self.shape[1]))
 
     def __matmul__(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:

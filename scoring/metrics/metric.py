@@ -78,8 +78,8 @@ def mean_of(values: Numbers) -> Contributions:
 
 def share_of(parts: NDArray[Any], wholes: NDArray[Any]) -> Contributions:
     """Return the contributions to a metric that is Σ parts / Σ wholes, both (items,). It is undefined if both are 0."""
-    sums_of = np.column_stack([parts, wholes]).astype(np.float64)
-    return Contributions(sums_of, lambda sums: ratios(sums[..., 0], sums[..., 1]))
+    both = np.column_stack([parts, wholes]).astype(np.float64)
+    return Contributions(both, lambda sums: ratios(sums[..., 0], sums[..., 1]))
 
 
 @dataclass(frozen=True, slots=True)
