@@ -111,14 +111,14 @@ def _average_precision(comparison: MatrixComparison, name: str) -> float | None:
     return None if curve is None else float((np.diff(curve.x) * curve.y[1:]).sum())
 
 
-Area = Callable[[MatrixComparison, str], float | None]
+def mean_over_classes(
+    area: Callable[[MatrixComparison, MetricSpec, str], float | None],
+) -> Callable[[MatrixComparison, MetricSpec], float | None]:
+    """Return a function that computes the mean of the defined areas of all classes, or the area of the given class."""
 
-
-def _mean_of(area: Area) -> Callable[[MatrixComparison, MetricSpec], float | None]:
     def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
         names = [spec.part] if spec.part else comparison.gold.matrix.columns
-        values = [area(comparison, name) for name in names]
-        defined = [value for value in values if value is not None]
+        defined = [value for name in names if (value := area(comparison, spec, name)) is not None]
         return sum(defined) / len(defined) if defined else None
 
     return compute
@@ -137,7 +137,7 @@ METRICS = (
         formula="P(weight of a positive item > weight of a negative item) + P(equal) / 2; mean over all classes if "
         "no class is given; undefined if the gold lacks positive or negative items",
         source="Fawcett (2006), An introduction to ROC analysis; scikit-learn, roc_auc_score",
-        compute=_mean_of(area_under_roc),
+        compute=mean_over_classes(lambda comparison, _, name: area_under_roc(comparison, name)),
         example=_example(
             value=0.75,
             why="three of the four pairs of a positive and a negative item are in the correct order",
@@ -151,7 +151,7 @@ METRICS = (
         formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; mean over all classes if no "
         "class is given; undefined if the gold has no positive items",
         source="scikit-learn, average_precision_score",
-        compute=_mean_of(_average_precision),
+        compute=mean_over_classes(lambda comparison, _, name: _average_precision(comparison, name)),
         example=_example(
             value=(1 + 2 / 3) / 2, why="the positive items are the first and the third: (1/1 + 2/3) / 2", part="yes"
         ),

@@ -6,11 +6,10 @@ The group is a slice, and the background is all other items. The area within the
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.curves import area_under_roc
+from scoring.metrics.curves import area_under_roc, mean_over_classes
 from scoring.metrics.metric import SOFT, TABLE, Example, Metric, Part
 from scoring.metrics.slices import in_slice
 
@@ -18,26 +17,18 @@ from scoring.metrics.slices import in_slice
 def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], float | None]:
     """Return a function for the AUC on positive group items and negative background items, or vice versa."""
 
-    def compute(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-        gold = comparison.gold
+    @mean_over_classes
+    def area(comparison: MatrixComparison, spec: MetricSpec, name: str) -> float | None:
+        gold, at = comparison.gold, comparison.position(name)
+        if at >= len(gold.tree.classes):
+            return None
         in_group = np.zeros(len(gold), bool)
         if spec.where is not None:
             in_group[in_slice(gold, spec.where)] = True
-        names = [spec.part] if spec.part else gold.matrix.columns
-        areas = [_of_class(comparison, name, in_group == group_is_positive) for name in names]
-        defined = [area for area in areas if area is not None]
-        return sum(defined) / len(defined) if defined else None
+        rows = np.flatnonzero((gold.values[:, at] > 0.5) == (in_group == group_is_positive))
+        return area_under_roc(comparison.select(rows, gold.select(rows)), name)
 
-    return compute
-
-
-def _of_class(comparison: MatrixComparison, name: str, has_positives: NDArray[np.bool_]) -> float | None:
-    """Return the AUC on positive items where `has_positives` (items,) is True, and negative items elsewhere."""
-    gold, at = comparison.gold, comparison.position(name)
-    if at >= len(gold.tree.classes):
-        return None
-    rows = np.flatnonzero((gold.values[:, at] > 0.5) == has_positives)
-    return area_under_roc(comparison.select(rows, gold.select(rows)), name)
+    return area
 
 
 _GOLD = {"1": "toxic 1", "2": "toxic 0", "3": "toxic 1", "4": "toxic 0", "5": "toxic 0"}
