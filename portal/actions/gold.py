@@ -11,7 +11,7 @@ from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
 from portal.actions.input import SealedPieces, column, passes
 from portal.actions.roles import ORGANIZERS
-from portal.evaluation.gold import adopt, runs_to_score
+from portal.evaluation.gold import add_version, audit_details, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import BoardChange, GoldStandard, GoldUpload, Track, User
@@ -52,12 +52,17 @@ def _lost_the_race(_act: Act, _target: GoldUpload, **_input: str) -> GoldStandar
     raise STALE()
 
 
-@action(who=ORGANIZERS, errors=[NOT_READY, STALE], locks=True, on_race=_lost_the_race)
+@action(
+    who=ORGANIZERS,
+    says=_("applied a gold standard"),
+    errors=[NOT_READY, STALE],
+    locks=True,
+    on_race=_lost_the_race,
+)
 def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
     """Make a previewed gold standard the newest version. All runs are scored again with it.
 
-    Public leaderboards show the new scores once all runs have them, together with `note`, which everyone can read. The
-    new version has its own audit entry.
+    Public leaderboards show the new scores once all runs have them, together with `note`, which everyone can read.
     """
     if upload.state != GoldUpload.State.READY:
         raise NOT_READY()
@@ -69,7 +74,8 @@ def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
     same = GoldStandard.objects.filter(track=track, split=split, sealed_sha256=upload.sealed_sha256)
     former = same.order_by("version").first()
     detail: dict[str, Any] = {"returned_to": former.version} if former else {}
-    gold = adopt(track, split, upload.sealed_sha256, act.at, act.user, upload.counts, note=note, **detail)
+    gold = add_version(track, split, upload.sealed_sha256, act.at, upload.counts, note=note, applied_by=act.user)
+    act.record(**audit_details(gold), note=note, **detail)
     GoldUpload.objects.filter(pk=upload.pk).update(state=GoldUpload.State.ACCEPTED, gold=gold)
     score_after_commit(track, split)
     return gold

@@ -115,10 +115,25 @@ def adopt(
     counts: tuple[int, int] | None,
     *,
     is_imported: bool = False,
-    note: str = "",
-    **detail: int,
 ) -> GoldStandard:
-    """Make the sealed content the next version. The caller queues `runs_to_score` after the commit.
+    """Make the sealed content the next version. The caller queues `runs_to_score` after the commit."""
+    gold = add_version(track, split, sealed_sha256, at, counts, is_imported=is_imported)
+    AuditEntry.objects.record(actor, "add_gold_standard", track, at, **audit_details(gold))
+    return gold
+
+
+def add_version(
+    track: Track,
+    split: str,
+    sealed_sha256: str,
+    at: datetime,
+    counts: tuple[int, int] | None,
+    *,
+    is_imported: bool = False,
+    note: str = "",
+    applied_by: User | None = None,
+) -> GoldStandard:
+    """Add the next version and request all scores again. The caller writes the audit entry.
 
     Args:
         counts: the number of items in the gold, and the number that runs must have.
@@ -136,13 +151,15 @@ def adopt(
         listed_items=listed_items,
         split_items=split_items,
         note=note,
-        applied_by=actor if note else None,
+        applied_by=applied_by,
     )
-    subject = f"gold {track.slug} {split} version {gold.version}"
-    known = {"sealed_sha256": sealed_sha256, **detail, **({"note": note} if note else {})}
-    AuditEntry.objects.record(actor, "add_gold_standard", track, at, subject=subject, **known)
     ask_again(_runs(track, split))
     return gold
+
+
+def audit_details(gold: GoldStandard) -> dict[str, str]:
+    subject = f"gold {gold.track.slug} {gold.split} version {gold.version}"
+    return {"subject": subject, "sealed_sha256": gold.sealed_sha256}
 
 
 def runs_to_score(track: Track, split: str) -> list[UUID]:

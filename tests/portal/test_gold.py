@@ -136,8 +136,8 @@ def test_an_upload_becomes_the_newest_version_and_all_is_scored_again(tiny, orga
     work_off(EVALUATION)
     assert [row.scores["accuracy"] for row in board(tiny, POST).rows if row.kind == "team"] == [1.0]
     verbs = set(AuditEntry.objects.filter(actor=organizer).values_list("verb", flat=True))
-    assert verbs == {"upload_gold", "add_gold_standard"}
-    assert AuditEntry.objects.get(actor=organizer, verb="add_gold_standard").detail["note"] == NOTE
+    assert verbs == {"upload_gold", "apply_gold"}
+    assert AuditEntry.objects.get(actor=organizer, verb="apply_gold").detail["note"] == NOTE
 
 
 def test_the_same_gold_again_makes_no_version(tiny, organizer):
@@ -156,7 +156,8 @@ def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, melte
     assert (renewed.version, open_gold(renewed.sealed_sha256)) == (3, open_gold(first.sealed_sha256))
     work_off(EVALUATION)
     assert (board(tiny, POST).gold_version, [row.scores for row in board(tiny, POST).rows]) == (3, before)
-    assert AuditEntry.objects.get(subject="gold one test version 3").detail["returned_to"] == 1
+    entry = AuditEntry.objects.get(subject="gold one test version 3")
+    assert (entry.verb, entry.detail["returned_to"]) == ("apply_gold", 1)
     with pytest.raises(Conflict):
         preview_former_gold(organizer, first, EVALUATION)
     with pytest.raises(NotAllowed):
