@@ -9,7 +9,6 @@ from datetime import datetime
 from stat import S_IFREG
 from typing import Any
 
-from django.core.serializers.json import DjangoJSONEncoder
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from stream_zip import ZIP_64, stream_zip
@@ -123,8 +122,7 @@ def _entries(shared_task: SharedTask, runs: Iterable[Run], at: datetime) -> Iter
         path = path_of(run)
         listed.append(about | {"path": path, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()})
         yield path, run.received_at, S_IFREG | 0o644, ZIP_64, [content]
-    manifest = {"shared_task": shared_task.slug, "made_at": at, "runs": listed}
-    body = json.dumps(manifest, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False).encode()
+    body = export.as_json({"shared_task": shared_task.slug, "made_at": at, "runs": listed})
     yield MANIFEST, at, S_IFREG | 0o644, ZIP_64, [body]
 
 

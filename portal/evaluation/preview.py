@@ -4,7 +4,7 @@
 scores, or None if the run cannot be scored}, "groups", "groups_before": {run: tie group}}]}. All keys are primary keys.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import datetime
 from typing import Any
@@ -21,9 +21,9 @@ from portal.evaluation.limits import COMPARE_JOB_SECONDS, COMPARE_SECONDS, LEASE
 from portal.evaluation.opened_gold import opened_gold
 from portal.evaluation.record import record_error
 from portal.evaluation.score import compute
-from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Phase, Run
+from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Run
 from portal.models.clock import running_from
-from portal.models.official import official_run
+from portal.models.official import official_runs_of_teams
 from portal.storage import stored_file
 
 log = structlog.get_logger("portal.evaluation")
@@ -81,7 +81,7 @@ def _board(upload: GoldUpload, board: Board, renew: Renew) -> dict[str, Any]:
     keys = {key: None if found is None else upload.track.rank_key(found) for key, found in scores.items()}
     official = set(Evaluation.objects.official(*pair).values_list("run", flat=True))
     before = {one.run_id: one.rank_key for one in shown if one.run_id in official}
-    after = {run.pk: keys[run.pk] for run in _official(board.phase, runs.values(), keys)}
+    after = {run.pk: keys[run.pk] for run in official_runs_of_teams(board.phase.official, runs.values(), keys)}
     return {
         "phase": board.phase_id,
         "gold": board.gold_id,
@@ -99,18 +99,6 @@ def _scores(run: Run, upload: GoldUpload) -> dict[str, float | None] | None:
     except ChildError as error:
         log.warning("run not scored in a preview", run=str(run.pk), error=str(error))
         return None
-
-
-def _official(phase: Phase, runs: Iterable[Run], keys: dict[UUID, float | None]) -> list[Run]:
-    """Return each team's official run according to the new scores."""
-    own: dict[int, list[Run]] = {}
-    for run in runs:
-        if run.team_id is not None:
-            own.setdefault(run.team_id, []).append(run)
-    if phase.official == Phase.Official.ALL:
-        return [run for some in own.values() for run in some]
-    found = [official_run(phase.official, some, keys) for some in own.values()]
-    return [run for run in found if run is not None]
 
 
 def _best(keys: dict[UUID, float | None]) -> list[UUID]:

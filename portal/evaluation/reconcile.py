@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 
 from portal.evaluation.errors import ChildError
 from portal.evaluation.limits import LEASE_SECONDS
 from portal.evaluation.score import compute
 from portal.models import AuditEntry, Evaluation, GoldStandard, Quota, Run, SharedTask, Submission
 from portal.models.quota import quota_day, whole_phase
+from portal.models.run import RunQuerySet
 from portal.models.task import definition_name
 from portal.objects.interface import data_objects
 from portal.storage import can_open_gold, file_sha256, folder_sha256, sealed_gold, stored_file
@@ -163,11 +164,11 @@ def _evaluations(shared_task: SharedTask) -> Iterator[Difference]:
 
 def _stuck(shared_task: SharedTask, at: datetime) -> Iterator[Difference]:
     long_ago = Q(received_at__lt=at - STUCK) & (Q(lease_ends__lt=at - STUCK) | Q(lease_ends__isnull=True, attempts=0))
-    for submission in shared_task.submissions.filter(long_ago, state__in=("received", "checking")):
+    for submission in shared_task.submissions.unchecked().filter(long_ago):
         yield Difference(
             "stuck", f"submission {submission.pk}", "no worker has claimed it. Check that beat and workers are running"
         )
-    for run in _runs(shared_task).filter(long_ago, Q(lease_ends__isnull=False), state__in=("received", "scoring")):
+    for run in _runs(shared_task).unfinished().filter(long_ago, lease_ends__isnull=False):
         yield Difference("stuck", f"run {run.pk}", "no worker has claimed it. Check that beat and workers are running")
 
 
@@ -223,5 +224,5 @@ def _bits(scores: dict[str, float | None]) -> dict[str, str | None]:
     return {key: None if value is None else float(value + 0.0).hex() for key, value in scores.items()}
 
 
-def _runs(shared_task: SharedTask) -> QuerySet[Run]:
+def _runs(shared_task: SharedTask) -> RunQuerySet:
     return Run.objects.filter(track__shared_task=shared_task)

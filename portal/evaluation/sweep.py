@@ -32,9 +32,9 @@ def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
     It is marked, so other sweeps within `HINT_SECONDS` skip it. Work that several children or workers died on is
     quarantined.
     """
-    submissions = Submission.objects.due(at).filter(state__in=_states(Submission.State.CHECKING))
-    runs = Run.objects.due(at).filter(state__in=_states(Run.State.SCORING))
-    gold = GoldUpload.objects.due(at).filter(state__in=_states(GoldUpload.State.CHECKING))
+    submissions = Submission.objects.due(at).unchecked()
+    runs = Run.objects.due(at).unfinished()
+    gold = GoldUpload.objects.due(at).filter(state__in=(GoldUpload.State.RECEIVED, GoldUpload.State.CHECKING))
     previews = GoldUpload.objects.due(at).filter(state=GoldUpload.State.PREVIEWING)
     for due in (submissions, runs, gold, previews):
         _give_up(due, at)
@@ -47,10 +47,6 @@ def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
     if Lane.BULK in lanes:
         work = replace(work, others=_hint(scorable.exclude(first), at), previews=_hint(previews, at))
     return work
-
-
-def _states(busy: str) -> tuple[str, str]:
-    return Run.State.RECEIVED, busy
 
 
 def _give_up(due: LeaseQuerySet[Any], at: datetime) -> None:

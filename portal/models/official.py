@@ -1,6 +1,7 @@
 """The rules that determine a team's official run, both for database queries and for runs in memory."""
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -53,6 +54,18 @@ def official_run(rule: str, runs: Collection[Run], rank_keys: Mapping[UUID, floa
         if found:
             return found[0]
     return None
+
+
+def official_runs_of_teams(rule: str, runs: Iterable[Run], rank_keys: Mapping[UUID, float | None]) -> list[Run]:
+    """Return all teams' official runs among eligible runs in one track and phase. Baselines are left out."""
+    own: defaultdict[int, list[Run]] = defaultdict(list)
+    for run in runs:
+        if run.team_id is not None:
+            own[run.team_id].append(run)
+    if rule == Phase.Official.ALL:
+        return [run for some in own.values() for run in some]
+    found = [official_run(rule, some, rank_keys) for some in own.values()]
+    return [run for run in found if run is not None]
 
 
 def official_id(rule: str, rows: QuerySet[Any], key: str, until: datetime | None) -> Combinable:

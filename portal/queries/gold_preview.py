@@ -10,7 +10,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Phase, Run, SharedTask, User
-from portal.models.official import official_run
+from portal.models.official import official_runs_of_teams
 from portal.queries.board_rows import ranked, select
 from portal.queries.choices import Choices
 from portal.queries.slices import Scores
@@ -154,13 +154,7 @@ def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict
     """Return the ranks of the runs that are official according to the new scores, by evaluation."""
     scores = {one.run_id: kept["runs"][str(one.run_id)] for one in shown}
     keys = {run: None if found is None else upload.track.rank_key(found) for run, found in scores.items()}
-    own: dict[int, list[Evaluation]] = {}
-    for one in shown:
-        if one.team_id is not None:
-            own.setdefault(one.team_id, []).append(one)
-    official = []
-    for some in own.values():
-        chosen = official_run(phase.official, [one.run for one in some], keys)
-        official += [one for one in some if phase.official == Phase.Official.ALL or one.run == chosen]
+    chosen = set(official_runs_of_teams(phase.official, [one.run for one in shown], keys))
+    official = [one for one in shown if one.run in chosen]
     official.sort(key=lambda one: (keys[one.run_id] is None, keys[one.run_id] or 0.0, one.run.received_at))
     return ranked([(one.pk, keys[one.run_id]) for one in official], upload.track)
