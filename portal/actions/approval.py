@@ -30,7 +30,7 @@ def decline_team(
 
     The team's runs are removed from all boards that are not released yet. Released boards keep them.
     """
-    _require_state(team, Team.State.PENDING, Team.State.APPROVED)
+    _require_state(team, *Team.ACTIVE)
     _decide(act, team, Team.State.DECLINED, reason, OutgoingMail.Kind.TEAM_DECLINED)
     act.record(reason=reason)
 

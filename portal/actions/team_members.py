@@ -12,7 +12,6 @@ from portal.actions.input import column, passes
 from portal.actions.roles import CAPTAIN, MEMBERS
 from portal.actions.team_mails import queue_mail
 from portal.actions.teams import (
-    ACTIVE,
     TEAM_FULL,
     TEAM_STATE,
     TEAMS_CLOSED,
@@ -58,7 +57,7 @@ def invite_by_mail(
     ],
 ) -> OutgoingMail:
     """Email the team's invitation link to an address. The recipient doesn't need an account yet."""
-    require_state(team, *ACTIVE)
+    require_state(team, *Team.ACTIVE)
     require_open_teams(team.shared_task, act.at)
     require_room(team)
     _require_few_invitations(act, team)
@@ -74,7 +73,7 @@ def leave_team(act: Act, team: Team) -> None:
     If no members remain, the team is withdrawn. Captains must hand over their role first, unless they are the only
     member. When registration has closed, only members of a declined or withdrawn team can leave it.
     """
-    if team.state in ACTIVE and team.shared_task.teams_are_closed(act.at):
+    if team.state in Team.ACTIVE and team.shared_task.teams_are_closed(act.at):
         raise TEAM_IS_FIXED()
     end_membership(act, team)
 
@@ -91,7 +90,7 @@ def end_membership(act: Act, team: Team) -> None:
         raise HAND_OVER_FIRST()
     membership.delete()
     leave_team.record(act.actor, team, act.at)
-    if is_last and team.state in ACTIVE:
+    if is_last and team.state in Team.ACTIVE:
         withdraw(act, team)
         withdraw_team.record(act.actor, team, act.at)
 

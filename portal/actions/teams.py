@@ -19,8 +19,6 @@ from portal.models.team_name import has_invisible_characters, name_key
 
 ANSWER_LENGTH = 1000  # maximum length of an answer to an organizer's question
 
-ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
-
 Answers = Annotated[dict[str, str], Field(title="Answers")]  # answers by question key
 
 TEAM_STATE = Conflict.declare("team_state", _("This is not possible in the team’s current state (%(state)s)."))
@@ -105,7 +103,7 @@ def join_team(
 ) -> Membership:
     """Join the team that has this invitation code."""
     teams = Team.objects.locked()  # the last member may be leaving at the same time
-    team = teams.filter(shared_task=shared_task, invitation_code=code, state__in=ACTIVE).first()
+    team = teams.filter(shared_task=shared_task, invitation_code=code, state__in=Team.ACTIVE).first()
     if team is None:
         raise NO_SUCH_INVITATION()
     membership = Membership.objects.filter(team=team, user=act.user).first()
@@ -123,7 +121,7 @@ def withdraw_team(act: Act, team: Team) -> None:
 
     No other team can use its name.
     """
-    require_state(team, *ACTIVE, Team.State.DECLINED)
+    require_state(team, *Team.ACTIVE, Team.State.DECLINED)
     withdraw(act, team)
     act.record()
 

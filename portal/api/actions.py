@@ -37,7 +37,7 @@ from portal.actions import (
 )
 from portal.actions.action import Action
 from portal.actions.input import Input
-from portal.api.access import find_phase, find_push_of_task, find_run, find_task, find_team, own_team
+from portal.api.access import find_phase, find_push_of_task, find_run, find_task, find_team, own_team, person
 from portal.api.problems import WRONG_MEDIA, Problem
 from portal.api.requests import ApiRequest
 from portal.api.routes import PROBLEMS, operation
@@ -45,7 +45,7 @@ from portal.api.schemas.organizers import GoldUploadAnswer, GoldVersionAnswer, P
 from portal.api.schemas.runs import RunAnswer
 from portal.api.schemas.tasks import AnnouncementAnswer
 from portal.api.schemas.teams import TeamAnswer
-from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team, User
+from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team
 from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, run_view
 from portal.queries.waiting_scores import waiting_scores
@@ -142,9 +142,8 @@ def _gold_version(_request: ApiRequest, gold: GoldStandard) -> GoldVersionAnswer
 
 
 def _gold_upload(request: ApiRequest, upload: GoldUpload) -> GoldUploadAnswer:
-    assert isinstance(request.user, User)
     request.location = reverse("api:gold_upload", args=[upload.shared_task.slug, upload.pk])
-    return GoldUploadAnswer.of(find_preview(upload.shared_task, upload.pk, request.user, request.at))
+    return GoldUploadAnswer.of(find_preview(upload.shared_task, upload.pk, person(request), request.at))
 
 
 def _key(number: int) -> int:

@@ -24,7 +24,7 @@ from portal.api.routes import PROBLEMS, operation
 from portal.api.schemas.organizers import GoldUploadAnswer, PushAnswer
 from portal.api.schemas.runs import SubmissionAnswer, ValidationAnswer
 from portal.api.uploads import FORM_BODY, RAW_BODY, received, sealed
-from portal.models import Run, TaskPush, User
+from portal.models import Run, TaskPush
 from portal.models.clock import database_now
 from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, submission_view
@@ -174,10 +174,8 @@ def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
         at = database_now()
         upload = upload_gold(request.user, found, at, split=split, sealed=pieces)
     request.location = reverse("api:gold_upload", args=[task, upload.pk])
-    assert isinstance(request.user, User)
-    return Status(
-        int(HTTPStatus.ACCEPTED), GoldUploadAnswer.of(find_preview(found.shared_task, upload.pk, request.user, at))
-    )
+    preview = find_preview(found.shared_task, upload.pk, person(request), at)
+    return Status(int(HTTPStatus.ACCEPTED), GoldUploadAnswer.of(preview))
 
 
 @upload("/pushes", push_new_task, person, {202: PushAnswer}, "Organizers", RAW_BODY)

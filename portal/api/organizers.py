@@ -21,7 +21,6 @@ from portal.api.schemas.organizers import (
     PushAnswer,
     WaitingScoresAnswer,
 )
-from portal.models import User
 from portal.queries.gold import GoldLine, gold_lines
 from portal.queries.gold_preview import find_preview
 from portal.queries.teams import team_lines
@@ -54,16 +53,12 @@ def gold(request: ApiRequest, task: str) -> list[GoldAnswer]:
 @read("Organizers", "/tasks/{slug:task}/organize/gold-uploads/{uuid:upload}", GoldUploadAnswer)
 def gold_upload(request: ApiRequest, task: str, upload: UUID) -> GoldUploadAnswer:
     """An uploaded gold file: its state, and what it would change."""
-    found = organized(request, task)
-    assert isinstance(request.user, User)
-    return GoldUploadAnswer.of(find_preview(found, upload, request.user, request.at))
+    return GoldUploadAnswer.of(find_preview(organized(request, task), upload, person(request), request.at))
 
 
 @read("Organizers", "/tasks/{slug:task}/organize/scores", list[WaitingScoresAnswer])
 def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
     """Released leaderboards with new scores, which you can apply."""
-    found = organized(request, task)
-    assert isinstance(request.user, User)
     return [
         WaitingScoresAnswer.read(
             one,
@@ -71,7 +66,7 @@ def new_scores(request: ApiRequest, task: str) -> list[WaitingScoresAnswer]:
             phase=one.board.phase.slug,
             effect=EffectAnswer.model_validate(one.effect) if one.effect else None,
         )
-        for one in waiting_scores(found, request.user, request.at)
+        for one in waiting_scores(organized(request, task), person(request), request.at)
     ]
 
 

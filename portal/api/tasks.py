@@ -35,7 +35,7 @@ from portal.queries.task_folder import folder_zip
 from portal.queries.tasks import TaskPage
 from portal.queries.uploads import upload_to_replace
 from portal.queries.visible import announcements_of
-from portal.web.access import client_address
+from portal.web.access import client_address, own_team
 from portal.web.dataset_lines import DatasetLine, dataset_line
 from portal.web.files import encrypted_response, file_response, no_such_bytes, wanted_range
 
@@ -84,7 +84,7 @@ def task(request: ApiRequest, task: str) -> TaskAnswer:
 def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
     """The phases in order, each with its limits and the URLs of its leaderboards."""
     page = find_page(request, task)
-    team = page.team if page.team is not None and page.team.takes_part else None
+    team = own_team(page)
 
     def answer(one: Any) -> PhaseAnswer:
         limits = remaining(team, request.user, one, request.at) if team else []

@@ -53,10 +53,11 @@ class Team(models.Model):
         DECLINED = "declined", _("declined")
         WITHDRAWN = "withdrawn", _("withdrawn")
 
+    ACTIVE = (State.PENDING, State.APPROVED)
     # The data's access level → the states in which a team has access. `portal.permissions` also checks the signature
     # and the password.
     DATA = {
-        "registered": (State.PENDING, State.APPROVED),
+        "registered": ACTIVE,
         "approved": (State.APPROVED,),
         "password": (State.APPROVED,),
     }

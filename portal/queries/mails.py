@@ -36,7 +36,7 @@ _STATES: Mapping[str, tuple[Team.State, ...]] = {
     OutgoingMail.Kind.DATA_PASSWORD: (Team.State.APPROVED,),
     OutgoingMail.Kind.TEAM_DECLINED: (Team.State.DECLINED,),
     OutgoingMail.Kind.TEAM_WAITING: (Team.State.PENDING,),
-    OutgoingMail.Kind.INVITATION: (Team.State.PENDING, Team.State.APPROVED),
+    OutgoingMail.Kind.INVITATION: Team.ACTIVE,
 }
 _EVERYBODY = AnonymousUser()  # emails may be forwarded, so they show only what everyone may see
 

@@ -13,7 +13,6 @@ from portal.models import ExtraTime, Membership, OutgoingMail, Phase, Run, Share
 RELEASE_IS_NEWS = timedelta(days=7)
 AGREEMENT_IS_NEWS = timedelta(days=30)  # after that, people who got no email are asked at their next upload
 _FIRST, _LAST = timedelta(hours=72), timedelta(hours=24)
-_ACTIVE = (Team.State.PENDING, Team.State.APPROVED)
 
 Kind = OutgoingMail.Kind
 
@@ -97,7 +96,7 @@ def _new_agreements(at: datetime) -> Iterator[Notice]:
         occasion = f"{shared_task.pk} {agreement.version}"
         signed = Signature.objects.filter(shared_task=shared_task, user=OuterRef("user"))
         asked = Membership.objects.filter(
-            Exists(signed), ~Exists(signed.filter(version=agreement.version)), team__state__in=_ACTIVE
+            Exists(signed), ~Exists(signed.filter(version=agreement.version)), team__state__in=Team.ACTIVE
         )
         asked = asked.filter(_not_mailed("user", Kind.AGREEMENT_CHANGED, occasion), shared_task=shared_task)
         for member in asked.filter(user__is_active=True).select_related("user", "team"):

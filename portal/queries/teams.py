@@ -49,7 +49,7 @@ class TeamView:
 
     @property
     def _is_active(self) -> bool:
-        return self.team.state in (Team.State.PENDING, Team.State.APPROVED)
+        return self.team.state in Team.ACTIVE
 
 
 def team_view(team: Team, user: User, at: datetime, *, has_signed: bool) -> TeamView:
