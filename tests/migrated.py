@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from django import get_version
 from django.db import connection, transaction
 from django.db.backends.sqlite3.creation import DatabaseCreation
 from django.db.migrations.loader import MigrationLoader
@@ -24,7 +25,7 @@ from django.test import TransactionTestCase
 @pytest.fixture(scope="session")
 def migrated(pytestconfig: pytest.Config) -> Path:
     """The path of the SQLite database with the current migrations. The first process creates it."""
-    digest = hashlib.sha256(sqlite3.sqlite_version.encode())
+    digest = hashlib.sha256(f"{sqlite3.sqlite_version} {get_version()}".encode())
     for name, migration in sorted(MigrationLoader(None).disk_migrations.items()):
         source = sys.modules[type(migration).__module__].__file__ or ""
         digest.update(repr(name).encode() + Path(source).read_bytes())

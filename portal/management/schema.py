@@ -10,7 +10,7 @@ def migrate() -> None:
     """Bring the database up to date.
 
     An empty SQLite database gets its tables from the models, because running all migrations takes many times longer.
-    The result is the same (`tests/portal/test_migrations.py`). If this is interrupted, the next call continues.
+    The result is the same (`tests/portal/test_demo_tables.py`). If this is interrupted, the next call continues.
     """
     executor = MigrationExecutor(connection)
     if connection.vendor == "sqlite" and not executor.recorder.applied_migrations():

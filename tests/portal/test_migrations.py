@@ -1,13 +1,6 @@
-"""Migrating data from the first release, and the demo's tables, which are created without migrations."""
+"""Migrating data from the first release."""
 
-import os
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.contrib.contenttypes.models import ContentType
@@ -19,7 +12,6 @@ from django.db.models import Model
 from portal.actions.errors import Conflict
 from portal.actions.teams import register_team
 from portal.models import AuditEntry, ExtraTime, GoldStandard, OutgoingMail, Quota, Run, Team
-from tests.conftest import ROOT
 from tests.portal.world import EVALUATION, GOOD, POST, captain, person, send_run, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,41 +82,3 @@ def test_extra_time_in_the_audit_log_has_the_current_name(meltemi: Team) -> None
     assert "revoke_extra_time" in verbs
     names = ContentType.objects.filter(app_label="portal").values_list("model", flat=True)
     assert ("grace" in names, "extratime" in names) == (False, True)
-
-
-DEMO = "import django; django.setup(); from portal.management.schema import migrate; migrate()"
-ROWS = (
-    "SELECT app, name FROM django_migrations",
-    "SELECT app_label, model FROM django_content_type",
-    "SELECT codename, app_label, model FROM auth_permission JOIN django_content_type AS c ON c.id = content_type_id",
-)
-
-
-def migrated(database: Path, *words: str) -> sqlite3.Connection:
-    """Run Python with these arguments and settings for the database, and open the database."""
-    own = {"DJANGO_SETTINGS_MODULE": "portal.settings", "DATABASE_URL": f"sqlite:///{database}"}
-    environment = os.environ | own | {"AGON_STATE": str(database.parent)}
-    subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, check=True)
-    return sqlite3.connect(database)
-
-
-def shape(database: sqlite3.Connection) -> dict[str, Any]:
-    """Return all tables and indexes, without the order of columns, and the rows that migrations create."""
-    parts: dict[str, Any] = {query: sorted(database.execute(query)) for query in ROWS}
-    for kind, name, sql in database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"):
-        body = sql.partition("(")[2].removesuffix(")")
-        parts[f"{kind} {name}"] = sorted(part.strip() for part in body.split(", "))
-    return parts
-
-
-@pytest.mark.slow
-def test_the_demos_tables_are_those_of_the_migrations(tmp_path: Path) -> None:
-    with (
-        closing(migrated(tmp_path / "migrated.sqlite3", "manage.py", "migrate", "-v0")) as migrations,
-        closing(migrated(tmp_path / "demo.sqlite3", "-c", DEMO)) as demo,
-    ):
-        assert shape(demo) == shape(migrations)
-        demo.execute("DELETE FROM django_migrations")  # as if creating the tables had been interrupted
-        demo.commit()
-    with closing(migrated(tmp_path / "demo.sqlite3", "-c", DEMO)) as demo:
-        assert demo.execute("SELECT count(*) FROM django_migrations").fetchone()[0] > 0
