@@ -332,7 +332,7 @@ STORAGES: dict[str, Any] = {
     "data": {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": DATA_ROOT}},
     "gold": {"BACKEND": "portal.objects.folder.Folder", "OPTIONS": {"location": GOLD_ROOT}},
     "staticfiles": {
-        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        "BACKEND": "portal.web.static_files.StaticFiles"
         if STATIC_ROOT
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
