@@ -60,13 +60,14 @@ def read(file: Path, variables: Mapping[str, str], *more: Path) -> Compose:
 
 
 def scaled(compose: Compose, numbers: Mapping[str, int]) -> Compose:
-    """Return the services with copies, as `docker compose up --scale worker=4` starts them: worker, worker-2 …"""
+    """Return the services that `docker compose up --scale worker=4 --scale backup=0` starts: worker, worker-2 …"""
     copies = {
         f"{name}-{number}": replace(compose.services[name], name=f"{name}-{number}")
         for name, count in numbers.items()
         for number in range(2, count + 1)
     }
-    return replace(compose, services=compose.services | copies)
+    kept = {name: service for name, service in compose.services.items() if numbers.get(name, 1)}
+    return replace(compose, services=kept | copies)
 
 
 def _merged(first: Any, second: Any) -> Any:

@@ -244,7 +244,7 @@ class Native:
         while not condition():
             if self._processes[name].poll() not in (None, 0) or time.monotonic() > end:
                 raise NotStarted(f"{name} does not start; its log is {self.log(name)}")
-            time.sleep(0.1)
+            time.sleep(0.25)
 
 
 def variables_of(file: Path) -> dict[str, str]:

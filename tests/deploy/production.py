@@ -125,7 +125,7 @@ def _task_folder(folder: Path) -> Path:
 def production(folder: Path, **scale: int) -> Iterator[Production]:
     """Start all services with the team Meltemi in the shared task `tiny`. At the end, search their files for gold.
 
-    `scale` has the numbers of services that run more than once, such as `worker=4`.
+    `scale` has the numbers of services that run more than once, such as `worker=4`, or not at all, such as `backup=0`.
     """
     task = folder / "tiny"
     with Production(folder, scale) as services:

@@ -27,7 +27,8 @@ def services() -> Iterator[Production]:
         pytest.skip("no nginx is installed")
     if postgres_programs() is None:
         pytest.skip("no PostgreSQL server is installed")
-    with tempfile.TemporaryDirectory(prefix="agon-scale-") as folder, production(Path(folder), worker=4) as services:
+    scale = {"worker": 4, "backup": 0, "mailer": 0}  # without services that the test does not need
+    with tempfile.TemporaryDirectory(prefix="agon-scale-") as folder, production(Path(folder), **scale) as services:
         yield services
 
 
