@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.conftest import NO_DEBOOTSTRAP, NO_NAMESPACES, NO_SHARED, ROOT
-from tests.services import postgres, postgres_programs
+from tests.services import chromium, postgres, postgres_programs
 
 CI = os.environ.get("CI") == "true"
 BIN = Path(sys.executable).parent
@@ -39,7 +39,8 @@ CHECKS = {
     "migrations": [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"],
     "compose file": [BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml"],
 }
-IN_PARALLEL = ("-n", str(min(os.cpu_count() or 1, 4)))
+# A process that has finished its share takes over tests of the others, because some tests take minutes.
+IN_PARALLEL = ("-n", str(min(os.cpu_count() or 1, 4)), "--dist", "worksteal")
 # Suites that start programs and wait for them.
 WITH_PROGRAMS = {
     "SQLite, installations": (
@@ -65,7 +66,7 @@ PROGRAMS = {
     "postgresql": lambda: postgres_programs() is not None,
     "iproute2": lambda: shutil.which("ip") is not None,
     "faketime": lambda: shutil.which("faketime") is not None,
-    "chromium": lambda: shutil.which("chromium") is not None,
+    "chromium-headless-shell": lambda: chromium() is not None,
     "pgbouncer": lambda: shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin") is not None,
     "systemd": lambda: shutil.which("systemd-analyze") is not None,
     "binutils": lambda: shutil.which("strip") is not None,

@@ -92,6 +92,12 @@ class Broker:
         self._folder.mkdir()
 
 
+def chromium() -> str | None:
+    """Return the path of Chromium. Its headless shell comes first: without windows, it needs less CPU time."""
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
 def postgres_programs() -> Path | None:
     """Return the folder with the newest PostgreSQL server's programs, or None. On Debian, it is not on PATH."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))

@@ -1,7 +1,6 @@
 """A complete portal in separate processes, and a real browser."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from portal.management.programs import BEAT, WORKERS, web_command, worker_comman
 from portal.management.valkey import HOST, free_port
 from tests.canary import EYES, mark_gold
 from tests.conftest import ROOT
-from tests.services import PATIENCE, Broker, answers, wait_until
+from tests.services import PATIENCE, Broker, answers, chromium, wait_until
 
 TASKS = ("detests2022", "exist2024")
 # Chromium's sandbox does not work as root. The last flags keep Chromium from contacting its own servers.
@@ -103,8 +102,7 @@ def _keep_open(definition: Path) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    executable = next((path for path in map(shutil.which, names) if path), None)
+    executable = chromium()
     if executable is None:
         pytest.skip("no Chromium is installed")
     expect.set_options(timeout=PATIENCE * 1000)

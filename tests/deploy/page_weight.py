@@ -5,12 +5,12 @@ is resolved to ADDRESS, and its certificate is self-signed.
 """
 
 import json
-import shutil
 import sys
 
 from playwright.sync_api import sync_playwright
 
 from tests.browser.conftest import CHROMIUM_FLAGS
+from tests.services import chromium
 
 
 def main(url: str, host: str, address: str) -> None:
@@ -19,7 +19,7 @@ def main(url: str, host: str, address: str) -> None:
     addresses: dict[str, str] = {}
     flags = [*CHROMIUM_FLAGS, f"--host-resolver-rules=MAP {host} {address}"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=flags)
         page = browser.new_context(ignore_https_errors=True, viewport={"width": 1280, "height": 800}).new_page()
         network = page.context.new_cdp_session(page)
         network.on("Network.requestWillBeSent", lambda one: addresses.update({one["requestId"]: one["request"]["url"]}))
