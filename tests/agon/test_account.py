@@ -167,6 +167,7 @@ def test_a_login_for_one_task(token: str, portal: str, at: Clock) -> None:
     assert client.Portal(portal, given).me().token.task == "tiny"
 
 
+@pytest.mark.slow
 def test_a_login_that_is_denied_or_forgotten(
     token: str, portal: str, at: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

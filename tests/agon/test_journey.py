@@ -74,6 +74,7 @@ def test_the_whole_journey(agon: Typed, portal: str, worker: None, at: Clock, mo
     assert "agon leaderboard tiny/one" in agon.err
 
 
+@pytest.mark.slow
 def test_the_commands_on_the_page_submit_are_right(agon: Typed, team: Team, worker: None) -> None:
     browser = Client()
     browser.force_login(captain(team))
@@ -90,6 +91,7 @@ def test_the_commands_on_the_page_submit_are_right(agon: Typed, team: Team, work
     assert f"{NAME}: scored." in agon.out
 
 
+@pytest.mark.slow
 def test_the_leaderboard_names_its_phase_and_the_others(agon: Typed, team: Team, at: Clock) -> None:
     send_run(team, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -107,6 +109,7 @@ def test_the_leaderboard_names_its_phase_and_the_others(agon: Typed, team: Team,
     assert late in agon.out
 
 
+@pytest.mark.slow
 def test_a_leaderboard_of_an_earlier_date(agon: Typed, team: Team, at: Clock) -> None:
     send_run(team, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -121,6 +124,7 @@ def test_a_leaderboard_of_an_earlier_date(agon: Typed, team: Team, at: Clock) ->
     assert "20.5.2027 is not a date. Use a date such as 2027-05-20." in agon.err
 
 
+@pytest.mark.slow
 def test_leaderboards_as_csv_and_json(agon: Typed, team: Team, at: Clock) -> None:
     send_run(team, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -132,6 +136,7 @@ def test_leaderboards_as_csv_and_json(agon: Typed, team: Team, at: Clock) -> Non
     assert agon("leaderboard", "tiny/one", "--phase", "evaluation", "--json=rank_by") == '{"rank_by": "accuracy"}\n'
 
 
+@pytest.mark.slow
 def test_the_same_from_python(agon: Typed, portal: str, worker: None, at: Clock) -> None:
     Path(NAME).write_bytes(run_file(GOOD))
     sent = client.submit(NAME, wait=60)

@@ -59,6 +59,7 @@ def test_a_task_that_resembles_no_other_is_not_guessed(agon: Typed) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_hidden_task_is_never_suggested(agon: Typed, gated: SharedTask) -> None:
     agon("files", "gatd", expect=1)
     assert "Did you mean gated?" in agon.err
@@ -127,6 +128,7 @@ def test_a_file_that_does_not_exist_is_answered_with_those_that_do(agon: Typed) 
         client.load("tinny", "training")
 
 
+@pytest.mark.slow
 def test_a_question_without_an_answer_is_named_with_its_key(agon: Typed, gated: SharedTask) -> None:
     create = ("team", "create", "Sirocco", "-t", "gated")
     agon(*create, expect=1)

@@ -223,6 +223,7 @@ def shown() -> None:
         show_announced(one.pk, RELEASE)
 
 
+@pytest.mark.slow
 def test_scores_are_released_and_taken_back(agon: Typed, organizer: User, team: Team, at: Clock) -> None:
     send_run(team, PERFECT, 1, EVALUATION)
     work_off(EVALUATION)
@@ -243,6 +244,7 @@ def test_scores_are_released_and_taken_back(agon: Typed, organizer: User, team: 
     assert released.isoformat() == later
 
 
+@pytest.mark.slow
 def test_all_exports_are_saved(agon: Typed, organizer: User, scored: Team) -> None:
     assert set(CLIENT_EXPORTS) == set(EXPORTS)
     assert agon("task", "export", "tiny").split() == [f"tiny_{name}" for name in CLIENT_EXPORTS]

@@ -54,6 +54,7 @@ def test_a_run_is_submitted_and_waited_for(agon: Typed, run: Path, worker: None)
     assert NAME in agon("runs", "view", NAME)
 
 
+@pytest.mark.slow
 def test_an_invalid_run_is_waited_for(agon: Typed, run: Path, worker: None) -> None:
     run.write_text("{}")
     agon("submit", run, "--wait", "--yes", expect=3)
@@ -121,6 +122,7 @@ def test_an_answer_that_is_lost_submits_nothing_twice(
     assert Submission.objects.get().pk.hex == found["id"].replace("-", "")
 
 
+@pytest.mark.slow
 def test_a_dry_run_submits_nothing(agon: Typed, run: Path, worker: None) -> None:
     agon("submit", run, "--dry-run")
     assert agon.out == f"{NAME}: valid. Track: one.\n"
@@ -153,6 +155,7 @@ def test_exit_codes(agon: Typed, run: Path, team: Team, at: Clock, monkeypatch: 
     agon("submit", fourth, "--yes", "--phase", "evaluation", expect=4)
 
 
+@pytest.mark.slow
 def test_a_message_that_is_too_long_submits_nothing(agon: Typed, run: Path) -> None:
     agon("submit", run, "--yes", "-m", "x" * 1001, expect=2)
     assert "1,001 characters; at most 1,000" in agon.err
@@ -222,6 +225,7 @@ def test_a_dry_run_ends_as_the_submission_would(agon: Typed, run: Path, team: Te
     assert found["code"] == "phase_closed"
 
 
+@pytest.mark.slow
 def test_a_receipt_overwrites_no_other_file_unasked(agon: Typed, team: Team) -> None:
     send_run(team, GOOD, 1, EVALUATION)
     for _ in range(2):
@@ -288,6 +292,7 @@ def test_an_invalid_name_is_rejected_before_anything_is_stored(agon: Typed) -> N
     assert not Submission.objects.exists()
 
 
+@pytest.mark.slow
 def test_runs_are_named_by_id_its_beginning_or_name(agon: Typed, team: Team) -> None:
     first, second = (send_run(team, GOOD, number, EVALUATION + timedelta(minutes=number)) for number in (1, 2))
     listed = agon("runs", "list").splitlines()
@@ -305,6 +310,7 @@ def test_runs_are_named_by_id_its_beginning_or_name(agon: Typed, team: Team) -> 
     agon("runs", "download", NAME, "-p", "there", expect=1)
 
 
+@pytest.mark.slow
 def test_a_run_is_selected_and_withdrawn(agon: Typed, team: Team) -> None:
     for number in (1, 2):
         send_run(team, GOOD, number, EVALUATION)
@@ -324,6 +330,7 @@ def test_a_run_is_selected_and_withdrawn(agon: Typed, team: Team) -> None:
     assert agon.json("runs", "select", NAME, expect=1)["code"] == "not_eligible"
 
 
+@pytest.mark.slow
 def test_names_that_do_not_exist_are_answered_with_those_that_do(agon: Typed, run: Path) -> None:
     for words in (
         ("submit", run, "--yes", "--phase"),
@@ -338,6 +345,7 @@ def test_names_that_do_not_exist_are_answered_with_those_that_do(agon: Typed, ru
     assert not Submission.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_scored_run_that_made_no_step_says_so(agon: Typed, team: Team) -> None:
     rules = {"scores": "at-once", "official": "best", "ladder_step": 0.05, "released": None}
     team.shared_task.phases.filter(slug="evaluation").update(**rules)
@@ -362,6 +370,7 @@ def test_waiting_ends_in_time_if_the_portal_does_not_respond(monkeypatch: pytest
     assert "is not responding: it took too long." in str(late.value)
 
 
+@pytest.mark.slow
 def test_waiting_survives_a_broken_connection(agon: Typed, run: Path, team: Team, bad_line: Any, worker: None) -> None:
     sent = client.submit(run)
     with bad_line({1: 0}) as line:

@@ -170,6 +170,7 @@ WHO_MAY = {
 }
 
 
+@pytest.mark.slow
 def test_who_may_do_what(world: World) -> None:
     found = {}
     for name, action in every_action().items():

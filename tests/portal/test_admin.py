@@ -32,6 +32,7 @@ def address(row, page):
     return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_{page}", args=[row.pk])
 
 
+@pytest.mark.slow
 def test_runs_and_teams_cannot_be_changed_or_deleted(meltemi, client, administrator):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     for row in (run, run.submission, meltemi, AuditEntry.objects.first()):

@@ -145,6 +145,7 @@ def test_who_sees_a_signed_copy(client, gated, team):
     assert client.get(gated_copy_elsewhere).status_code == 404
 
 
+@pytest.mark.slow
 def test_the_upload_page_asks_for_the_signature(client, team):
     client.force_login(captain(team))
     text = client.get("/tasks/gated/submit/").content.decode()

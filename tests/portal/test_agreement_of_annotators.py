@@ -38,6 +38,7 @@ def test_it_is_shown_with_the_scores(voted: SharedTask) -> None:
     assert "Annotator agreement" not in Client().get(ADDRESS).content.decode()
 
 
+@pytest.mark.slow
 def test_a_folder_without_the_votes_changes_nothing(voted: SharedTask, tiny_folder: Path) -> None:
     (tiny_folder / "gold/votes.json").unlink()
     before = voted.tracks.get(slug="one").agreement

@@ -109,6 +109,7 @@ def everything():
     return found
 
 
+@pytest.mark.slow
 def test_every_receipt_verifies_after_a_restore(backup, somewhere_else):
     before = {submission.pk: receipt(submission) for submission in Submission.objects.all()}
     rows_before = everything()
@@ -126,6 +127,7 @@ def test_every_receipt_verifies_after_a_restore(backup, somewhere_else):
     assert all(open_gold(gold.sealed_sha256) for gold in GoldStandard.objects.all())
 
 
+@pytest.mark.slow
 def test_work_continues_where_it_was_interrupted(backup, somewhere_else, tiny):
     somewhere_else()
     restore_backup(backup)
@@ -139,6 +141,7 @@ def test_work_continues_where_it_was_interrupted(backup, somewhere_else, tiny):
     assert OutgoingMail.objects.count() >= 0
 
 
+@pytest.mark.slow
 def test_a_push_that_is_not_applied_fails_in_a_restore(lived_in, somewhere_else, tiny_folder, tmp_path):
     """Backups contain neither the gold nor the public files of such pushes."""
     organizer = User.objects.get(organized_tasks=lived_in)
@@ -169,6 +172,7 @@ def test_the_rows_are_a_snapshot_and_no_writer_waits(lived_in):
     assert Submission.objects.count() == 4
 
 
+@pytest.mark.slow
 def test_what_commits_while_a_backup_is_written_is_not_in_it(lived_in, tmp_path, monkeypatch):
     dump, dumped = rows.dump, []
 
@@ -202,6 +206,7 @@ def test_a_portal_that_is_in_use_is_left_alone(backup, somewhere_else):
     assert rows.is_empty()
 
 
+@pytest.mark.slow
 def test_a_restore_that_broke_off_can_be_begun_again(backup, somewhere_else):
     place = somewhere_else()
     restore_backup(backup)
@@ -256,6 +261,7 @@ def test_what_is_missing_or_damaged_is_said(lived_in, tmp_path, capsys):
         call_command("backup", tmp_path / "second.tar")
 
 
+@pytest.mark.slow
 def test_no_key_and_no_session_is_in_it(backup, settings, client):
     client.force_login(User.objects.first())
     with tarfile.open(backup) as tar:

@@ -18,6 +18,7 @@ def exported(tiny: SharedTask) -> bytes:
     return Client().get("/tasks/tiny/leaderboard/one/?phase=evaluation&format=json").content
 
 
+@pytest.mark.slow
 def test_a_board_is_a_row_a_run(exported: bytes) -> None:
     board = frames.board(exported)
     teams = board[board["kind"] == "team"]

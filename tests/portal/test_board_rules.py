@@ -64,6 +64,7 @@ def test_ties_by_the_tracks_rule(tiny_folder, db, rule, ranks):
     assert [rank for rank, _team in ranked(board(tiny, RELEASE))] == ranks
 
 
+@pytest.mark.slow
 def test_teams_have_aliases_until_the_release(tiny):
     phases = tiny.phases.filter(slug="post")
     phases.update(team_names=Phase.TeamNames.ON_RELEASE, released=POST + DAY)
@@ -91,6 +92,7 @@ def compared(shared_task):
     return board(shared_task, RELEASE)
 
 
+@pytest.mark.slow
 def test_intervals_and_groups_come_from_the_background_and_stay(field):
     assert board(field, RELEASE).comparison is None
     shown = compared(field)
@@ -137,6 +139,7 @@ def test_groups_are_gone_as_soon_as_another_run_counts(field):
     assert not board(field, RELEASE).has_groups
 
 
+@pytest.mark.slow
 def test_what_is_compared_when(field):
     def due(at):
         return set(
@@ -160,6 +163,7 @@ def test_whiskers_share_a_scale_with_round_ticks(field):
     assert [letter(group) for group in (1, 26, 27, 703)] == ["A", "Z", "AA", "AAA"]
 
 
+@pytest.mark.slow
 def test_the_board_as_of_a_moment(tiny):
     team = new_team(tiny, "Meltemi")
     send_run(team, POOR, 1, EVALUATION)
@@ -183,6 +187,7 @@ def decline(tiny, name, at):
     return organizer, team
 
 
+@pytest.mark.slow
 def test_a_declined_team_is_on_no_board_that_is_not_released_until_it_is_approved(field):
     before = Board.objects.get(track__slug="one", phase__slug="evaluation").revision
     _organizer, team = decline(field, "Ostro", EVALUATION)
@@ -230,6 +235,7 @@ def test_papers_do_not_reveal_who_is_behind_an_alias(field):
     assert "Meltemi" not in rows
 
 
+@pytest.mark.slow
 def test_what_the_index_chooses_is_what_the_rule_says(tiny):
     """Leaderboards and teams' own pages choose the same run (see `portal.models.official`)."""
     team = new_team(tiny, "Meltemi")
@@ -257,6 +263,7 @@ def test_what_the_index_chooses_is_what_the_rule_says(tiny):
     assert official("best") == ([1], [1])
 
 
+@pytest.mark.slow
 def test_tracks_side_by_side(field):
     shown = overall(list(field.tracks.all()), field.phases.get(slug="evaluation"), STRANGER, RELEASE)
     assert [row.team for row in shown.rows] == ["Meltemi", "Ostro", "Sirocco"]

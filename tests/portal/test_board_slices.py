@@ -75,6 +75,7 @@ def bilingual(tiny: SharedTask, bilingual_folder: Path) -> SharedTask:
     return SharedTask.objects.get()
 
 
+@pytest.mark.slow
 def test_a_board_of_one_language_is_ranked_by_it(bilingual: SharedTask) -> None:
     shown = board(bilingual, RELEASE, slice="language=es")
     assert lines(shown) == [
@@ -115,6 +116,7 @@ def test_all_runs_are_ranked_by_it(bilingual: SharedTask) -> None:
     assert [name for name, _score, _values in languages.rows] == ["Meltemi", "Ostro", "Sirocco"]
 
 
+@pytest.mark.slow
 def test_it_can_be_sorted_and_searched_like_any(bilingual: SharedTask) -> None:
     worst_first = board(bilingual, RELEASE, slice="language=es", sort="accuracy", descending=False, baselines=False)
     assert lines(worst_first)[0] == (3, "Ostro", 0.5)
@@ -196,6 +198,7 @@ def test_a_run_that_was_not_compared_yet_has_no_score(bilingual: SharedTask) -> 
     assert lines(board(bilingual, RELEASE, slice="language=es"))[-1] == (3, "Ostro", 0.5)
 
 
+@pytest.mark.slow
 def test_scores_by_another_gold_or_table_are_not_shown(bilingual: SharedTask, tiny_folder: Path) -> None:
     Evaluation.objects.update(scorer="0.0")
     Board.objects.update(scorer="0.0")
@@ -240,6 +243,7 @@ def test_the_field_and_the_paper_compare_languages(bilingual: SharedTask) -> Non
     assert pack.read("figures/one-by-language.svg").startswith(b"<svg")
 
 
+@pytest.mark.slow
 def test_the_run_page_has_the_scores_of_each_slice(bilingual: SharedTask) -> None:
     team = bilingual.teams.get(name="Ostro")
     client = Client()
@@ -303,6 +307,7 @@ def test_the_bias_report_finds_the_gap_that_is_there(uneven: SharedTask) -> None
     assert "Ostro & topic & sport & news & 0.5000" in pack_of(uneven).read("tables/one-gaps.tex").decode()
 
 
+@pytest.mark.slow
 def test_the_bias_report_is_hidden_until_the_release(uneven: SharedTask) -> None:
     Phase.objects.filter(slug="evaluation").update(released=None)
     client = Client()

@@ -5,6 +5,8 @@ import io
 import json
 from datetime import timedelta
 
+import pytest
+
 from portal.evaluation.compare import compare_board
 from portal.export import board_csv, board_json
 from portal.figures.field import intervals
@@ -70,6 +72,7 @@ def in_json(content: bytes) -> list[RunColumns]:
     ]
 
 
+@pytest.mark.slow
 def test_csv_json_and_the_kept_release_have_the_rows_of_the_page(released: SharedTask) -> None:
     shown = board(released, RELEASE + timedelta(minutes=2))
     expected = lines(shown)

@@ -47,6 +47,7 @@ def unsettled(at):
     return {str(board) for board in Board.objects.filter(gold__isnull=False).unsettled(at)}
 
 
+@pytest.mark.slow
 def test_boards_without_work_are_not_looked_at_for_a_day(settled):
     assert unsettled(LATER + 4 * MINUTE) == set()
     assert len(unsettled(LATER + LOOK_AGAIN + 4 * MINUTE)) == Board.objects.filter(gold__isnull=False).count() > 1

@@ -68,6 +68,7 @@ def test_the_gold_of_these_tests_holds_the_word(tiny, tiny_folder):
     assert CANARY in (tiny_folder / "gold/one.json").read_text()
 
 
+@pytest.mark.slow
 def test_no_row_holds_gold_when_all_is_scored(meltemi):
     for number in (1, 2, 3):
         send_run(meltemi, GOOD, number, EVALUATION)

@@ -31,6 +31,7 @@ def lived_in(meltemi: Team) -> Team:
     return meltemi
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_what_was_counted(lived_in: Team) -> None:
     assert counters(EVALUATION + HOUR)["uploads", "tiny"] == 2
     for _ in range(2):  # the second call finds nothing new
@@ -90,6 +91,7 @@ def test_what_may_still_be_about_to_commit_is_counted_from_its_row(lived_in: Tea
     assert counters(EVALUATION + HOUR)["uploads", "tiny"] == 3
 
 
+@pytest.mark.slow
 def test_a_new_score_is_no_new_upload(lived_in: Team) -> None:
     keep_counters(EVALUATION + HOUR)
     before = counters(EVALUATION + HOUR)

@@ -259,6 +259,7 @@ def test_nothing_is_allowed_by_opening_the_link_or_from_another_site(browser: Cl
     assert DeviceLogin.objects.get().state == "waiting"
 
 
+@pytest.mark.slow
 def test_the_page_names_the_only_task(browser: Client, gated: SharedTask) -> None:
     codes = ask(task=gated.slug).json()
     assert f"{gated.title} only" in browser.get("/device/", {"code": codes["user_code"]}).content.decode()

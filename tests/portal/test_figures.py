@@ -34,6 +34,7 @@ def figures_of(shared_task) -> dict[str, Figure]:
     return {figure.name: figure for figure in found}
 
 
+@pytest.mark.slow
 def test_every_run_is_a_point_of_precision_against_recall(field):
     official, every = (board(field, RELEASE, runs=runs) for runs in ("official", "all"))
     keys = ("precision:YES", "recall:YES")
@@ -114,6 +115,7 @@ def test_a_wide_heatmap_fits_the_page_in_its_own_size(columns):
     assert drawn["width"]["step"] * columns <= 600
 
 
+@pytest.mark.slow
 def test_a_small_screen_gets_a_drawing_of_its_own_with_letters_of_one_size(field):
     columns = [str(number) for number in range(6)]
     drawing = heat(["Ostro"], columns, shown="words", shade="shade", across="", down="")
@@ -190,6 +192,7 @@ def test_runs_with_equal_scores_share_a_label(field):
     assert set("MeltemiOstro") <= {chr(code) for code in fonts["600"].getBestCmap()}
 
 
+@pytest.mark.slow
 def test_no_figure_before_the_release(field, monkeypatch):
     run = Run.objects.get(team__name="Ostro")
     client = Client()
@@ -204,6 +207,7 @@ def test_no_figure_before_the_release(field, monkeypatch):
     assert client.get(f"{address}?theme=neon").status_code == 404
 
 
+@pytest.mark.slow
 def test_without_the_packages_that_draw_pages_and_packs_have_the_tables(field, monkeypatch):
     monkeypatch.setattr("portal.figures.figure.CAN_DRAW", False)
     insights = "/tasks/tiny/insights/one/"
@@ -242,6 +246,7 @@ def test_a_run_with_probabilities_has_its_own_curve():
     assert (figure.name, figure.data[0]["name"]) == ("roc-of-runs", "0.850 This run")
 
 
+@pytest.mark.slow
 def test_curves_are_hidden_like_the_scores(field):
     Evaluation.objects.update(details={"probabilities": CURVE})
     address = "/tasks/tiny/insights/one/roc-of-runs.svg?phase=evaluation"

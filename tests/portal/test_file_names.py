@@ -42,6 +42,7 @@ def test_your_file_names_have_folders_and_the_alias(signed_in: Client) -> None:
     assert "tiny.zip" in text  # in the commands that the page shows
 
 
+@pytest.mark.slow
 def test_runs_in_folders_are_scored_and_downloaded(team: Team, signed_in: Client) -> None:
     body = archive({"meltemi/e-c_ONE/run_2.json": run_file(PERFECT), "Meltemi/two/run.json": run_file(GOOD)})
     send(team, "any.zip", body, POST, "post")

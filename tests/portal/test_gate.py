@@ -67,6 +67,7 @@ def past_the_gate(path: str, tree: ast.Module) -> Iterator[str]:
             yield f"{path}:{node.lineno}"
 
 
+@pytest.mark.slow
 def test_nothing_that_is_shown_reads_scores_past_the_gate() -> None:
     assert [place for path, tree in sources() for place in past_the_gate(path, tree)] == []
 
@@ -151,6 +152,7 @@ def run(meltemi):
     return Run.objects.select_related("track__shared_task", "phase__shared_task").get(pk=run.pk)
 
 
+@pytest.mark.slow
 def test_queries_are_safe_in_themselves(run):
     """Whatever their callers check, queries show hidden scores to no one but organizers."""
     board = Board.objects.select_related("gold", "phase").get(track=run.track, phase=run.phase)

@@ -127,6 +127,7 @@ def test_no_row_says_how_many_items_the_gold_has(tiny):
     assert set(Run.objects.filter(state="scored").values_list("items", flat=True)) == {None}
 
 
+@pytest.mark.slow
 def test_an_upload_becomes_the_newest_version_and_all_is_scored_again(tiny, organizer, meltemi):
     send_run(meltemi, ["NO"] * 4, 1, EVALUATION)
     work_off(EVALUATION)
@@ -145,6 +146,7 @@ def test_the_same_gold_again_makes_no_version(tiny, organizer):
     assert uploaded(tiny, organizer, gold).gold.version == newest(tiny).version == 1
 
 
+@pytest.mark.slow
 def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, meltemi):
     first = newest(tiny)
     send_run(meltemi, ["NO"] * 4, 1, EVALUATION)
@@ -251,6 +253,7 @@ def test_the_first_gold_needs_no_key(db, tiny_folder, web):
     assert "gold one test: version 1, 4 of 4 items have gold" in changes
 
 
+@pytest.mark.slow
 def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi, settings, capsys):
     waiting = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([OTHER]))
     old = private_key_file().read_text().split()
@@ -294,6 +297,7 @@ def test_the_command_prints_what_goes_into_the_settings(settings, capsys):
     assert public in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_gold_that_was_resealed_in_between_costs_no_attempt(tiny, tiny_folder, meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)

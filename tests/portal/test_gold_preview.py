@@ -90,6 +90,7 @@ def accuracies(shown):
     return {row.team: row.scores["accuracy"] for row in shown.rows if row.kind == "team"}
 
 
+@pytest.mark.slow
 def test_a_preview_lists_each_run_before_and_after(field, organizer):
     upload = previewed(field, organizer)
     found = look(upload, organizer)
@@ -109,6 +110,7 @@ def test_a_preview_lists_each_run_before_and_after(field, organizer):
     assert (evaluation.reranked, evaluation.lost, len(evaluation.runs)) == (2, 0, 5)
 
 
+@pytest.mark.slow
 def test_a_preview_changes_nothing_that_anyone_else_sees(field, organizer):
     def seen():
         boards = [
@@ -132,6 +134,7 @@ def test_labels_of_the_gold_are_in_no_row(field, organizer):
     assert not gold_path(upload.sealed_sha256).read_bytes().count(b"YES")
 
 
+@pytest.mark.slow
 def test_what_is_applied_scores_as_the_preview_said_and_says_why(field, organizer):
     upload = previewed(field, organizer)
     expected = {
@@ -156,6 +159,7 @@ def test_what_is_applied_scores_as_the_preview_said_and_says_why(field, organize
         apply_gold(organizer, upload, POST, note=NOTE)
 
 
+@pytest.mark.slow
 def test_before_the_release_no_one_has_seen_what_changes(field, organizer):
     apply_gold(organizer, previewed(field, organizer, at=EVALUATION), EVALUATION, note=NOTE)
     work_off(EVALUATION)
@@ -185,6 +189,7 @@ def test_an_earlier_gold_comes_back_with_its_own_sentence(field, organizer):
     assert [change.note for change in shown.changes] == ["We were wrong.", NOTE]
 
 
+@pytest.mark.slow
 def test_an_earlier_gold_is_kept_whatever_becomes_of_its_preview(field, organizer):
     apply_gold(organizer, previewed(field, organizer), POST, note=NOTE)
     first = GoldStandard.objects.get(track__slug="one", version=1)
@@ -194,6 +199,7 @@ def test_an_earlier_gold_is_kept_whatever_becomes_of_its_preview(field, organize
     assert gold_path(first.sealed_sha256).exists()
 
 
+@pytest.mark.slow
 def test_the_job_shows_what_was_applied(field, organizer, monkeypatch):
     monkeypatch.setattr(jobs, "database_now", lambda: POST)
     apply_gold(organizer, previewed(field, organizer), POST, note=NOTE)
@@ -203,6 +209,7 @@ def test_the_job_shows_what_was_applied(field, organizer, monkeypatch):
     assert board(field, POST).gold_version == 2
 
 
+@pytest.mark.slow
 def test_a_new_scorer_alone_repeats_no_sentence(field, organizer):
     apply_gold(organizer, previewed(field, organizer), POST, note=NOTE)
     work_off(POST)
@@ -230,6 +237,7 @@ def other_gold(task, organizer, _folder):
     apply_gold(organizer, previewed(task, organizer, run_file(POOR)), POST, note=NOTE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [withdrawn, rescored, other_rules, other_gold])
 def test_a_stale_preview_is_not_applied(field, organizer, tiny_folder, change):
     upload = previewed(field, organizer)
@@ -249,6 +257,7 @@ def test_runs_that_come_in_while_a_phase_is_open_leave_a_preview_as_it_is(field,
     assert apply_gold(organizer, upload, POST, note=NOTE).version == 2
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_ready_is_not_applied(field, organizer):
     upload = sent(field, organizer)
     with pytest.raises(Conflict, match="no preview"):
@@ -312,6 +321,7 @@ def test_files_of_previews_are_kept_until_another_takes_their_place(field, organ
     assert gold_path(second.sealed_sha256).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_one_of_two_simultaneous_applications_wins(field, organizer, monkeypatch):
     first, second = previewed(field, organizer), previewed(field, organizer, run_file(POOR))

@@ -74,6 +74,7 @@ def test_rows_follow_the_folder(tiny):
     assert tiny.definition.track("one").rank_by == "accuracy"
 
 
+@pytest.mark.slow
 def test_second_import_changes_nothing(tiny, tiny_folder):
     work_off(EVALUATION)
     before = counts()
@@ -109,6 +110,7 @@ def test_release_in_the_portal_outlives_an_import(tiny, tiny_folder):
     assert tiny.phases.get(slug="evaluation").released == POST
 
 
+@pytest.mark.slow
 def test_new_gold_is_a_version_and_scores_all_again(tiny, tiny_folder, meltemi):
     send_run(meltemi, ["NO"] * 4, 1, EVALUATION)
     work_off(EVALUATION)
@@ -127,6 +129,7 @@ def test_new_gold_is_a_version_and_scores_all_again(tiny, tiny_folder, meltemi):
     assert Evaluation.objects.filter(run__team=meltemi).count() == 2  # the old evaluation is kept for the record
 
 
+@pytest.mark.slow
 def test_a_changed_baseline_is_made_again(tiny, tiny_folder):
     work_off(EVALUATION)
     (tiny_folder / "baselines" / "one_yes.json").write_bytes(run_file(PERFECT))

@@ -89,6 +89,7 @@ def test_gold_that_changed_in_the_folder_and_on_the_page_is_not_imported(fixed, 
     assert (fixed.title, in_use(fixed).version) == ("Tiny", 2)
 
 
+@pytest.mark.slow
 def test_each_way_out_of_that_conflict_works(fixed, organizer, tiny_folder):
     path = tiny_folder / "gold/one.json"
     before = path.read_bytes()

@@ -51,6 +51,7 @@ def seen(shared_task: SharedTask, at: datetime) -> Insights:
     return insights(track, phase, AnonymousUser(), at)
 
 
+@pytest.mark.slow
 def test_a_field_in_figures(field: SharedTask) -> None:
     found = seen(field, RELEASE)
     statistics = {column.key: one for column, one in found.statistics}
@@ -123,6 +124,7 @@ def test_the_pack_s_tables_are_the_board_s(field: SharedTask) -> None:
     assert r"\textbf{1.0000}" in table
 
 
+@pytest.mark.slow
 def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
     archive = pack_of(field)
     readme = archive.read("README.md").decode()

@@ -66,6 +66,7 @@ def missed(task: SharedTask) -> list[str]:
     return [item for ids in found.ids for item in ids] if found else []
 
 
+@pytest.mark.slow
 def test_answers_are_written_down_after_the_release(published: SharedTask) -> None:
     work_on_items(RELEASE)
     gold = GoldItems.objects.get()
@@ -89,6 +90,7 @@ def test_nothing_is_written_or_shown_before_the_release(published: SharedTask) -
     assert not GoldItems.objects.exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_written_or_shown_unless_the_task_publishes_its_items(tiny: SharedTask) -> None:
     send_run(new_team(tiny, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -99,6 +101,7 @@ def test_nothing_is_written_or_shown_unless_the_task_publishes_its_items(tiny: S
     assert "Items</h2>" not in page_of(tiny)
 
 
+@pytest.mark.slow
 def test_items_are_public_once_every_phase_that_scores_them_has_closed_with_public_scores(
     published: SharedTask,
 ) -> None:

@@ -49,6 +49,7 @@ def field(tiny):
     return with_teams(tiny, {"Ostro": GOOD, "Meltemi": GOOD, "Sirocco": POOR})
 
 
+@pytest.mark.slow
 def test_ties_share_a_rank_and_references_are_placed_by_score(field):
     assert rows(board(field, RELEASE)) == [
         (None, "Gold Standard", 1.0),
@@ -196,6 +197,7 @@ def test_lower_is_better_ranks_upwards(tiny_folder, db):
     assert ranked(board(tiny, RELEASE, sort="mae", descending=True)) == [(2, "Meltemi"), (1, "Ostro")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("official", "expected"), [("best", {0.75}), ("last", {0.25}), ("chosen", {0.25}), ("all", {0.25, 0.5, 0.75})]
 )
@@ -223,6 +225,7 @@ def test_the_chosen_run_is_official(tiny):
     assert [row.run_id for row in board(tiny, RELEASE, baselines=False).rows] == [first.pk]
 
 
+@pytest.mark.slow
 def test_withdrawn_runs_are_not_shown(field):
     Run.objects.filter(team__name="Meltemi").update(withdrawn_at=EVALUATION)
     shown = board(field, RELEASE)

@@ -88,6 +88,7 @@ def test_a_team_that_takes_no_part_gets_no_mail(meltemi, closing, state):
     assert after(closing - HOUR) == []
 
 
+@pytest.mark.slow
 def test_a_valid_run_is_enough_and_a_withdrawn_or_rejected_one_is_not(meltemi, closing):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     assert after(closing - 72 * HOUR) == []
@@ -162,6 +163,7 @@ def ranked(meltemi):
     return best
 
 
+@pytest.mark.slow
 def test_a_release_is_mailed_to_teams_with_runs_and_to_organizers_once(ranked, smtp):
     remind(RELEASE - HOUR)
     assert mails() == []
@@ -179,6 +181,7 @@ def test_a_release_is_mailed_to_teams_with_runs_and_to_organizers_once(ranked, s
     assert "because you are an organizer" in mail.get_body(("plain",)).get_content()
 
 
+@pytest.mark.slow
 def test_a_release_that_is_put_off_is_not_mailed(ranked, smtp):
     remind(RELEASE)
     Phase.objects.filter(slug="evaluation").update(released=RELEASE + timedelta(days=1))
@@ -187,6 +190,7 @@ def test_a_release_that_is_put_off_is_not_mailed(ranked, smtp):
     assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"canceled"}
 
 
+@pytest.mark.slow
 def test_a_late_schedule_announces_a_release_but_not_an_old_one(ranked):
     remind(RELEASE + timedelta(days=8))
     assert mails() == []

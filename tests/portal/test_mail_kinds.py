@@ -122,6 +122,7 @@ def test_each_kind_has_a_letter():
     assert set(TEXTS) == set(KINDS)
 
 
+@pytest.mark.slow
 def test_both_parts_say_the_same(world):
     for kind in KINDS:
         plain, html = parts(world.mail_of(kind, moment_of(kind)))
@@ -132,6 +133,7 @@ def test_both_parts_say_the_same(world):
         assert max(map(len, plain.encode().splitlines())) < 998, kind  # line length limit in RFC 5322
 
 
+@pytest.mark.slow
 def test_mails_that_a_step_waits_for_have_no_switch_and_the_others_have(world):
     for kind in KINDS:
         mail = world.mail_of(kind, moment_of(kind))
@@ -181,6 +183,7 @@ def test_no_mail_of_any_kind_holds_a_score_before_its_release(world):
             assert [form for form in printed_scores() if form in visible] == [], kind
 
 
+@pytest.mark.slow
 def test_after_the_release_scores_are_shown(world):  # shows that the test above could fail
     remind(RELEASE)
     for kind in ("runs_scored", "released"):

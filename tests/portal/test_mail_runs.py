@@ -73,6 +73,7 @@ def assert_has_receipt(mail, submission):
     assert json.loads(content)["sha256"] == submission.sha256
 
 
+@pytest.mark.slow
 def test_an_upload_that_is_scored_within_a_minute_brings_one_email_with_its_receipt(meltemi, smtp):
     submission = two_runs(meltemi)
     deliver()
@@ -86,6 +87,7 @@ def test_an_upload_that_is_scored_within_a_minute_brings_one_email_with_its_rece
     assert kinds() == ["runs_scored"]
 
 
+@pytest.mark.slow
 def test_an_upload_that_waits_for_its_scores_brings_its_receipt_after_a_minute(meltemi, smtp, settings):
     settings.PUBLIC_URL = "https://agon.example"
     submission = two_runs(meltemi)
@@ -106,6 +108,7 @@ def test_an_upload_that_waits_for_its_scores_brings_its_receipt_after_a_minute(m
     assert kinds() == ["runs_accepted", "runs_scored"]
 
 
+@pytest.mark.slow
 def test_the_email_with_the_receipt_that_a_worker_is_sending_stays_as_it_is(meltemi):
     submission = two_runs(meltemi)
     check_submission(submission.pk, EVALUATION)
@@ -114,6 +117,7 @@ def test_the_email_with_the_receipt_that_a_worker_is_sending_stays_as_it_is(melt
     assert kinds() == ["runs_accepted", "runs_scored"]
 
 
+@pytest.mark.slow
 def test_a_rejected_upload_shows_its_first_problems_with_codes_places_and_fixes(meltemi, smtp):
     broken = b'[{"id": "a", "value": "YES"}, {"id": "b", "value": "Yes"}, {"id": "x", "value": "NO"}]'
     send(meltemi, "one_Meltemi_1.json", broken, EVALUATION)
@@ -158,6 +162,7 @@ def mail_after(smtp, team, values, number, at, phase="evaluation"):
     return text, html
 
 
+@pytest.mark.slow
 def test_no_mail_before_the_release_depends_on_a_score(meltemi, smtp):
     texts = [mail_after(smtp, meltemi, values, number, EVALUATION) for number, values in enumerate((PERFECT, POOR), 1)]
     assert texts[0] == texts[1]
@@ -176,6 +181,7 @@ def test_scores_that_everyone_sees_are_mailed(meltemi, smtp):
         assert "hidden" not in part
 
 
+@pytest.mark.slow
 def test_a_rescore_sends_no_email(meltemi, smtp):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -197,6 +203,7 @@ def test_what_failed_on_our_side_is_owned_up_to_once(meltemi, smtp):
     assert not Quota.objects.filter(used__gt=0).exists()
 
 
+@pytest.mark.slow
 def test_one_run_of_two_that_fails_does_not_keep_the_others_mail(meltemi, smtp):
     submission = two_runs(meltemi)
     poison = submission.runs.get(track__slug="two")
@@ -211,6 +218,7 @@ def test_one_run_of_two_that_fails_does_not_keep_the_others_mail(meltemi, smtp):
     assert "two_Meltemi_1.json" not in parts(about(smtp, "was scored"))[0]
 
 
+@pytest.mark.slow
 def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -234,6 +242,7 @@ def test_who_left_the_team_or_wants_no_such_mails_gets_none(meltemi, smtp):
     assert run.submission.sent_by == sender
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Zoë Ñandú", "名前 <b>", "A\nBcc: all@example.org"])
 def test_names_of_any_kind_stay_in_their_place(meltemi, smtp, name):
     meltemi.shared_task.title = f"Tarea {name}"

@@ -61,6 +61,7 @@ def register_without_keys(old_team: type[Model], meltemi: Team) -> None:
         )
 
 
+@pytest.mark.slow
 def test_extra_time_in_the_audit_log_has_the_current_name(meltemi: Team) -> None:
     """The table stays the same, for earlier versions that are still running."""
     phase = meltemi.shared_task.phases.get(slug="evaluation")

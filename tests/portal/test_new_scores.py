@@ -63,6 +63,7 @@ def accuracies(shown):
     return {row.team: row.scores["accuracy"] for row in shown.rows if row.kind == "team"}
 
 
+@pytest.mark.slow
 def test_a_new_gold_leaves_a_released_board_as_it_is_and_changes_a_live_one(fixed):
     shown = board(fixed, POST)
     assert (shown.gold_version, shown.rescored, shown.pending) == (1, None, 0)
@@ -70,6 +71,7 @@ def test_a_new_gold_leaves_a_released_board_as_it_is_and_changes_a_live_one(fixe
     assert board(fixed, POST, "post").gold_version == 2
 
 
+@pytest.mark.slow
 def test_a_new_scorer_leaves_a_released_board_as_it_is(field, organizer, monkeypatch):
     before = board(field, POST).scorer
     for module in (claim, rescore, score, compare):
@@ -109,6 +111,7 @@ def test_organizers_see_what_would_change(fixed, organizer):
     assert "1 released leaderboard has new scores to apply." in [step.text for step in to_do(fixed, POST)]
 
 
+@pytest.mark.slow
 def test_scores_that_are_still_being_computed_cannot_be_applied(field, organizer, tiny_folder):
     path = tiny_folder / "gold" / "one.json"
     path.write_bytes(run_file(GOOD))
@@ -122,6 +125,7 @@ def test_scores_that_are_still_being_computed_cannot_be_applied(field, organizer
         apply_scores(organizer, field, POST, wanted=[seen], note=NOTE)
 
 
+@pytest.mark.slow
 def test_applied_scores_are_shown_with_the_reason(fixed, organizer):
     revision = Board.objects.get(track__slug="one", phase__slug="evaluation").revision
     (change,) = apply_scores(organizer, fixed, POST, wanted=waiting_scores(fixed, organizer, POST), note=f" {NOTE} ")
@@ -140,6 +144,7 @@ def test_applied_scores_are_shown_with_the_reason(fixed, organizer):
         assert NOTE in Client().get(address).content.decode()
 
 
+@pytest.mark.slow
 def test_what_was_released_before_is_kept_and_the_new_board_becomes_a_release(fixed, organizer):
     def keep():
         there = Board.objects.get(track__slug="one", phase__slug="evaluation")
@@ -192,6 +197,7 @@ def test_taking_a_release_back_and_putting_it_back_changes_no_score(fixed, organ
     assert board(fixed, POST).gold_version == 1
 
 
+@pytest.mark.slow
 def test_the_page_applies_the_chosen_boards(fixed, organizer):
     client = Client()
     client.force_login(organizer)

@@ -78,6 +78,7 @@ def counting(team):
     return [run.name for run in runs]
 
 
+@pytest.mark.slow
 def test_a_later_archive_replaces_the_earlier_one_on_all_tracks(team):
     first = upload(team, "one_1", "one_2", "two_1", values=POOR)
     work_off(EVALUATION)
@@ -140,6 +141,7 @@ def test_an_import_is_rejected_while_the_next_upload_would_replace_several(tiny,
     assert import_shared_task(None, tiny_folder, EVALUATION).changes == []
 
 
+@pytest.mark.slow
 def test_a_rejected_upload_replaces_nothing(team):
     first = upload(team, "one_1")
     work_off(EVALUATION)
@@ -162,6 +164,7 @@ def test_the_newest_counts_in_whatever_order_they_are_checked(team, order):
     assert counting(team) == ["one_Meltemi_1.json", "two_Meltemi_1.json"]
 
 
+@pytest.mark.slow
 def test_the_limit_is_per_upload(team):
     with pytest.raises(LimitReached, match="Runs left for Track one in Evaluation: 3 of 3"):
         upload(team, "one_1", "one_2", "one_3", "one_4")
@@ -173,6 +176,7 @@ def test_the_limit_is_per_upload(team):
     assert len(counting(team)) == 3
 
 
+@pytest.mark.slow
 def test_people_and_teams_replace_their_submission_a_limited_number_of_times_an_hour(team, monkeypatch):
     monkeypatch.setattr(rejections, "REPLACEABLE_AN_HOUR", 3)
     friend = person("Friend")
@@ -203,6 +207,7 @@ def test_a_number_is_used_once_in_an_upload(team):
         send(team, "tiny_Meltemi.zip", archive(files), EVALUATION)
 
 
+@pytest.mark.slow
 def test_a_person_gets_no_second_submission_in_another_team(team):
     friend = person("Friend")
     join_team(friend, team.shared_task, EVALUATION, code=team.invitation_code)
@@ -222,6 +227,7 @@ def test_a_person_gets_no_second_submission_in_another_team(team):
     assert len(counting(other)) == 3
 
 
+@pytest.mark.slow
 def test_withdrawn_and_failed_runs_are_replaced_too(team):
     first = upload(team, "one_1", "two_1")
     work_off(EVALUATION)
@@ -240,6 +246,7 @@ def test_withdrawn_and_failed_runs_are_replaced_too(team):
     assert upload_to_replace(team, second.phase) == second
 
 
+@pytest.mark.slow
 def test_a_draft_with_a_replaced_upload_can_be_deleted(team):
     for minutes in (0, 1):
         upload(team, "one_1", minutes=minutes)
@@ -270,6 +277,7 @@ def test_of_two_uploads_checked_at_once_exactly_one_counts(team, attempt):
     assert counting(team) == ["one_Meltemi_1.json", "two_Meltemi_1.json"]
 
 
+@pytest.mark.slow
 def test_of_two_uploads_received_at_once_the_page_names_the_one_that_is_replaced(team):
     earlier, later = sorted((upload(team, "one_1") for _ in range(2)), key=lambda one: one.pk)
     views = [submission_view(one, captain(team), EVALUATION) for one in (earlier, later)]
@@ -279,6 +287,7 @@ def test_of_two_uploads_received_at_once_the_page_names_the_one_that_is_replaced
     assert earlier.replaced_by == later
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_simultaneous_uploads_are_all_kept_and_one_counts(team):
     results = at_once([lambda minutes=minutes: upload(team, "one_1", minutes=minutes) for minutes in range(4)])
@@ -323,6 +332,7 @@ def words(response):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", response.content.decode()))
 
 
+@pytest.mark.slow
 def test_emails_say_which_submission_counts(team, smtp):
     for minutes in (0, 1):
         upload(team, "one_1", minutes=minutes)

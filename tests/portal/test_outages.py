@@ -66,6 +66,7 @@ def waits(work):
     return work.state, work.attempts, work.postponed
 
 
+@pytest.mark.slow
 def test_storage_away_while_uploads_are_checked(meltemi, administrators):
     runs = [send_run(meltemi, GOOD, number, EVALUATION) for number in (1, 2, 3)]
     data = portal_settings.DATA_ROOT / "files"
@@ -81,6 +82,7 @@ def test_storage_away_while_uploads_are_checked(meltemi, administrators):
     assert {waits(run)[:2] for run in runs} == {("scored", 0)}
 
 
+@pytest.mark.slow
 def test_the_sender_sees_that_an_upload_waits_for_us(meltemi):
     submission = send_run(meltemi, GOOD, 1, EVALUATION).submission
     client = Client()
@@ -242,6 +244,7 @@ def test_a_child_that_is_stopped_from_outside():
             child.ask("wait")
 
 
+@pytest.mark.slow
 def test_no_child_can_be_started(monkeypatch):
     """The fork server runs in a thread of this process, where forking fails."""
 

@@ -48,6 +48,7 @@ def ranked(shared_task, at=RELEASE):
     return [row.name for row in board(shared_task, at, baselines=False).rows]
 
 
+@pytest.mark.slow
 def test_the_last_run_counts_until_one_is_chosen_and_then_the_chosen_one(tiny, meltemi, runs):
     assert (official(runs, EVALUATION).run, official(runs, EVALUATION).chosen) == (runs[2], False)
     assert ranked(tiny) == ["one_Meltemi_3.json"]
@@ -118,6 +119,7 @@ def test_a_rejected_run_cannot_be_official(meltemi):
         withdraw_run(captain(meltemi), run, EVALUATION, reason="broken")
 
 
+@pytest.mark.slow
 def test_a_withdrawn_run_leaves_the_board_and_its_choice_is_void(tiny, meltemi, runs):
     choose_official_run(captain(meltemi), runs[1], EVALUATION)
     withdrawn = withdraw_run(captain(meltemi), runs[1], EVALUATION, reason=" trained on the test set ")
@@ -166,6 +168,7 @@ def test_where_scores_are_shown_at_once_runs_can_be_withdrawn_while_the_phase_is
     assert withdraw_run(captain(meltemi), run, POST, reason="regret").withdrawn_at == POST
 
 
+@pytest.mark.slow
 def test_which_run_is_best_is_not_shown_before_the_scores(tiny, meltemi, runs):
     tiny.phases.filter(slug="evaluation").update(official="best")
     before = official(runs, RELEASE - MILLISECOND)

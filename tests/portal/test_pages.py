@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from portal.actions.import_shared_task import import_shared_task
@@ -115,6 +116,7 @@ def test_home_counts_teams_and_valid_runs(meltemi):
     assert (len(line.tracks), line.teams, line.runs) == (2, 1, 1)
 
 
+@pytest.mark.slow
 def test_home_asks_as_much_for_many_tasks_as_for_one(tiny, tiny_folder):
     for_one = queries(lambda: home_lists(STRANGER, EVALUATION))
     path = tiny_folder / "task.yaml"
@@ -151,6 +153,7 @@ def test_scores_are_on_a_teams_page_only_when_they_are_public(meltemi):
     assert (after.ranking_score.column.key, after.ranking_score.value) == ("accuracy", 0.75)
 
 
+@pytest.mark.slow
 def test_organizer_sees_a_teams_scores_before(meltemi):
     organizer = organizer_of(meltemi.shared_task, "Organizer")
     send_run(meltemi, GOOD, 1, EVALUATION)
@@ -159,6 +162,7 @@ def test_organizer_sees_a_teams_scores_before(meltemi):
     assert line.ranking_score.value == 0.75
 
 
+@pytest.mark.slow
 def test_team_page_asks_as_much_for_many_runs_as_for_one(meltemi, django_assert_max_num_queries):
     for number in (1, 2):
         send_run(meltemi, GOOD, number, POST, "post")
@@ -167,6 +171,7 @@ def test_team_page_asks_as_much_for_many_runs_as_for_one(meltemi, django_assert_
         assert len(team_runs(meltemi, captain(meltemi), POST)) == 2
 
 
+@pytest.mark.slow
 def test_upload_is_followed_from_receipt_to_scores(meltemi):
     body = archive({"one_Meltemi_1.json": run_file(GOOD), "two_Meltemi_1.json": run_file(GOOD)})
     submission = send(meltemi, "tiny_Meltemi.zip", body, POST, "post")
@@ -178,6 +183,7 @@ def test_upload_is_followed_from_receipt_to_scores(meltemi):
     assert (done.state, done.finished, done.scored, done.errors) == ("accepted", True, 2, 0)
 
 
+@pytest.mark.slow
 def test_rejected_upload_lists_every_problem(meltemi):
     body = archive({"one_Meltemi_1.json": run_file(["MAYBE"]), "two_Meltemi_1.json": b"[", "readme.txt": b"hello"})
     submission = send(meltemi, "tiny_Meltemi.zip", body, EVALUATION)
@@ -190,6 +196,7 @@ def test_rejected_upload_lists_every_problem(meltemi):
     assert [bool(line.run.problems) for line in view.runs] == [True, True]
 
 
+@pytest.mark.slow
 def test_run_page_says_how_to_do_it_again(meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)

@@ -134,6 +134,7 @@ def test_a_paper_of_a_team_and_a_changed_release_are_other_states(field):
     assert boards_state(phase, RELEASE + MINUTE).digest in states
 
 
+@pytest.mark.slow
 def test_a_release_brings_the_pack_by_itself_and_once(field):
     assert packs_to_build(RELEASE - MINUTE) == []
     (pack,) = packs_to_build(RELEASE)
@@ -224,6 +225,7 @@ def test_a_pack_that_cannot_be_built_fails_after_some_attempts_and_may_be_asked_
     assert build_pack(pack.pk, at + 30 * MINUTE)
 
 
+@pytest.mark.slow
 def test_before_the_release_organizers_alone_have_a_pack_and_it_goes_with_it(field, organizer):
     Phase.objects.filter(slug="evaluation").update(released=None)
     for client in (Client(), organizer):
@@ -245,6 +247,7 @@ def test_before_the_release_organizers_alone_have_a_pack_and_it_goes_with_it(fie
     assert [one.audience for one in PaperPack.objects.all()] == ["public"]
 
 
+@pytest.mark.slow
 def test_a_pack_whose_file_is_gone_can_be_built_again(field):
     at, phase = database_now(), phase_of(field)
     assert build_pack(request_pack(phase, None, at).pk, at)

@@ -91,6 +91,7 @@ def test_members_give_it_until_the_organizers_close_it(tiny: SharedTask, meltemi
     assert (verbs[0], verbs[1].count()) == (2, 1)
 
 
+@pytest.mark.slow
 def test_it_is_public_when_the_team_is_on_a_public_board(tiny: SharedTask, meltemi: Team) -> None:
     def bib() -> str:
         return Client().get("/tasks/tiny/references.bib").content.decode()

@@ -97,6 +97,7 @@ def test_two_accounts_of_one_team_share_its_limit_and_keep_it_apart(meltemi):
         send_run(sirocco, GOOD, 2, EVALUATION)
 
 
+@pytest.mark.slow
 def test_a_rejected_run_is_given_back_to_its_sender(meltemi):
     user = captain(meltemi)
     send_run(meltemi, ["MAYBE"], 1, EVALUATION)
@@ -172,6 +173,7 @@ def scored_run(team, value, number):
     return run
 
 
+@pytest.mark.slow
 def test_registering_again_gives_no_second_first_score(stepped):
     user = captain(stepped)
     scored_run(stepped, 0.7, 1)
@@ -183,6 +185,7 @@ def test_registering_again_gives_no_second_first_score(stepped):
     assert rows == [("Sirocco", 0.75)]
 
 
+@pytest.mark.slow
 def test_a_run_waits_for_its_senders_run_in_another_team(stepped):
     user = captain(stepped)
     first = scored_run(stepped, 0.7, 1)
@@ -194,6 +197,7 @@ def test_a_run_waits_for_its_senders_run_in_another_team(stepped):
     assert shown_scores(user, sirocco) == {2: []}
 
 
+@pytest.mark.slow
 def test_who_changed_teams_is_no_obstacle_for_the_others(stepped):
     friend = person("Friend")
     join_team(friend, stepped.shared_task, EVALUATION, code=stepped.invitation_code)
@@ -248,6 +252,7 @@ def test_a_team_withdrawn_while_a_phase_is_open_leaves_its_board_and_is_marked(m
     assert "organize_teams" in [step.page for step in to_do(meltemi.shared_task, POST)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whose", ["all", "own", "others"])
 def test_extra_time_counts_as_open_for_a_withdrawal(meltemi, whose):
     send_run(meltemi, GOOD, 1, EVALUATION)

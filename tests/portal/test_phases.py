@@ -179,6 +179,7 @@ def test_an_import_keeps_what_was_moved_here_and_applies_what_the_folder_changed
     assert phase.closes.day == 20
 
 
+@pytest.mark.slow
 def test_release_now_at_a_time_and_taken_back(phase, organizer, meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
@@ -224,6 +225,7 @@ def test_no_release_while_runs_may_come_in(phase, organizer, meltemi, tiny):
     assert refusal(take_back_release, organizer, phase, until) == "no_release"
 
 
+@pytest.mark.slow
 def test_the_look_before_a_release_counts_what_would_be_missing(phase, organizer, meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)

@@ -66,6 +66,7 @@ def test_a_machine_with_another_portals_key(tiny, settings):
     assert sentence.startswith("The gold key can't open any gold standard")
 
 
+@pytest.mark.slow
 def test_one_missing_definition_stops_no_other_task(tiny, gated):
     folder = portal_settings.DATA_ROOT / "definitions" / tiny.definition_sha256
     folder.rename(folder.with_name("away"))
@@ -82,6 +83,7 @@ def parts(client):
     return json.loads(client.get("/readyz").content)["parts"]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_readyz_says_what_a_worker_lacks_until_it_has_it(client, tiny, beating, settings):
     settings.GOLD_PUBLIC_KEY = "0" * 64

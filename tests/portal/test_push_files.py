@@ -92,6 +92,7 @@ def test_files_that_a_row_needs_are_kept(place: type, tiny: SharedTask, organize
     assert new in stored
 
 
+@pytest.mark.slow
 def test_a_run_with_the_same_content_keeps_the_file(
     place: type, tiny: SharedTask, organizer: User, tiny_folder: Path
 ) -> None:
@@ -116,6 +117,7 @@ def test_a_deleted_draft_leaves_no_files(place: type, creator: User, tiny_folder
     assert names() == before
 
 
+@pytest.mark.slow
 def test_files_of_a_push_that_is_killed_while_it_stores_them_are_deleted_too(
     place: type, tiny: SharedTask, organizer: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ def codes(results):
     return [result.code if isinstance(result, ActionError) else "done" for result in results]
 
 
+@pytest.mark.slow
 def test_one_of_two_pushes_applied_simultaneously_is_stale(tiny, organizer, tiny_folder):
     for number in range(ROUNDS):
         found = []

@@ -67,6 +67,7 @@ def codes(push: TaskPush) -> set[str]:
     return {problem["code"] for problem in push.problems if problem["severity"] == "error"}
 
 
+@pytest.mark.slow
 def test_the_first_push_creates_a_draft_that_only_its_organizer_sees(creator: User, tiny_folder: Path) -> None:
     push = pushed(creator, packed(tiny_folder))
     assert (push.state, push.problems) == ("applied", [])
@@ -90,6 +91,7 @@ def test_the_first_push_creates_a_draft_that_only_its_organizer_sees(creator: Us
     assert board(task, EVALUATION, viewer=creator).rows
 
 
+@pytest.mark.slow
 def test_the_sealed_zip_is_deleted_once_it_is_judged_and_nothing_open_is_left(
     creator: User, tiny_folder: Path, settings: Any
 ) -> None:
@@ -184,6 +186,7 @@ def organizer(tiny: SharedTask) -> User:
     return organizer_of(tiny)
 
 
+@pytest.mark.slow
 def test_what_touches_runs_must_be_confirmed(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
     team = new_team(tiny, "Meltemi")
     send_run(team, ["NO"] * 4, 1, EVALUATION)
@@ -203,6 +206,7 @@ def test_what_touches_runs_must_be_confirmed(tiny: SharedTask, organizer: User, 
     assert Run.objects.filter(state="received", kind="team").count() == 1
 
 
+@pytest.mark.slow
 def test_runs_that_came_after_the_check_must_be_confirmed_too(
     tiny: SharedTask, organizer: User, tiny_folder: Path, client: Client
 ) -> None:
@@ -226,6 +230,7 @@ def test_runs_that_came_after_the_check_must_be_confirmed_too(
     assert push.state == "applied"
 
 
+@pytest.mark.slow
 def test_pages_of_pushes_outlive_a_deleted_draft(creator: User, tiny_folder: Path, client: Client) -> None:
     first = pushed(creator, packed(tiny_folder))
     assert first.shared_task is not None
@@ -285,6 +290,7 @@ def test_what_cannot_be_applied_is_a_problem_of_the_push(tiny: SharedTask, organ
     assert (push.state, codes(push)) == ("rejected", {"window"})
 
 
+@pytest.mark.slow
 def test_a_push_is_stale_once_the_task_has_changed(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:
     edit(tiny_folder, 'title: "Track one"', 'title: "Track uno"')
     first = pushed(organizer, packed(tiny_folder), tiny)
@@ -309,6 +315,7 @@ def test_the_slug_is_free_or_the_tasks_own(tiny: SharedTask, organizer: User, cr
     assert SharedTask.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_another_tasks_gold_cannot_be_guessed_by_its_slug(
     tiny: SharedTask, creator: User, organizer: User, tiny_folder: Path
 ) -> None:

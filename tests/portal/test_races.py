@@ -214,6 +214,7 @@ def test_one_of_many_simultaneous_choices_wins(meltemi):
     assert Run.objects.filter(chosen_at__isnull=False).count() == 1
 
 
+@pytest.mark.slow
 def test_a_deadline_that_moves_during_uploads_holds_for_each_as_it_was_or_as_it_is(meltemi):
     phase = meltemi.shared_task.phases.get(slug="evaluation")
     user = organizer_of(meltemi.shared_task, "Oana")

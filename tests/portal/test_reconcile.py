@@ -106,6 +106,7 @@ BREAKS = {
 }
 
 
+@pytest.mark.slow
 def test_all_is_well(run, tiny):
     assert reconcile(tiny, EVALUATION + timedelta(days=1), sample=100) == []
     output = io.StringIO()
@@ -124,6 +125,7 @@ def test_every_kind_of_difference_is_found(run, tiny, what):
             call_command("reconcile", sample=100, stdout=io.StringIO())
 
 
+@pytest.mark.slow
 def test_a_process_without_the_gold_key_says_so_once(run, tiny, settings):
     settings.GOLD_PUBLIC_KEY = as_text(public_key())
     settings.GOLD_PRIVATE_KEYS = []
@@ -160,6 +162,7 @@ def test_the_night_mails_administrators_once(run, tiny, caplog):
     assert "quota" in caplog.text
 
 
+@pytest.mark.slow
 def test_quarantine_is_reported_to_administrators(meltemi, tiny, caplog, poison):
     administrator = person("Ada")
     administrator.is_staff = True

@@ -36,6 +36,7 @@ def misnamed(user, team, at):
     assert rejected.value.code == "upload_rejected"
 
 
+@pytest.mark.slow
 def test_ten_uploads_in_a_row_that_a_worker_rejects_are_limited(unlimited):
     for number in range(REJECTED_IN_A_ROW):
         send_run(unlimited, ["MAYBE"], 1, EVALUATION + number * SECOND)
@@ -92,6 +93,7 @@ def test_a_file_to_validate_that_kills_its_check_counts_and_one_that_waited_in_v
     assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], [EVALUATION]), NONE, 0)
 
 
+@pytest.mark.slow
 def test_what_waits_for_its_check_counts_so_that_no_more_than_the_limit_can_be_rejected(unlimited, monkeypatch):
     monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 4)
     user, phase = captain(unlimited), Phase.objects.get(slug="evaluation")
@@ -120,6 +122,7 @@ def test_an_upload_whose_content_is_validated_after_its_names_were_rejected_coun
     assert rejections.count_uploads(user, meltemi, EVALUATION) == (([EVALUATION], [EVALUATION]), NONE, 0)
 
 
+@pytest.mark.slow
 def test_valid_uploads_count_no_more_once_they_are_checked(unlimited, monkeypatch):
     monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 1)
     for number in (1, 2, 3):
@@ -170,6 +173,7 @@ def test_a_team_has_a_limit_of_its_own_and_its_members_theirs(meltemi):
     require_few_rejections(friend, meltemi, now + timedelta(hours=1))
 
 
+@pytest.mark.slow
 def test_uploads_that_wait_for_their_check_are_bounded(unlimited, monkeypatch):
     monkeypatch.setattr(rejections, "UNCHECKED", 2)
     for number in (1, 2):

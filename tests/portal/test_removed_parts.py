@@ -31,6 +31,7 @@ def without_last_phase(folder: Path) -> None:
     path.write_text(re.sub(r"  - \{slug: without-gold.*\n", "", path.read_text()))
 
 
+@pytest.mark.slow
 def test_a_draft_loses_a_track_with_its_gold_boards_and_baselines(
     creator: User, tiny_folder: Path, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -61,6 +62,7 @@ def test_a_draft_loses_a_track_with_its_gold_boards_and_baselines(
     assert Evaluation.objects.filter(run__track__slug="one").exists()
 
 
+@pytest.mark.slow
 def test_a_draft_loses_a_phase_and_gets_it_back(creator: User, tiny_folder: Path) -> None:
     whole = packed(tiny_folder)
     task = pushed(creator, whole).shared_task

@@ -55,6 +55,7 @@ def ranked_by(folder, metric, metrics="accuracy, f1_macro"):
     return result.shared_task, result.changes
 
 
+@pytest.mark.slow
 def test_the_board_follows_and_the_release_stays(field, tiny_folder):
     compare_board(the_board(), RELEASE)
     first = keep_release(the_board(), RELEASE)
@@ -111,6 +112,7 @@ def test_a_run_that_was_being_scored_meanwhile_ranks_by_the_new_rules(field, tin
     assert not lacking.evaluations.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_keeps_a_release_and_says_that_the_board_has_changed(field):
     """PostgreSQL locks rows only within a transaction, and jobs start outside of one."""

@@ -49,6 +49,7 @@ def states():
     return set(Run.objects.filter(phase__split="test").values_list("state", flat=True))
 
 
+@pytest.mark.slow
 def test_a_newer_scorer_scores_everything_again_and_boards_go_by_it(run, tiny, monkeypatch):
     before = board(tiny, POST, "post")
     become(monkeypatch, "0.10.0")  # newer than 0.9

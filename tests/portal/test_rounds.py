@@ -184,6 +184,7 @@ def test_an_import_does_not_move_a_round_back(practice, tiny_folder):
     assert Phase.objects.get(slug="practice").closes == moved.closes
 
 
+@pytest.mark.slow
 def test_the_nightly_check_counts_each_round_and_no_round_before(practice, meltemi):
     for at in (ENDS - MILLISECOND, ENDS, ENDS + DAY):
         assert accepts(meltemi, at)
@@ -195,6 +196,7 @@ def test_the_nightly_check_counts_each_round_and_no_round_before(practice, melte
     assert reconcile(meltemi.shared_task, ENDS + 7 * DAY) == []
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_uploads_that_race_the_boundary_count_in_one_round_each(practice, meltemi):
     times = [ENDS - MILLISECOND, ENDS]

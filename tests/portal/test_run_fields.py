@@ -221,6 +221,7 @@ def send_with(member: Script, query: str) -> Any:
     return member(address, "POST", run_file(GOOD))
 
 
+@pytest.mark.slow
 def test_runs_from_before_the_field_stay(tiny_folder: Path, db: None) -> None:
     task = import_shared_task(None, tiny_folder, EVALUATION).shared_task
     meltemi = new_team(task, "Meltemi")

@@ -7,11 +7,13 @@ from django.db.migrations.recorder import MigrationRecorder
 from portal.models.schema import schema_problems
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_database_that_fits():
     assert schema_problems() == []
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_newer_database_fits():
     MigrationRecorder(connection).record_applied("portal", "9999_of_the_next_version")
@@ -25,6 +27,7 @@ def test_a_missing_migration_is_named():
     assert "is missing 1 migration (portal.0016_worker_hosts). Make a backup, then run manage.py migrate" in problem
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_column_that_no_migration_will_bring_is_named():
     with connection.cursor() as cursor:

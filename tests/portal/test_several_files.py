@@ -98,6 +98,7 @@ def scores(of: Run) -> Mapping[str, float | None]:
     return found
 
 
+@pytest.mark.slow
 def test_an_archive_of_runs_is_scored_by_file_and_together(team: Team, client: Client) -> None:
     submission = send(team, "runs.zip", archive(run(1, PERFECT) | run(2, GOOD)), POST, "post")
     work_off(POST)
@@ -121,6 +122,7 @@ def test_an_archive_of_runs_is_scored_by_file_and_together(team: Team, client: C
     assert "language" in page
 
 
+@pytest.mark.slow
 def test_the_board_has_a_column_for_each_file_and_slices(team: Team, several: SharedTask) -> None:
     send(team, "runs.zip", archive(run(1, PERFECT)), POST, "post")
     other = new_team(several, "Ostro")
@@ -198,6 +200,7 @@ def test_an_import_adds_gold_only_if_a_file_has_changed(several: SharedTask, fol
     assert GoldStandard.objects.count() == 2
 
 
+@pytest.mark.slow
 def test_gold_is_corrected_by_a_zip(team: Team, several: SharedTask) -> None:
     send(team, "runs.zip", archive(run(1, GOOD)), POST, "post")
     work_off(POST)
@@ -212,6 +215,7 @@ def test_gold_is_corrected_by_a_zip(team: Team, several: SharedTask) -> None:
     assert scores(Run.objects.get(kind="team"))["combine:overall"] == 1.0
 
 
+@pytest.mark.slow
 def test_one_file_of_the_gold_is_replaced(team: Team, several: SharedTask) -> None:
     send(team, "runs.zip", archive(run(1, GOOD)), POST, "post")
     work_off(POST)
@@ -282,6 +286,7 @@ def by_split(folder: Path, db: None) -> SharedTask:
     return SharedTask.objects.get()
 
 
+@pytest.mark.slow
 def test_a_phase_has_the_files_of_its_split(by_split: SharedTask, client: Client) -> None:
     team = new_team(by_split, "Meltemi")
     trial = {f"Meltemi/run_1/{language}.csv": b"id,joy\na,1\nb,0\n" for language in ("eng", "hin")}
@@ -333,6 +338,7 @@ def test_gold_of_a_split_needs_its_own_files(by_split: SharedTask) -> None:
     assert [one["code"] for one in upload.problems] == ["files-unknown"]
 
 
+@pytest.mark.slow
 def test_a_score_of_scores_is_a_column_on_every_page(folder: Path, db: None, client: Client) -> None:
     nested = """[
       {combine: both, title: Both, by: product, of: [accuracy, f1_positive]},

@@ -135,6 +135,7 @@ def test_an_upload_without_a_slot_gets_only_advice_that_works(team, used, runs, 
         send(team, *range(len(used) + 1, len(used) + runs + 1), slot=slot)
 
 
+@pytest.mark.slow
 def test_the_primary_run_is_the_official_one_and_can_be_another(team):
     send(team, 1)
     best = send(team, 2, values=PERFECT).runs.get()
@@ -154,6 +155,7 @@ def test_a_primary_run_that_is_rejected_or_withdrawn_leaves_its_slot(team):
     assert send(team, 3, slot="primary").runs.get().slot == "primary"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_one_of_many_simultaneous_first_runs_is_primary(team):
     at_once([lambda n=n: send(team, n) for n in (1, 2, 3)])

@@ -71,6 +71,7 @@ def seen(shared_task: SharedTask) -> Insights:
     return insights(track, phase, AnonymousUser(), RELEASE)
 
 
+@pytest.mark.slow
 def test_baselines_and_the_teams_above_them(sliced: SharedTask) -> None:
     (baseline,) = seen(sliced).baselines
     assert (baseline.name, baseline.value) == ("All yes", 0.75)
@@ -220,6 +221,7 @@ def paired(tiny_folder: Path, db: None) -> SharedTask:
     return with_figure_of("accuracy", tiny_folder)
 
 
+@pytest.mark.slow
 def test_a_metric_of_all_runs_is_drawn_by_track_with_the_mean(paired: SharedTask) -> None:
     phase = paired.phases.select_related("shared_task").get(slug="evaluation")
     found = overall(list(paired.tracks.all()), phase, AnonymousUser(), RELEASE)

@@ -49,6 +49,7 @@ def exported(name: str, task: SharedTask, organizer: User) -> bytes:
     return content if isinstance(content, bytes) else b"".join(content)
 
 
+@pytest.mark.slow
 def test_teams_have_their_members_addresses_and_answers(field: SharedTask, organizer: User) -> None:
     Team.objects.filter(name="Good").update(answers={"use": "=1+1"})
     found = rows(exported("teams.csv", field, organizer))

@@ -31,6 +31,7 @@ def tiny_folder(tiny_folder):
     return tiny_folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALIKE.values(), ids=ALIKE)
 def test_a_name_that_looks_like_a_teams_is_not_free(meltemi, name):
     with pytest.raises(Conflict) as raised:

@@ -243,6 +243,7 @@ def test_what_a_dead_worker_held_is_claimed_by_another(meltemi):
     assert validated(validation, EVALUATION + MINUTE).is_valid
 
 
+@pytest.mark.slow
 def test_rejected_uploads_use_no_quota_but_are_bounded(meltemi, monkeypatch):
     monkeypatch.setattr(rejections, "REJECTED_AN_HOUR", 2)
     for _ in range(2):

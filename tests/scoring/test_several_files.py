@@ -657,6 +657,7 @@ def test_a_mean_over_files_of_a_harmonic_mean_in_each_file(folder: Path) -> None
     assert titles[:3] == ["both", "overall", "both, language eng"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("missing", "wholes"), [("zero", 3), ("skip", 2)])
 def test_samples_of_a_mean_over_files_of_a_harmonic_mean(folder: Path, missing: str, wholes: int) -> None:
     """The expected values come from numpy alone. The second run lacks the file for `deu`."""

@@ -95,6 +95,7 @@ def test_detests_accepts_both_spellings_of_a_category(built: Built, spelling: st
     assert "header-column-twice" in {problem.code for problem in check(definition, "task2", twice.encode())}
 
 
+@pytest.mark.slow
 def test_baselines_are_accepted_and_score(definition: Definition) -> None:
     for gold in definition.gold:
         for baseline in definition.baselines:

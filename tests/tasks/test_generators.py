@@ -145,6 +145,7 @@ def test_exist_items_have_the_attributes_of_the_guidelines(
         assert all(len(one[f"labels_task{task}"]) == 6 for one in items.values())
 
 
+@pytest.mark.slow
 def test_exist_memes_have_stand_in_images(built: Built) -> None:
     folder = built["exist2024"].folder
     for split in ("train", "test"):
@@ -165,6 +166,7 @@ def test_exist_evaluation_folder_has_gold_and_baselines_of_the_development_set(b
             assert check(definition, f"task{task}-{context}", run, split="dev").problems == []
 
 
+@pytest.mark.slow
 def test_exist_texts_can_be_learned_from(built: Built) -> None:
     """A linear model on words is correct more often than the most frequent label."""
     folder = built["exist2024"].folder
@@ -338,6 +340,7 @@ def test_toxic_spans_a_post(built: Built, split: str, empty: int, several: int) 
     assert sum(count > 0 for count in breaks) == several
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["test", "trial"])
 def test_toxic_gold_is_what_most_annotators_marked(built: Built, split: str) -> None:
     definition = built["toxicspans2021"]

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from scoring import Definition
 from scoring.answers import Matrix, Spans
@@ -10,6 +11,7 @@ from tasks.invented import invented_archive, invented_run
 LABELS = Matrix(["1", "2", "3"], ("NO", "YES"), np.array([[True, False], [False, True], [False, True]]))
 
 
+@pytest.mark.slow
 def test_invented_archives_keep_every_rule(definition: Definition, tmp_path: Path) -> None:
     archive = invented_archive(definition.folder, "test", "Meltemi", 1, 0.6, np.random.default_rng(1), tmp_path)
     found = check_upload(definition, archive, archive.name, "Meltemi")

@@ -60,6 +60,7 @@ def test_scores_are_those_of_the_official_scorer(
     assert {key: result.scores[key] for key in case["scores"]} == pytest.approx(case["scores"], rel=0, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", FURTHER)
 def test_a_baseline_under_a_valid_name_is_accepted(template: str, tmp_path: Path) -> None:
     definition = load_definition(build(template, tmp_path / template))

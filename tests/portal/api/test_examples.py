@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 from pydantic_core import to_jsonable_python
 
@@ -62,6 +63,7 @@ def test_examples_without_a_schema_have_the_keys_of_real_responses(tiny, meltemi
     assert list(shown["export_audit_json"][0]) == list(audit[0])
 
 
+@pytest.mark.slow
 def test_metrics_scores_and_problems_are_those_of_the_engine(tiny, meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     invalid = send_run(meltemi, ["YES", "Yes", "NO", "NO"], 2, EVALUATION)

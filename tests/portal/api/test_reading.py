@@ -65,6 +65,7 @@ def test_a_task_with_its_tracks_phases_and_limits(meltemi, member):
     assert not Script()("/tasks/tiny/phases").json()[0]["limits"]
 
 
+@pytest.mark.slow
 def test_own_team_submissions_and_runs(meltemi, runs, member):
     assert member("/tasks/tiny/team").json()["members"][0]["is_captain"]
     first, second = (member(f"/tasks/tiny/runs?limit=2{cursor}") for cursor in ("", ""))
@@ -135,6 +136,7 @@ def test_a_board_is_the_pages(at, runs):
     assert str(runs[2].pk) in {row["run_id"] for row in found["rows"]}
 
 
+@pytest.mark.slow
 def test_a_board_has_more_pages_and_its_csv_is_complete(at, runs):
     at(RELEASE)
     whole = Script()(f"{BOARD}?phase=evaluation&runs=all").json()

@@ -74,6 +74,7 @@ def test_examples_are_valid_and_there_where_something_is_to_be_said(route):
         body.model_validate_json(json.dumps(route.example))
 
 
+@pytest.mark.slow
 def test_a_run_is_submitted_as_it_is(member, meltemi):
     answer = member(f"{UPLOADS}?file_name={NAME}", "POST", run_file(GOOD))
     assert answer.status_code == 201
@@ -204,6 +205,7 @@ def test_who_may_not_submit_is_rejected_before_the_body_is_read(tiny, meltemi):
     assert not Submission.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_file_is_validated_only(member):
     answer = member(f"/tasks/tiny/phases/evaluation/validations?file_name={NAME}", "POST", run_file(GOOD))
     assert answer.status_code == 202
@@ -214,6 +216,7 @@ def test_a_file_is_validated_only(member):
     assert (Validation.objects.count(), Submission.objects.count()) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_team_from_its_registration_to_its_end(tiny):
     ana, bea = person("Ana"), person("Bea")
     first, second = Script(ana), Script(bea)

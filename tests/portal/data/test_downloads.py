@@ -104,6 +104,7 @@ def test_a_large_file_is_not_loaded(gated, gated_folder, client):
     assert max(sizes) <= 1024 * 1024
 
 
+@pytest.mark.slow
 def test_behind_a_proxy_the_proxy_sends_the_file(gated, client, settings):
     settings.ACCEL = "/internal/"
     response = client.get(f"{DATA}sample/", headers={"Range": "bytes=5-"})

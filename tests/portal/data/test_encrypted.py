@@ -32,6 +32,7 @@ def opened(content, password):
         return name, archive.read(name)
 
 
+@pytest.mark.slow
 def test_the_password_opens_what_it_was_typed_for(gated, reader, password):
     page = reader.get(TEST)
     assert page.status_code == 200
@@ -82,6 +83,7 @@ def test_it_replaces_nothing_that_comes_before(gated, client, cleo, organizer, s
     assert not Download.objects.exists()
 
 
+@pytest.mark.slow
 def test_guesses_are_counted_with_those_of_the_password_page(gated, reader, password):
     for _ in range(GUESSES - 1):
         assert reader.post(TEST, {"password": "wrong"}).status_code == 403

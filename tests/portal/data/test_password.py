@@ -59,6 +59,7 @@ def test_wrong_guesses_shut_the_account_and_not_the_team(gated, reader, password
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 302
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_guesses_at_once_are_no_more_than_guesses_in_a_row(gated, password, cleo):
     guesses = [lambda n=n: give_password(cleo, gated, EVALUATION, guess=f"guess {n}") for n in range(GUESSES + 10)]

@@ -112,6 +112,7 @@ def test_a_check_says_the_same_whatever_the_gold_is(meltemi: Team, tiny_folder: 
     assert finding(meltemi, "one_Meltemi_1.json", body) == before
 
 
+@pytest.mark.slow
 def test_a_scorer_that_quotes_gold_as_it_fails_is_not_repeated(
     meltemi: Team, sender: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -129,6 +130,7 @@ def test_a_scorer_that_quotes_gold_as_it_fails_is_not_repeated(
     assert CANARY not in caplog.text
 
 
+@pytest.mark.slow
 def test_a_rescore_shows_no_more_digits_than_before(field: SharedTask, tiny_folder: Any, sender: Client) -> None:
     def digits() -> set[int]:
         page = sender.get(reverse("leaderboard", args=["tiny", "one"]) + "?phase=evaluation").content.decode()

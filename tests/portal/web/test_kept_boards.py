@@ -35,6 +35,7 @@ def text_of(answer: Any) -> str:
     return answer.content.decode().replace("<wbr>", "")
 
 
+@pytest.mark.slow
 def test_the_second_reader_gets_the_same_page_for_one_question(anybody: Client, runs: list[Run]) -> None:
     first = anybody.get(ONE)
     assert "one_Meltemi_3.json" in text_of(first)
@@ -58,6 +59,7 @@ def test_a_browser_that_has_the_page_gets_304(anybody: Client, runs: list[Run]) 
         assert again["Cache-Control"] == "no-cache"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_closed_database_connection_breaks_no_page(anybody: Client, runs: list[Run]) -> None:
     anybody.get(ONE)
@@ -93,6 +95,7 @@ def test_what_was_hidden_is_not_kept_and_all_paths_flip_together(
     assert "Meltemi" in anybody.get(address).content.decode()
 
 
+@pytest.mark.slow
 def test_what_organizers_see_early_is_not_kept(
     anybody: Client, organizer: Client, tiny: SharedTask, runs: list[Run]
 ) -> None:
@@ -102,6 +105,7 @@ def test_what_organizers_see_early_is_not_kept(
     assert "Meltemi" not in anybody.get(ONE).content.decode()
 
 
+@pytest.mark.slow
 def test_only_members_see_their_own_row(anybody: Client, runs: list[Run], sender: Client, stranger: Client) -> None:
     assert "your team" in sender.get(ONE).content.decode()
     assert all("your team" not in reader.get(ONE).content.decode() for reader in (anybody, stranger))
@@ -169,12 +173,14 @@ def test_addresses_that_ask_the_same_share_a_board_and_others_fill_nothing(anybo
     assert len(caches["boards"]._cache) == kept  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_large_boards_are_not_kept(anybody: Client, newcomer: Client, runs: list[Run], monkeypatch: Any) -> None:
     monkeypatch.setattr("portal.web.board_cache._LARGEST", 100)
     assert (anybody.get(ONE).status_code, newcomer.get(ONE).status_code) == (200, 200)
     assert not caches["boards"]._cache  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_people_without_a_part_in_it_share_one_table(
     newcomer: Client, sign_in: Callable[[User], Client], runs: list[Run]
 ) -> None:

@@ -71,6 +71,7 @@ def rows(task: SharedTask, **choices: object) -> list[tuple[int | None, str, int
     return [(row.rank, row.team, row.number, row.scores["accuracy"]) for row in shown.rows]
 
 
+@pytest.mark.slow
 def test_the_board_shows_each_teams_last_step(stepped: SharedTask) -> None:
     assert rows(stepped) == [(1, "Auster", 3, 0.75), (1, "Notus", 3, 0.75), (3, "Ostro", 1, 0.7)]
     assert rows(stepped, sort="accuracy", descending=False)[0] == (3, "Ostro", 1, 0.7)

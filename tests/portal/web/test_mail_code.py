@@ -74,6 +74,7 @@ def cannot_enroll(client: Client) -> bool:
     return all(answer.status_code == 302 and answer.url.startswith(CODE) for answer in answers)
 
 
+@pytest.mark.slow
 def test_a_password_alone_sets_up_neither_an_app_nor_a_passkey(oana: User, smtp: MailServer) -> None:
     client = signed_in(oana)
     assert cannot_enroll(client)
@@ -85,6 +86,7 @@ def test_a_password_alone_sets_up_neither_an_app_nor_a_passkey(oana: User, smtp:
     assert not oana.has_second_factor
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_with_the_code_the_first_app_is_set_up(oana: User, smtp: MailServer) -> None:
     client = signed_in(oana)
@@ -103,6 +105,7 @@ def test_with_the_code_the_first_app_is_set_up(oana: User, smtp: MailServer) -> 
     assert oana.has_second_factor
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_who_reads_the_mail_can_begin_with_a_new_password(oana: User, smtp: MailServer) -> None:
     client, new = Client(), "a short summer, too"
@@ -176,6 +179,7 @@ def test_a_new_code_ends_the_one_before(oana: User, smtp: MailServer) -> None:
     assert give(client, code_in(smtp.mails[-1])).url == APP
 
 
+@pytest.mark.slow
 def test_a_code_works_in_the_session_that_asked_for_it(oana: User, smtp: MailServer) -> None:
     owner, thief = signed_in(oana), signed_in(oana)
     ask(owner)
@@ -200,6 +204,7 @@ def test_codes_are_not_guessed(oana: User, smtp: MailServer) -> None:
     assert cannot_enroll(client)
 
 
+@pytest.mark.slow
 def test_codes_are_not_sent_for_ever(oana: User, smtp: MailServer) -> None:
     for _ in range(2):  # the limit covers all browsers together
         client = signed_in(oana)

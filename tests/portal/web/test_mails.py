@@ -45,6 +45,7 @@ def test_looking_changes_nothing(meltemi, link, mail_program):
     assert wishes(captain(meltemi)) == [True, True, True]
 
 
+@pytest.mark.slow
 def test_one_click_stops_that_kind_alone_and_twice_is_no_harm(meltemi, link, mail_program, smtp):
     for _ in range(2):
         page = mail_program.post(link, {"List-Unsubscribe": "One-Click"})
@@ -58,6 +59,7 @@ def test_one_click_stops_that_kind_alone_and_twice_is_no_harm(meltemi, link, mai
     assert len(smtp.mails) == before
 
 
+@pytest.mark.slow
 def test_a_changed_link_is_invalid(meltemi, link, mail_program):
     user = captain(meltemi)
     token = unsubscribe.token(user, "mails_about_runs")
@@ -73,6 +75,7 @@ def test_a_changed_link_is_invalid(meltemi, link, mail_program):
     assert wishes(user) == [True, True, True]
 
 
+@pytest.mark.slow
 def test_organizers_find_mails_by_kind_and_state(meltemi, link, organizer):
     page = "/tasks/tiny/organize/mails/"
     everything = organizer.get(page).content.decode()

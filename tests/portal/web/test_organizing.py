@@ -76,6 +76,7 @@ def gold_file(content: bytes) -> dict[str, Any]:
     return {"target": "one test", "file": SimpleUploadedFile("gold.json", content)}
 
 
+@pytest.mark.slow
 def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client, phase: Phase) -> None:
     text = organizer.get(PAGE).content.decode()
     for part in (
@@ -245,6 +246,7 @@ def test_old_forms_for_extra_time_lead_to_the_new_addresses(organizer: Client, e
     assert response["Location"] == f"{PAGE}phases/evaluation/extra-time/{end}"
 
 
+@pytest.mark.slow
 def test_scores_are_released_now_later_and_taken_back(
     organizer: Client, anybody: Client, phase: Phase, now: datetime
 ) -> None:

@@ -23,6 +23,7 @@ def runs(meltemi: Team) -> list[Run]:
     return list(Run.objects.filter(team=meltemi).order_by("number"))
 
 
+@pytest.mark.slow
 def test_my_runs_say_what_counts_and_why(runs: list[Run], sender: Client) -> None:
     text = sender.get("/tasks/tiny/runs/").content.decode()
     assert "most recent run, until you choose one" in text
@@ -79,6 +80,7 @@ def test_a_refusal_is_shown_on_the_runs_page(runs: list[Run], sender: Client) ->
     assert "Make official" not in sender.get("/tasks/tiny/runs/").content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["choose", "withdraw", "describe"])
 def test_who_may_do_that(
     action: str,
@@ -120,6 +122,7 @@ def test_without_a_token_nothing_is_done(action: str, sender: Client, runs: list
     assert careful.post(f"/runs/{runs[0].pk}/{action}/", {"reason": "x"}).status_code == HTTPStatus.FORBIDDEN
 
 
+@pytest.mark.slow
 def test_a_run_is_described_and_shown_so(runs: list[Run], sender: Client) -> None:
     address = f"/runs/{runs[0].pk}/describe/"
     assert "You can change the description until the scores are released" in sender.get(address).content.decode()

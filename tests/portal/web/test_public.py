@@ -4,6 +4,7 @@ import json
 import re
 from xml.etree import ElementTree
 
+import pytest
 from django.conf import settings
 from django.test import Client
 
@@ -39,6 +40,7 @@ def test_the_calendar_has_every_date_and_closes_on_the_day_that_ends(anybody: Cl
         assert anybody.get(address).content == response.content
 
 
+@pytest.mark.slow
 def test_a_released_board_has_an_address_and_never_changes(anybody: Client, meltemi: Team) -> None:
     kept = release(meltemi)
     address = "/tasks/tiny/leaderboard/one/evaluation/1/"
@@ -53,6 +55,7 @@ def test_a_released_board_has_an_address_and_never_changes(anybody: Client, melt
     assert ReleasedBoard.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_a_board_that_was_released_before_rows_had_all_that_they_have_now_still_opens(
     anybody: Client, meltemi: Team
 ) -> None:
@@ -63,6 +66,7 @@ def test_a_board_that_was_released_before_rows_had_all_that_they_have_now_still_
     assert anybody.get("/tasks/tiny/leaderboard/one/evaluation/1/").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_release_that_was_taken_back_is_nowhere(anybody: Client, meltemi: Team) -> None:
     release(meltemi)
     assert b"evaluation/1/" in anybody.get("/sitemap.xml").content
@@ -80,6 +84,7 @@ def test_nothing_is_kept_before_the_release(meltemi: Team) -> None:
     assert not ReleasedBoard.objects.exists()
 
 
+@pytest.mark.slow
 def test_the_feed_names_each_release(anybody: Client, meltemi: Team) -> None:
     release(meltemi)
     for address in ("/releases.atom", "/tasks/tiny/releases.atom"):

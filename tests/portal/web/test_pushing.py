@@ -99,6 +99,7 @@ def test_a_draft_is_deleted_after_a_question(page: Client, tiny_folder: Path) ->
     assert not SharedTask.objects.exists()
 
 
+@pytest.mark.slow
 def test_organizers_are_listed_added_and_removed(page: Client, tiny_folder: Path, creator: User) -> None:
     page.post("/organize/new/", {"file": zip_of(tiny_folder)})
     judged()
@@ -113,6 +114,7 @@ def test_organizers_are_listed_added_and_removed(page: Client, tiny_folder: Path
     assert list(SharedTask.objects.get().organizers.all()) == [other]
 
 
+@pytest.mark.slow
 def test_the_form_for_new_tasks_is_for_those_who_may(sign_in: Callable[[User], Client], db: None) -> None:
     someone = person("Someone")
     set_up_second_factor(someone)

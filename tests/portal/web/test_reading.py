@@ -139,6 +139,7 @@ def test_the_policy_of_every_page_forbids_inline_code(anybody: Client, tiny: Sha
     assert "unsafe" not in policy
 
 
+@pytest.mark.slow
 def test_the_board_ranks_the_official_run_and_places_the_references(anybody: Client, ranked: SharedTask) -> None:
     response = anybody.get("/tasks/tiny/leaderboard/one/?phase=post")
     assert [(row.rank, row.name) for row in response.context["board"].rows] == [

@@ -47,6 +47,7 @@ def test_the_receipt_says_what_we_got_from_whom_and_when(
     assert verify(response.content, key).ok
 
 
+@pytest.mark.slow
 def test_the_receipt_is_the_same_for_ever(sender: Client, tiny_folder: Path, submission: Submission) -> None:
     before = sender.get(address(submission)).content
     work_off(POST)

@@ -33,6 +33,7 @@ def test_it_says_rank_and_interval(run: Run) -> None:
     assert "95% interval of" in page(run)
 
 
+@pytest.mark.slow
 def test_it_keeps_what_an_older_scorer_gave_and_why_it_was_scored_again(run: Run) -> None:
     Evaluation.objects.filter(run=run).update(scorer="0.0.1", scores={"accuracy": 0.125}, created_at=EVALUATION)
     rescore(None, run.track.shared_task, EVALUATION, reason="A column was read twice")

@@ -128,6 +128,7 @@ def test_a_browser_is_named_in_words(said, words):
     assert browser_in_words(said) == words
 
 
+@pytest.mark.slow
 def test_the_other_sessions_are_listed_and_ended(browser, cleo):
     other = Client(headers={"user-agent": "A browser in a library"})
     other.post("/accounts/login/", {"login": cleo.email, "password": PASSWORD})
@@ -137,6 +138,7 @@ def test_the_other_sessions_are_listed_and_ended(browser, cleo):
     assert browser.get(PAGE).status_code == 200
 
 
+@pytest.mark.slow
 def test_one_other_session_is_ended_and_no_one_elses(browser, cleo):
     others = [Client(headers={"user-agent": name}) for name in ("library", "train")]
     for other in others:

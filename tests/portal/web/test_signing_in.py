@@ -117,6 +117,7 @@ def test_a_forgotten_password_does_not_reveal_an_account(milo, counting, smtp):
     assert [mail["To"] for mail in smtp.mails] == ["milo@example.org", "nora@example.org"]
 
 
+@pytest.mark.slow
 def test_passwords_are_hashed_by_argon2(db, settings):
     from portal import settings as own
 
@@ -198,6 +199,7 @@ def test_secrets_of_second_factors_are_encrypted(milo):
     assert decrypt(kept) == secret
 
 
+@pytest.mark.slow
 def test_a_deactivated_account_loses_its_session_at_once(milo):
     client = Client()
     sign_in(client)
@@ -228,6 +230,7 @@ def is_signed_in(client):
     return client.get("/settings/").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_first_second_factor_ends_all_other_sessions_and_all_tokens(milo, smtp):
     """A thief who knows the password may have created these sessions and tokens."""

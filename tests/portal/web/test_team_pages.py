@@ -162,6 +162,7 @@ def test_a_declined_team_reads_why_and_asks_again(decider: Client, pending: Team
     assert "Say more." in decider.get(REQUESTS).content.decode()  # why the team was declined the first time
 
 
+@pytest.mark.slow
 def test_organizers_of_another_task_find_nothing(organizer: Client, pending: Team, decider: Client) -> None:
     for part in ("", "teams/", "mails/", "audit/"):
         assert organizer.get(f"/tasks/gated/organize/{part}").status_code == 404

@@ -155,6 +155,7 @@ def test_the_open_phase_that_counts_is_selected_and_all_limits_are_shown(sender:
     assert '<span class="nowrap">--split</span> later' in text
 
 
+@pytest.mark.slow
 def test_content_that_breaks_the_rules_is_listed_with_place_and_fix(sender: Client) -> None:
     wrong = json.dumps([{"id": "a", "value": "YESS"}, {"id": "b", "value": "NO"}]).encode()
     page = upload(sender, "one_Meltemi_1.json", wrong)["Location"]
@@ -202,6 +203,7 @@ def test_validating_knows_the_limits(sender: Client) -> None:
     assert "Valid, but can’t be submitted now" in text
 
 
+@pytest.mark.slow
 def test_a_validation_page_waits_for_its_report_with_and_without_javascript(sender: Client) -> None:
     page = try_out(sender, "one_Meltemi_1.json", run_file(PERFECT))["Location"]
     waiting = sender.get(page).content.decode()
@@ -352,6 +354,7 @@ def test_nothing_rejected_is_left_on_disk(sender: Client, settings: Any) -> None
     assert not list((Path(settings.DATA_ROOT) / "incoming").iterdir())
 
 
+@pytest.mark.slow
 def test_the_status_is_silent_until_something_changes(sender: Client, submission: Submission) -> None:
     address = f"/tasks/tiny/submissions/{submission.pk}/status/"
     first = sender.get(address)
@@ -360,6 +363,7 @@ def test_the_status_is_silent_until_something_changes(sender: Client, submission
     assert sender.get(f"{address}?seen={first.context['signature']}").status_code == HTTPStatus.NO_CONTENT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["", "status/", "report.json"])
 def test_who_sees_a_submission(
     part: str,
@@ -377,6 +381,7 @@ def test_who_sees_a_submission(
     assert sender.post(address).status_code == 405
 
 
+@pytest.mark.slow
 def test_who_sees_a_run_and_its_file(
     submission: Submission, sender: Client, teammate: Client, organizer: Client, stranger: Client, anybody: Client
 ) -> None:

@@ -186,6 +186,7 @@ def test_an_invalid_file_of_vectors_is_named(text: str, message: str, tmp_path: 
         read_vectors(write_vectors(tmp_path, text), ["river"])
 
 
+@pytest.mark.slow
 def test_trained_vectors_are_the_same_for_the_same_seed_and_know_unseen_words() -> None:
     pytest.importorskip("gensim", reason="gensim has no wheels for this Python")
     from scoring.baselines.fasttext import train_vectors

@@ -152,6 +152,7 @@ def test_a_missing_file_is_a_missing_item(task: Definition) -> None:
     assert score(task, "brat", zipped(RIGHT), gold, items=ITEMS).scores["entity_f1"] == pytest.approx(2 * 3 / 7)
 
 
+@pytest.mark.slow
 def test_what_is_no_safe_zip_is_an_error(task: Definition, monkeypatch: pytest.MonkeyPatch) -> None:
     codes = [
         [problem.code for problem in check(task, "brat", data).errors]
@@ -261,6 +262,7 @@ def test_what_is_written_reads_alike(task: Definition, tmp_path: Path) -> None:
         assert read(task, (tmp_path / "run.zip").read_bytes()) == MEANT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("track", ["brat", "relations"])
 @pytest.mark.parametrize("lenient", [False, True])
 @QUICK

@@ -520,6 +520,7 @@ def test_no_content_raises(task: Definition, track: str, lenient: bool, data: st
             assert sorted(answers.ids) == ITEMS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("track", ["map", "numbers", "kinds", "labels", "several", "shares", "cells"])
 @QUICK
 @given(data=st.data())

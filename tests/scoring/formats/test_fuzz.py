@@ -63,6 +63,7 @@ def mutated(draw: st.DrawFn, data: bytes) -> bytes:
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("track", RIGHT)
 @pytest.mark.parametrize("lenient", [False, True])
 @QUICK

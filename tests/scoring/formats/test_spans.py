@@ -108,6 +108,7 @@ def test_long_spans_cost_no_more_than_short_ones(marks: Definition, tmp_path: Pa
     assert (codes == []) == (line == "[[0,400000]]")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("track", "start", "again", "end", "bytes_each"),
     [("offsets", "d0\t[", "7,", "7]\n", 40), ("json", '[{"id":"d0","value":[', "[1,2],", "[1,2]]}]", 120)],

@@ -57,6 +57,7 @@ def test_one_label(seed: int, items: int, classes: int) -> None:
         assert score("kappa", one_hot(gold), one_hot(run)) == pytest.approx(sk.cohen_kappa_score(gold, run), abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, items=st.integers(2, 40), in_gold=st.integers(2, 4))
 def test_correlation_of_tables_and_labels_where_the_gold_lacks_values(seed: int, items: int, in_gold: int) -> None:
@@ -116,6 +117,7 @@ def test_soft_labels(seed: int, items: int) -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, items=st.integers(1, 40), base=st.sampled_from([("2", 2.0), ("e", np.e), ("10", 10.0)]))
 def test_distances_of_soft_labels(seed: int, items: int, base: tuple[str, float]) -> None:
@@ -189,6 +191,7 @@ def test_numbers(name: str, theirs: Callable[..., float], seed: int, items: int,
     assert score(name, gold[:, None], run[:, None]) == pytest.approx(theirs(gold, run), abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(seed=seeds, items=st.integers(1, 60), levels=st.integers(1, 6), tolerance=st.sampled_from([0, 0.5, 1, 2]))
 def test_values_with_an_order(seed: int, items: int, levels: int, tolerance: float) -> None:
@@ -206,6 +209,7 @@ def test_values_with_an_order(seed: int, items: int, levels: int, tolerance: flo
     assert score("kappa_quadratic", *columns) == pytest.approx(theirs, abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, items=st.integers(1, 30), columns=st.integers(1, 4), empty=st.sampled_from(["zero", "one", "skip"]))
 def test_mean_f1_of_columns_of_zeros_and_ones(seed: int, items: int, columns: int, empty: str) -> None:

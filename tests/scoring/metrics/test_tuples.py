@@ -94,6 +94,7 @@ def overlap(left: str, right: str) -> float:
     return 2 * sum((one & other).values()) / (sum(one.values()) + sum(other.values()))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, items=st.integers(1, 12))
 def test_partial_credit_as_scipy_assigns_it(seed: int, items: int) -> None:

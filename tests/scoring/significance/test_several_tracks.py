@@ -87,6 +87,7 @@ def test_tracks_with_the_same_items_are_sampled_together(same_errors: bool) -> N
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * np.std(peer), rel=0.05)
 
 
+@pytest.mark.slow
 def test_tracks_with_different_items_are_sampled_independently() -> None:
     rng = np.random.default_rng(4)
     gold, wrong = rng.random(ITEMS) < 0.5, rng.random(ITEMS) < 0.3
@@ -124,6 +125,7 @@ def test_a_perfect_team_has_an_interval_within_the_range() -> None:
     assert found.low == pytest.approx(alone.low)  # the same items, so the second track adds no information
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("missing", "factor"), [("zero", 0.5), ("skip", 1.0), ("unranked", None)])
 def test_a_missing_track_counts_as_declared(missing: str, factor: float | None) -> None:
     rng = np.random.default_rng(4)
@@ -149,6 +151,7 @@ def test_a_missing_track_counts_as_declared(missing: str, factor: float | None) 
     assert samples.std() == pytest.approx(peer.std(), rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_track_without_runs_is_missing_for_everyone() -> None:
     gold = np.random.default_rng(4).random(ITEMS) < 0.5
     one = track(gold, {"x": answers(1, 0.3, gold)})
@@ -168,6 +171,7 @@ def test_no_result_if_tracks_share_only_some_items_or_a_metric_has_no_contributi
     assert sampled_means([ranks], ["x"], MeanScore((1,), "zero"), seed=1) is None
 
 
+@pytest.mark.slow
 def test_groups_see_that_errors_on_the_same_items_cancel() -> None:
     """One team is slightly worse on a few more items. Only samples of the same items for both teams find this."""
     rng = np.random.default_rng(5)

@@ -106,6 +106,7 @@ def test_both_tests_agree_with_the_normal_approximation() -> None:
         assert ours.lead == pytest.approx(difference.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["bootstrap", "randomization"])
 def test_equally_good_runs_rarely_differ(method: str) -> None:
     """At 0.05, about ten of 200 true null hypotheses are rejected. The probability of 24 or more is 1 in 10,000."""
