@@ -240,11 +240,14 @@ class Native:
             return probe.connect_ex((self._addresses[name], PORTS[name])) == 0
 
     def _await(self, name: str, condition: Callable[[], bool]) -> None:
-        end = time.monotonic() + START_SECONDS
+        started = asked = time.monotonic()
         while not condition():
-            if self._processes[name].poll() not in (None, 0) or time.monotonic() > end:
+            answered = time.monotonic()
+            if self._processes[name].poll() not in (None, 0) or answered > started + START_SECONDS:
                 raise NotStarted(f"{name} does not start; its log is {self.log(name)}")
-            time.sleep(0.25)
+            # Health checks start Python, which would take the time that the service itself needs to start.
+            time.sleep(max(0.25, 3 * (answered - asked)))
+            asked = time.monotonic()
 
 
 def variables_of(file: Path) -> dict[str, str]:
