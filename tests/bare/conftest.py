@@ -1,9 +1,11 @@
 """A bare Debian in a folder, with nothing but Python, a clone of this checkout and a new user."""
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +14,11 @@ import pytest
 
 from tests.conftest import NO_DEBOOTSTRAP, ROOT
 
+# These commands take over 20 s of CPU time, so their result is kept in pytest's cache. apt installs Python in less time
+# than debootstrap.
+DEBOOTSTRAP = ("debootstrap", "--variant=minbase", "bookworm")
+ADD_PYTHON = "apt-get update && apt-get install --yes --no-install-recommends python3 && apt-get clean"
+KEPT_SECONDS = 7 * 24 * 3600
 # How to reach the package index, copied from this machine.
 CONFIGURATION = [Path("/etc/resolv.conf"), Path("/etc/pip.conf")]
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -59,40 +66,51 @@ class Machine:
 
 
 @pytest.fixture(scope="session")
-def debian(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A bare Debian that every test copies."""
+def debian(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tar with a bare Debian, from which every test makes its machine."""
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         pytest.skip(NO_DEBOOTSTRAP)
-    root = tmp_path_factory.mktemp("bare") / "debian"
-    subprocess.run(["debootstrap", "--variant=minbase", "--include=python3", "bookworm", root], check=True)
-    yield root
-    shutil.rmtree(root)
+    digest = hashlib.sha256(repr((DEBOOTSTRAP, ADD_PYTHON)).encode()).hexdigest()
+    kept = pytestconfig.cache.mkdir("debian") / f"{digest}.tar"
+    if not kept.exists() or time.time() - kept.stat().st_mtime > KEPT_SECONDS:
+        root = tmp_path_factory.mktemp("bare") / "debian"
+        subprocess.run([*DEBOOTSTRAP, root], check=True)
+        copy_configuration(root)
+        code, output = Machine(root).run(ADD_PYTHON, user="root")
+        assert code == 0, output
+        draft = root.with_suffix(".tar")
+        subprocess.run(["tar", "--create", "--file", draft, "--directory", root, "."], check=True)
+        shutil.copy(draft, kept.with_suffix(".draft"))  # the temporary folder may be on another disk
+        kept.with_suffix(".draft").rename(kept)
+        shutil.rmtree(root.parent)
+    return kept
 
 
 @pytest.fixture
 def machine(tmp_path: Path, debian: Path) -> Iterator[Machine]:
-    with bare_machine(debian, tmp_path / "debian") as made:
-        yield made
-
-
-@pytest.fixture
-def empty_machine(tmp_path: Path, debian: Path) -> Iterator[Machine]:
-    """A second machine."""
-    with bare_machine(debian, tmp_path / "empty") as made:
-        yield made
+    root = tmp_path / "debian"
+    root.mkdir()
+    subprocess.run(["tar", "--extract", "--numeric-owner", "--file", debian, "--directory", root], check=True)
+    copy_configuration(root)
+    (root / "dev/shm").chmod(0o1777)  # as on a booted machine
+    made = Machine(root)
+    made.run("useradd --create-home --shell /bin/sh newcomer", user="root")
+    subprocess.run(["git", "clone", "--quiet", ROOT, root / "home/newcomer/agon"], check=True)
+    made.run("chown -R newcomer: /home/newcomer", user="root")
+    yield made
+    shutil.rmtree(root)
 
 
 @contextmanager
-def bare_machine(debian: Path, root: Path) -> Iterator[Machine]:
-    subprocess.run(["cp", "--archive", "--reflink=auto", debian, root], check=True)
+def copied(machine: Machine, root: Path) -> Iterator[Machine]:
+    """A second machine with the same files."""
+    subprocess.run(["cp", "--archive", "--reflink=auto", machine.root, root], check=True)
+    yield Machine(root)
+    shutil.rmtree(root)
+
+
+def copy_configuration(root: Path) -> None:
     for file in CONFIGURATION:
         if file.exists():
             (root / file.relative_to("/")).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, root / file.relative_to("/"))
-    (root / "dev/shm").chmod(0o1777)  # as on a booted machine
-    machine = Machine(root)
-    machine.run("useradd --create-home --shell /bin/sh newcomer", user="root")
-    subprocess.run(["git", "clone", "--quiet", ROOT, root / "home/newcomer/agon"], check=True)
-    machine.run("chown -R newcomer: /home/newcomer", user="root")
-    yield machine
-    shutil.rmtree(root)
