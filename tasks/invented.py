@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from scoring import load_definition
+from scoring import Definition, load_definition
 from scoring.answers import Answers, Matrix, Spans
 from scoring.check import find_items
 from scoring.formats import write_run
@@ -29,7 +29,7 @@ def invented_archive(
 
     `shared_task` is a complete folder from `build`.
     """
-    definition = load_definition(shared_task)
+    definition = _definition(shared_task)
     archive = folder / (example_archive(definition, team) or f"{team}_{number}.zip")
     with ZipFile(archive, "w") as packed, TemporaryDirectory() as drafts:
         for source in definition.gold:
@@ -46,10 +46,15 @@ def invented_archive(
     return archive
 
 
+@lru_cache(maxsize=1)
+def _definition(shared_task: Path) -> Definition:
+    """Return the definition. It is cached, because every team's runs need it, as they need the gold standard."""
+    return load_definition(shared_task)
+
+
 @lru_cache(maxsize=32)
 def _gold(shared_task: Path, track: str, split: str) -> Answers:
-    """Return the gold standard. It is cached, because every team's runs need it."""
-    definition = load_definition(shared_task)
+    definition = _definition(shared_task)
     source = next(gold for gold in definition.gold if (gold.track, gold.split) == (track, split))
     return load_gold(definition, track, source.file, split).answers
 
