@@ -39,11 +39,19 @@ SAMPLE = "id\ttext\n" + "".join(f"{number}\ttext {number}\n" for number in range
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+def task_folders(pytestconfig: pytest.Config) -> Path:
+    """Generated folders of the demo's tasks. They are kept between test runs, because generating them takes seconds."""
+    return pytestconfig.cache.mkdir("demo-tasks")
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory, task_folders: Path) -> Iterator[Demo]:
     """The running demo, started once for all tests, which share its data."""
     demo = Demo(tmp_path_factory.mktemp("demo"))
+    demo.add_task_folders(task_folders)
     try:
         demo.start()
+        demo.keep_task_folders(task_folders)
         yield demo
     finally:
         demo.stop()

@@ -7,12 +7,14 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.client import HTTPConnection
@@ -21,6 +23,8 @@ from typing import Any
 
 from portal.management.commands.load_demo import PASSWORD
 from portal.management.valkey import HOST, free_port
+from tasks import DEMO as TASKS
+from tasks.kept import content_key
 from tests.bare.visitor import Visitor
 from tests.conftest import ROOT
 from tests.services import PATIENCE, Program, text_of, wait_until
@@ -50,6 +54,30 @@ class Demo:
         self.state.mkdir()
         self._environment = clean_environment() | {"AGON_STATE": str(self.state), "PORT": str(port)}
         self._program: Program | None = None
+
+    def add_task_folders(self, kept: Path) -> None:
+        """Copy the generated task folders that are in `kept`, except those of tasks that this demo has already."""
+        for slug in TASKS:
+            folder = kept / slug / content_key(slug)
+            if folder.exists() and not (self._task_folders / slug).exists():
+                shutil.copytree(folder, self._task_folders / slug / folder.name)
+
+    def keep_task_folders(self, kept: Path) -> None:
+        """Copy this demo's task folders to `kept` if they are not there yet. Delete those of an earlier version."""
+        for slug in TASKS:
+            folder = kept / slug / content_key(slug)
+            if not folder.exists():
+                folder.parent.mkdir(exist_ok=True)
+                for earlier in folder.parent.iterdir():
+                    shutil.rmtree(earlier, ignore_errors=True)
+                with tempfile.TemporaryDirectory(dir=kept.parent) as place:
+                    draft = shutil.copytree(self._task_folders / slug / folder.name, Path(place) / "draft")
+                    with suppress(OSError):  # another test has just kept it
+                        draft.rename(folder)
+
+    @property
+    def _task_folders(self) -> Path:
+        return self.state / "demo-tasks"
 
     def start(self, until: str = "Agon is ready", *options: str) -> None:
         """Start the demo and wait until its log, which starts empty, contains `until`."""
