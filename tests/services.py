@@ -32,12 +32,16 @@ PATIENCE = 300  # seconds until a test gives up, even on a slow, busy machine; w
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> None:
-    """Wait until the condition holds. If it takes too long, raise a TimeoutError that says what did not happen."""
-    end = time.monotonic() + PATIENCE
+    """Wait until the condition holds. If it takes too long, raise a TimeoutError that says what did not happen.
+
+    The longer it takes, the less often the condition is checked, because some checks request a page.
+    """
+    started = time.monotonic()
     while not condition():
-        if time.monotonic() > end:
+        passed = time.monotonic() - started
+        if passed > PATIENCE:
             raise TimeoutError(f"after {PATIENCE} s: {what}")
-        time.sleep(0.05)
+        time.sleep(min(max(0.05, passed / 20), 0.5))
 
 
 def answers(port: int, host: str = HOST) -> bool:
