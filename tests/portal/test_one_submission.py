@@ -242,7 +242,7 @@ def test_withdrawn_and_failed_runs_are_replaced_too(team):
     assert withdrawn.withdrawal_reason == "a bug"
     assert withdrawn.withdrawn_at == EVALUATION
     found = retry_failed(organizer_of(team.shared_task, "Oana"), team.shared_task, EVALUATION + MINUTE)
-    assert found.left == ["two_Meltemi_1.json: The team’s newer submission has replaced it."]
+    assert [(name, error.code) for name, error in found.left] == [("two_Meltemi_1.json", "replaced")]
     assert upload_to_replace(team, second.phase) == second
 
 
