@@ -35,8 +35,9 @@ def tables() -> list[TableModel]:
 
 
 def is_empty() -> bool:
-    """Return whether the database has only rows that migrations created."""
-    own = (table for table in tables() if table._meta.label not in MADE_BY_MIGRATING)
+    """Return whether the database has only rows that migrations created. It may not have all tables, or any."""
+    there = connection.introspection.table_names()
+    own = (table for table in tables() if table._meta.label not in MADE_BY_MIGRATING and table._meta.db_table in there)
     return not any(table._base_manager.exists() for table in own)
 
 

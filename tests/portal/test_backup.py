@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from portal import __version__
 from portal.actions.backup import MANIFEST, write_backup
@@ -204,6 +205,17 @@ def test_a_portal_that_is_in_use_is_left_alone(backup, somewhere_else):
     with pytest.raises(ActionError, match="files/other"):
         restore_backup(backup)
     assert rows.is_empty()
+
+
+def test_an_older_portal_that_is_in_use_is_not_migrated(backup):
+    newest = MigrationRecorder.Migration.objects.filter(app="portal").latest("name")
+    newest.delete()
+    try:
+        with pytest.raises(CommandError, match="database is not empty"):
+            call_command("restore", backup)
+        assert not MigrationRecorder.Migration.objects.filter(app="portal", name=newest.name).exists()
+    finally:
+        newest.save()
 
 
 @pytest.mark.slow

@@ -7,8 +7,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from portal.actions.errors import ActionError
-from portal.actions.restore import restore_backup
+from portal.actions.restore import DATABASE_NOT_EMPTY, restore_backup
 from portal.management.schema import migrate
+from portal.models import rows
 from portal.models.schema import schema_problems
 from portal.queries.receipts import public_key as receipt_key
 from portal.sealing import as_text, public_key
@@ -24,6 +25,8 @@ class Command(BaseCommand):
         parser.add_argument("archive", type=Path)
 
     def handle(self, *, archive: Path, **_: Any) -> None:
+        if not rows.is_empty():  # before the tables are created, so that an older portal is not migrated
+            raise CommandError(f"{archive}: not restored: {DATABASE_NOT_EMPTY().message}")
         migrate()
         if problems := schema_problems():
             raise CommandError(" ".join(problems))
