@@ -128,6 +128,7 @@ def server():
     (here / "server").unlink()
 
 def test_that_waits(server):
+    (here / "waiting").touch()
     time.sleep(600)
 """
 
@@ -138,7 +139,8 @@ def test_a_suite_that_is_ended_ends_what_it_has_started(tmp_path: Path, options:
     server = tmp_path / "server"
     run = PytestRun(Suite("waiting", (f"--rootdir={tmp_path}", *options, str(tmp_path))), tmp_path, is_live=False)
     try:
-        wait_until(server.exists, "the suite has started its server")
+        wait_until((tmp_path / "waiting").exists, "the suite has started its server")
+        assert server.exists()
     finally:
         run.end()
     assert not server.exists()
