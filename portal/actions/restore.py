@@ -97,13 +97,22 @@ def _require_our_tables(content: Mapping[str, Any]) -> None:
         raise OTHER_VERSION(theirs=content["agon"], revision=content.get("revision") or content["made_at"][:10])
 
 
+def require_empty_database() -> None:
+    """Check that the database has no rows. It may be new or older, so this also works without the current tables.
+
+    Raises:
+        Conflict: it has some.
+    """
+    if not rows.is_empty():
+        raise DATABASE_NOT_EMPTY()
+
+
 def _require_empty(manifest: Manifest) -> None:
     """Check that the portal is empty.
 
     Files that are in the archive are allowed, because an interrupted restore may have left them.
     """
-    if not rows.is_empty():
-        raise DATABASE_NOT_EMPTY()
+    require_empty_database()
     folders = {"/".join(PurePosixPath(name).parts[:3]) for name in manifest.members if name.startswith(_DEFINITIONS)}
     known = folders | manifest.members.keys()
     for prefix, objects in ((DATA, data_objects()), (GOLD, gold_objects())):

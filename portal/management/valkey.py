@@ -13,13 +13,13 @@ from django.conf import settings
 HOST = "127.0.0.1"
 # Linux gives ports from 32768, and macOS from 49152, to outgoing connections. They could take a port before the server
 # that it was found for.
-SERVER_PORTS = range(20000, 32768)
+_SERVER_PORTS = range(20000, 32768)
 
 
 def free_port() -> int:
     """Return a free TCP port on this machine."""
     while True:
-        port = secrets.choice(SERVER_PORTS)
+        port = secrets.choice(_SERVER_PORTS)
         with socket.socket() as probe:
             try:
                 probe.bind((HOST, port))

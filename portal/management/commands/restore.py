@@ -7,9 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from portal.actions.errors import ActionError
-from portal.actions.restore import DATABASE_NOT_EMPTY, restore_backup
+from portal.actions.restore import require_empty_database, restore_backup
 from portal.management.schema import migrate
-from portal.models import rows
 from portal.models.schema import schema_problems
 from portal.queries.receipts import public_key as receipt_key
 from portal.sealing import as_text, public_key
@@ -17,20 +16,19 @@ from portal.sealing import as_text, public_key
 
 class Command(BaseCommand):
     help = (
-        "Restore a backup into an empty database and empty storage. The whole backup is checked before anything is "
-        "written."
+        "Restore a backup into an empty database and empty storage. The whole backup is checked before any file or "
+        "row is written."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("archive", type=Path)
 
     def handle(self, *, archive: Path, **_: Any) -> None:
-        if not rows.is_empty():  # before the tables are created, so that an older portal is not migrated
-            raise CommandError(f"{archive}: not restored: {DATABASE_NOT_EMPTY().message}")
-        migrate()
-        if problems := schema_problems():
-            raise CommandError(" ".join(problems))
         try:
+            require_empty_database()  # before the tables are created, so that an older portal is not migrated
+            migrate()
+            if problems := schema_problems():
+                raise CommandError(" ".join(problems))
             manifest = restore_backup(archive)
         except ActionError as error:
             raise CommandError(f"{archive}: not restored: {error.message}") from None
