@@ -32,6 +32,8 @@ from portal.evaluation.limits import OTHER_NICENESS, REGULAR_PRIORITY, REGULAR_W
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 # Use one thread per job. Numerical libraries would otherwise start one per core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Celery would run Django's checks, which load all pages and the API. That is half of a worker's start and memory.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 log = structlog.get_logger("portal.worker")
 

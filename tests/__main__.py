@@ -60,6 +60,9 @@ AGAIN_ON_POSTGRES = (
 QUICK = ("--quick", *IN_PARALLEL, "tests/scoring", "tests/agon", "tests/portal", "tests/tasks")
 MEMORY = Path("/dev/shm")
 SLOWEST = 25  # number of tests listed by --durations
+# By default, numerical libraries start a thread per core in each process. The cores are already busy with other tests,
+# so waiting for each other takes a third of the CPU time of simulations.
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 TEARDOWN_SECONDS = 60  # time allowed for tearing down the fixtures of a suite that is stopped early
 # Debian packages that the suites need, and how to find out whether each is installed.
 PROGRAMS = {
@@ -257,6 +260,7 @@ def install_programs() -> None:
 
 
 def main(arguments: list[str]) -> int:
+    os.environ.update(ONE_THREAD)
     if arguments[:1] == ["--quick"]:
         arguments = [*QUICK, *arguments[1:]]
     if arguments and arguments not in (["--checks"], ["--durations"]):

@@ -10,7 +10,6 @@ import vl_convert
 from portal.figures.font_subsets import FOLDER, with_fonts
 
 _VEGA_LITE = "6.4"
-VERSION = vl_convert.get_vega_version()
 
 vl_convert.register_font_directory(str(FOLDER))
 

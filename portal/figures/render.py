@@ -2,14 +2,14 @@
 
 import hashlib
 import json
+from importlib import import_module
+from importlib.metadata import version
 
 from django.core.cache import caches
 
 from portal.figures.figure import CAN_DRAW, Figure
 
-if CAN_DRAW:
-    from portal.figures.drawing import DRAW, VERSION
-
+_VERSION = version("vl-convert-python") if CAN_DRAW else ""
 FORMATS = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
 """Extension → media type."""
 _KEPT_SECONDS = 7 * 24 * 60 * 60
@@ -19,10 +19,11 @@ def render(figure: Figure, ending: str, theme: str = "light", *, is_small: bool 
     """Draw the figure in one of FORMATS, or get it from the cache. The first drawing in a process takes a second."""
     spec = figure.spec(theme, is_small=is_small)
     text = json.dumps(spec, sort_keys=True)
-    key = f"figure:{hashlib.sha256(f'{VERSION}{ending}{text}'.encode()).hexdigest()}"
+    key = f"figure:{hashlib.sha256(f'{_VERSION}{ending}{text}'.encode()).hexdigest()}"
     cache = caches["figures"]
     kept = cache.get(key)
     if kept is None:
-        kept = DRAW[ending](spec)
+        # The packages that draw are loaded with the first drawing, because they take an eighth of a web server's start.
+        kept = import_module("portal.figures.drawing").DRAW[ending](spec)
         cache.set(key, kept, _KEPT_SECONDS)
     return bytes(kept)

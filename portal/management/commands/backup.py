@@ -4,16 +4,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from portal.actions.backup import write_backup
+from portal.management.command import PortalCommand
 from portal.models import Reading
 from portal.models.clock import database_now
 
 NAME = "agon-{}.tar"  # name of a backup in a folder
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = (
         "Back up the database, files and encrypted gold into one archive while the portal is running. Keys are not "
         "included."

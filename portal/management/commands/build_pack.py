@@ -4,13 +4,12 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand
-
+from portal.management.command import PortalCommand
 from portal.models.clock import database_now
 from portal.paper.build import build_pack
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Create the paper files with this id, unless other paper files are being created."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

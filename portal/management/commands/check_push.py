@@ -4,13 +4,12 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand
-
 from portal.actions.pushed_folder import check_push
+from portal.management.command import PortalCommand
 from portal.models.clock import database_now
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Check the pushed task folder with this id, unless another worker is already checking it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -18,10 +18,11 @@ from typing import Any
 
 import redis
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.db.migrations.exceptions import InconsistentMigrationHistory
 
+from portal.management.command import PortalCommand
 from portal.management.commands.load_demo import ACCOUNTS, CAPTAIN, PASSWORD, TEAM, create_accounts, is_loaded
 from portal.management.processes import Processes
 from portal.management.programs import BEAT, WORKERS, web_command, worker_command
@@ -35,9 +36,8 @@ LOADER = "data"  # the program that loads the sample tasks
 LOAD = [sys.executable, str(settings.BASE_DIR / "manage.py"), "load_demo"]
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Start the web server, the worker and the broker with the demo's shared tasks. Press Ctrl-C to stop them."
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--fresh", action="store_true", help="create all demo data from scratch")

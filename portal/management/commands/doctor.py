@@ -8,13 +8,14 @@ from typing import Any
 
 from django.conf import settings
 from django.core.mail import get_connection
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
 
 from portal.evaluation.confinement import missing_protection
 from portal.evaluation.lanes import Lane
 from portal.evaluation.probe import missing_for
 from portal.figures.figure import CAN_DRAW
+from portal.management.command import PortalCommand
 from portal.models import OutgoingMail, Reading, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.queries.health import CLOCK_SECONDS, SILENCE, health
@@ -35,12 +36,11 @@ HOW_TO_DRAW = (
 )
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = (
         "Check everything that the portal needs, and print how to fix each problem. The exit code is 1 if there is a "
         "problem."
     )
-    requires_system_checks: list[str] = []
 
     def handle(self, **_: Any) -> None:
         problems = 0

@@ -3,15 +3,16 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from nacl.encoding import HexEncoder
 from nacl.public import PrivateKey
 
 from portal.evaluation.reseal import reseal_all
+from portal.management.command import PortalCommand
 from portal.sealing import as_text, has_private_key, new_private_key, public_key, renew_kept_key
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = (
         "new: print a key pair for the settings. public: print the public key for the web server. rotate: on a "
         "worker, encrypt all gold again with the newest key. If the settings contain no private key, a new key is "

@@ -3,14 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from portal.actions.errors import ActionError
 from portal.actions.import_shared_task import import_shared_task
+from portal.management.command import PortalCommand
 from portal.models.clock import database_now
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Import shared tasks from folders with a task.yaml. Importing an unchanged folder again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from annotated_types import MaxLen, MinLen
-from django.core.management.base import BaseCommand
 from django.utils.translation import override
 from pydantic.fields import FieldInfo
 
@@ -22,6 +21,7 @@ from portal.actions.errors import ErrorCode
 from portal.actions.input import INPUT_ERRORS
 from portal.actions.registry import every_action
 from portal.actions.roles import SERVER, TOKEN_ERRORS
+from portal.management.command import PortalCommand
 
 HEAD = """\
 # Actions
@@ -44,9 +44,8 @@ Any action can also raise these errors about its input or about the access token
 _NAMES = {str: "text", bool: "true or false", int: "number", datetime: "time", Path: "folder", types.NoneType: "none"}
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Print every action with its input, its errors and who can do it, as Markdown."
-    requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         with override("en"):

@@ -11,7 +11,6 @@ from typing import Any
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
-from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from portal.actions.agreement import sign_agreement
@@ -19,6 +18,7 @@ from portal.actions.announcements import publish_announcement
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import join_team, register_team
 from portal.evaluation.rounds import start_rounds
+from portal.management.command import PortalCommand
 from portal.management.demo_field import TEAMS, give_papers, send_runs
 from portal.models import Membership, SharedTask, User
 from portal.models.clock import database_now
@@ -41,7 +41,7 @@ ACCOUNTS = {  # email address → name and role in the demo
 }
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Load the demo's shared tasks that are missing. Existing data is kept."
 
     def handle(self, **_: Any) -> None:

@@ -5,20 +5,19 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from nacl.encoding import HexEncoder
 from nacl.public import PrivateKey
 
+from portal.management.command import PortalCommand
 from portal.sealing import as_text, new_private_key
 from scoring.receipts import new_private_key as new_receipt_key
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = (
         "Create the secrets for a public portal, each in a file that only its owner can read. Existing secrets "
         "are kept."
     )
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path)

@@ -5,14 +5,15 @@ The command fails if any are found.
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from portal.evaluation.reconcile import reconcile
+from portal.management.command import PortalCommand
 from portal.models import SharedTask
 from portal.models.clock import database_now
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = (
         "Print each difference between receipts, rows, files and evaluations. The exit code is 1 if there is a "
         "difference."

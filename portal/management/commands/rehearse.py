@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from portal.management.command import PortalCommand
 from portal.management.commands.backup import NAME
 from portal.models import Reading
 from portal.models.clock import database_now
@@ -18,7 +19,7 @@ from portal.models.clock import database_now
 _OF_THE_PORTAL = ("AGON_S3_", "AGON_PGBOUNCER", "DATABASE_")
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Test-restore the newest backup in a folder, compare its files by SHA-256, and discard the result."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -3,13 +3,14 @@
 from socket import gethostname
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from portal.evaluation.notices import alert
+from portal.management.command import PortalCommand
 from portal.models.clock import database_now
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Email the administrators that scheduled work has failed, at most once a day per unit."
 
     def add_arguments(self, parser: CommandParser) -> None:

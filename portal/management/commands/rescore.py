@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from portal.actions.errors import ActionError
 from portal.actions.scores import rescore
+from portal.management.command import PortalCommand
 from portal.management.tasks import named_task
 from portal.models.clock import database_now
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Rescore all runs of a shared task in the worker's bulk lane. The reason is recorded in the audit log."
 
     def add_arguments(self, parser: CommandParser) -> None:

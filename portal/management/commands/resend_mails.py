@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from portal import jobs
 from portal.actions.retry import resend_mails
+from portal.management.command import PortalCommand
 from portal.management.tasks import named_task
 from portal.models import OutgoingMail, SharedTask
 from portal.models.clock import database_now
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = "Resend the emails that could not be sent, for one shared task or for all tasks and accounts."
 
     def add_arguments(self, parser: CommandParser) -> None:

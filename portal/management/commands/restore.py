@@ -3,18 +3,19 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from portal.actions.errors import ActionError
 from portal.actions.restore import require_empty_database, restore_backup
+from portal.management.command import PortalCommand
 from portal.management.schema import migrate
 from portal.models.schema import schema_problems
 from portal.queries.receipts import public_key as receipt_key
 from portal.sealing import as_text, public_key
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = (
         "Restore a backup into an empty database and empty storage. The whole backup is checked before any file or "
         "row is written."

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from portal.actions.retry import retry_failed
+from portal.management.command import PortalCommand
 from portal.management.tasks import named_task
 from portal.models.clock import database_now
 
 
-class Command(BaseCommand):
+class Command(PortalCommand):
     help = (
         "Retry the runs and gold files of a shared task that failed on our side. The retry is recorded in the audit "
         "log."
