@@ -38,9 +38,9 @@ from portal.actions import (
 from portal.actions.action import Action
 from portal.actions.input import Input
 from portal.api.access import find_phase, find_push_of_task, find_run, find_task, find_team, own_team, person
-from portal.api.problems import WRONG_MEDIA, Problem
+from portal.api.problems import WRONG_MEDIA
 from portal.api.requests import ApiRequest
-from portal.api.routes import PROBLEMS, operation
+from portal.api.routes import ACTION_PROBLEMS, operation
 from portal.api.schemas.organizers import GoldUploadAnswer, GoldVersionAnswer, PushAnswer
 from portal.api.schemas.runs import RunAnswer
 from portal.api.schemas.tasks import AnnouncementAnswer
@@ -350,7 +350,7 @@ def _declare(route: Route) -> None:
         inspect.getdoc(route.action) or "",
         route.tag,
         auth=_permission(route, takes_body=body is not None),
-        response={status: answered, **PROBLEMS, **dict.fromkeys((409, 413, 415), Problem)},
+        response={status: answered, **ACTION_PROBLEMS},
         openapi_extra={"requestBody": {"content": {_JSON: example}}} if body else None,
     )(view)
 

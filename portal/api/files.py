@@ -18,9 +18,8 @@ from portal.actions.pushes import PUSH_BYTES, push_new_task, push_task
 from portal.actions.submit import submit
 from portal.actions.validate_only import report_of, validate_only
 from portal.api.access import find_phase, find_task, find_track, person
-from portal.api.problems import Problem
 from portal.api.requests import ApiRequest
-from portal.api.routes import PROBLEMS, operation
+from portal.api.routes import ACTION_PROBLEMS, operation
 from portal.api.schemas.organizers import GoldUploadAnswer, PushAnswer
 from portal.api.schemas.runs import SubmissionAnswer, ValidationAnswer
 from portal.api.uploads import FORM_BODY, RAW_BODY, received, sealed
@@ -88,7 +87,6 @@ def upload(
         return True
 
     def declare(view: Callable[..., Any]) -> Callable[..., Any]:
-        errors = dict.fromkeys((409, 413, 415), Problem)
         headers = [_KEY] if action.key else []
         return operation(
             ["POST"],
@@ -97,7 +95,7 @@ def upload(
             view.__doc__ or "",
             tag,
             auth=may,
-            response={**answers, **PROBLEMS, **errors},
+            response={**answers, **ACTION_PROBLEMS},
             openapi_extra={"requestBody": {"required": True, "content": body}, "parameters": headers},
         )(view)
 

@@ -6,9 +6,10 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from portal.api.examples import EXAMPLES
-from portal.api.problems import MEDIA_TYPE
+from portal.api.problems import MEDIA_TYPE, Problem
 
 _CODE = re.compile("`(.+?)`")
+_SCHEMAS = "#/components/schemas/"
 _TOKEN = {
     "type": "http",
     "scheme": "bearer",
@@ -34,9 +35,11 @@ def specification(found: dict[str, Any]) -> dict[str, Any]:
             operation["security"] = [{}, {"token": []}] if method in READS else [{"token": []}]
             for status, answer in operation["responses"].items():
                 if int(status) >= 400:
-                    answer["content"] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+                    answer["content"] = {MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}Problem"}}}
                 elif (name := operation["operationId"]) in EXAMPLES:
                     answer["content"]["application/json"]["example"] = to_jsonable_python(EXAMPLES[name])
+    problem = Problem.model_json_schema(ref_template=_SCHEMAS + "{model}", mode="serialization")
+    found["components"]["schemas"] |= problem.pop("$defs") | {"Problem": problem}
     found["components"]["securitySchemes"] = {"token": _TOKEN}
     found["tags"] = [{"name": name} for name in _PARTS]  # in the order of the sections
     return found

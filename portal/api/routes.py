@@ -5,13 +5,13 @@ from typing import Any
 
 from ninja import Router
 
-from portal.api.problems import Problem
-
 router = Router()
 """All routes are in one router, because several methods may share a URL."""
 
-PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422, 429), Problem)
-"""The error responses that every URL can return."""
+PROBLEMS = dict.fromkeys((400, 401, 403, 404, 422, 429))
+"""The error responses that every URL can return. `openapi` adds their schema, because Ninja would build it for each."""
+ACTION_PROBLEMS = PROBLEMS | dict.fromkeys((409, 413, 415))
+"""The error responses of URLs that call actions."""
 
 Declared = Callable[[Callable[..., Any]], Callable[..., Any]]
 

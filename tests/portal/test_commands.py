@@ -1,0 +1,51 @@
+"""All commands and workers: what they load at their start, and how they report an unusable database."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+START = """
+import sys
+from django.core.management import execute_from_command_line
+from portal.celery import app
+app.loader.import_default_modules()  # as every worker does
+execute_from_command_line(["manage.py", "list_actions"])
+print("loaded:", [name for name in ("portal.urls", "portal.api.urls", "portal.web.urls") if name in sys.modules])
+"""
+
+
+def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "portal.settings"} | variables
+    return subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+def test_workers_and_commands_load_no_pages(tmp_path: Path) -> None:
+    done = run("-c", START, AGON_STATE=str(tmp_path))
+    assert done.stdout.endswith("loaded: []\n"), done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("database", "reason"),
+    [
+        ("postgres://agon@127.0.0.1:1/agon", "Connection refused"),
+        ("sqlite:///{folder}/new.sqlite3", "no such table: portal_sharedtask"),
+    ],
+    ids=["unreachable", "empty"],
+)
+def test_a_database_error_names_the_doctor_instead_of_a_traceback(tmp_path: Path, database: str, reason: str) -> None:
+    url = database.format(folder=tmp_path)
+    done = run("manage.py", "reconcile", AGON_STATE=str(tmp_path), DATABASE_URL=url)
+    assert done.returncode == 1
+    assert done.stderr.startswith("CommandError: Database error: ")
+    assert reason in done.stderr
+    assert done.stderr.endswith("\nTo find the cause, run: manage.py doctor\n")
+    assert "Traceback" not in done.stdout + done.stderr
