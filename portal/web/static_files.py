@@ -1,15 +1,34 @@
 """The storage of `collectstatic`: files with hashed names, also compressed."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 
+import brotli  # type: ignore[import-untyped]
+from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class StaticFiles(CompressedManifestStaticFilesStorage):
-    """Compresses only the files with hashed names.
+    """Compresses only the files that pages request, because compressing takes several seconds of CPU.
 
-    Only the proxy's error pages request a file by its original name, and compressing takes several seconds of CPU.
+    Only the proxy's error pages request a file by its original name, and no page requests a file that also exists in a
+    minified version.
     """
 
     def compress_files(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-        yield from super().compress_files(set(paths) & set(self.hashed_files.values()))
+        requested = {hashed for name, hashed in self.hashed_files.items() if not self._is_minified(name)}
+        yield from super().compress_files(set(paths) & requested)
+
+    def create_compressor(self, **options: object) -> Compressor:
+        return _Compressor(**options)
+
+    def _is_minified(self, name: str) -> bool:
+        path = PurePosixPath(name)
+        return self.exists(str(path.with_name(f"{path.stem}.min{path.suffix}")))
+
+
+class _Compressor(Compressor):
+    @staticmethod
+    def compress_brotli(data: bytes) -> bytes:
+        """Compress 2.5 times faster than at Brotli's default, the highest quality. Files are 2% larger."""
+        return bytes(brotli.compress(data, quality=10))

@@ -13,3 +13,13 @@ def test_only_files_with_hashed_names_are_compressed(tmp_path: Path) -> None:
     assert hashed != "page.css"
     expected = {"page.css", hashed, f"{hashed}.br", f"{hashed}.gz", "staticfiles.json"}
     assert {path.name for path in tmp_path.iterdir()} == expected
+
+
+def test_a_file_with_a_minified_version_is_not_compressed(tmp_path: Path) -> None:
+    names = ("page.js", "page.min.js")
+    for name in names:
+        (tmp_path / name).write_text("let a = 1;\n" * 100)
+    storage = StaticFiles(location=tmp_path, base_url="/static/")
+    list(storage.post_process({name: (storage, name) for name in names}))
+    compressed = {path.name for path in tmp_path.iterdir() if path.suffix in (".br", ".gz")}
+    assert compressed == {storage.stored_name("page.min.js") + suffix for suffix in (".br", ".gz")}
