@@ -3,7 +3,6 @@ FROM python:3.13.9-slim AS build
 WORKDIR /agon
 RUN apt-get update && apt-get install --yes --no-install-recommends binutils
 COPY run requirements-production.txt requirements-uv.txt requirements-parquet.txt deploy/prune_packages.sh ./
-COPY scoring scoring
 # Parts that make the image larger than 400 MB. Set a part's argument to 1 to include it.
 ARG AGON_FIGURES
 ARG AGON_PARQUET
@@ -26,7 +25,9 @@ COPY tasks tasks
 COPY templates templates
 COPY locale locale
 COPY static static
-RUN AGON_STATE=/tmp/state AGON_STATIC=/agon/collected python manage.py collectstatic --noinput && rm -r /tmp/state
+# The services cannot write bytecode here, so without it they would compile the sources at every start.
+RUN python -m compileall -q agon scoring portal && \
+    AGON_STATE=/tmp/state AGON_STATIC=/agon/collected python manage.py collectstatic --noinput && rm -r /tmp/state
 ARG AGON_REVISION
 ENV AGON_REVISION=$AGON_REVISION AGON_STATE=/state
 USER agon

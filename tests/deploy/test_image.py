@@ -42,6 +42,8 @@ def image() -> Iterator[Path]:
         copy_packages(packages(agon))
         subprocess.run([ROOT / "deploy/prune_packages.sh", ".venv"], cwd=agon, check=True)
         environment = {"AGON_STATE": f"{folder}/state", "AGON_STATIC": str(agon / "collected")}
+        compile_sources = [python(agon), "-m", "compileall", "-q", "agon", "scoring", "portal"]
+        subprocess.run(compile_sources, cwd=agon, check=True)
         collect = [python(agon), "manage.py", "collectstatic", "--noinput"]
         subprocess.run(collect, cwd=agon, env=environment, check=True, stdout=subprocess.DEVNULL)
         yield agon
