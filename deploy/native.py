@@ -20,7 +20,7 @@ from secrets import randbelow
 from types import TracebackType
 from typing import Self
 
-from deploy.compose import Compose, MissingVariable, Service, read
+from deploy.compose import Compose, MissingVariable, Service, read, scaled
 from portal.management.valkey import valkey_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,8 +44,8 @@ class Native:
         self.folder = folder
         self._compose = compose
         self._mounted = mounted
-        network = f"127.{64 + randbelow(64)}.{randbelow(256)}"
-        self._addresses = {name: f"{network}.{place}" for place, name in enumerate(compose.services, start=2)}
+        self._network = f"127.{64 + randbelow(64)}.{randbelow(256)}"
+        self._addresses = {name: f"{self._network}.{place}" for place, name in enumerate(compose.services, start=2)}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> Self:
@@ -84,6 +84,20 @@ class Native:
         for service in self._compose.services.values():
             if service.healthcheck and service.name not in PORTS:
                 self._await(service.name, lambda name=service.name: self.is_healthy(name))  # type: ignore[misc]
+
+    def scale(self, name: str, number: int) -> list[str]:
+        """Start more copies of a service, as `docker compose up --scale` does, and wait until all are healthy.
+
+        Returns the names of the service and its copies.
+        """
+        self._compose = scaled(self._compose, {name: number})
+        copies = [copy for copy in self._compose.services if copy not in self._addresses]
+        for copy in copies:
+            self._addresses[copy] = f"{self._network}.{len(self._addresses) + 2}"
+            self.start(copy)
+        for copy in copies:
+            self._await(copy, lambda copy=copy: self.is_healthy(copy))  # type: ignore[misc]
+        return [name, *copies]
 
     def start(self, name: str) -> None:
         service = self._compose.services[name]

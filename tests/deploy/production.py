@@ -7,12 +7,12 @@ import ssl
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from deploy.compose import Compose, read, scaled
+from deploy.compose import Compose, read
 from deploy.native import Native
 from tests.bare.visitor import Visitor
 from tests.canary import EYES
@@ -43,9 +43,9 @@ register_team(captain, task, database_now(), name="Meltemi")
 class Production(Native):
     """The running services, and visitors from outside."""
 
-    def __init__(self, folder: Path, scale: Mapping[str, int]) -> None:
+    def __init__(self, folder: Path) -> None:
         mounted = folder / "mounted"
-        compose = scaled(read(ROOT / "docker-compose.yml", VARIABLES), scale)
+        compose = read(ROOT / "docker-compose.yml", VARIABLES)
         secrets = {name: mounted / "secrets" / name for name in compose.secrets}
         super().__init__(folder, Compose(compose.services, secrets), mounted)
         _make_certificate(mounted / "certificates")
@@ -122,13 +122,10 @@ def _task_folder(folder: Path) -> Path:
 
 
 @contextmanager
-def production(folder: Path, **scale: int) -> Iterator[Production]:
-    """Start all services with the team Meltemi in the shared task `tiny`. At the end, search their files for gold.
-
-    `scale` has the numbers of services that run more than once, such as `worker=4`, or not at all, such as `backup=0`.
-    """
+def production(folder: Path) -> Iterator[Production]:
+    """Start all services with the team Meltemi in the shared task `tiny`. At the end, search their files for gold."""
     task = folder / "tiny"
-    with Production(folder, scale) as services:
+    with Production(folder) as services:
         services.start_all()
         services.python("background", SETUP, str(_task_folder(task)))
         yield services

@@ -32,6 +32,8 @@ FIRST_OF_MANY = 10  # runs from this number on are sent one after another, as ma
 STATES = """SELECT (SELECT count(*) FROM portal_submission), (SELECT count(*) FROM portal_run WHERE kind = 'team'),
     (SELECT count(*) FROM portal_run r JOIN portal_evaluation e ON e.run_id = r.id
      WHERE r.kind = 'team' AND r.state = 'scored')"""
+SCORED = """SELECT count(*), count(DISTINCT e.run_id) FROM portal_run r JOIN portal_evaluation e ON e.run_id = r.id
+    WHERE r.kind = 'team' AND r.state = 'scored'"""
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +47,11 @@ def services() -> Iterator[Production]:
         yield services
 
 
-def states(services: Production) -> list[int]:
-    """Return the number of uploads, of teams' runs, and of scored runs."""
+def states(services: Production, query: str = STATES) -> list[int]:
+    """Return the number of uploads, of teams' runs, and of scored runs, or the result of another query."""
     address, password = services.address("postgres"), services.secrets["database_password"]
     with psycopg.connect(host=address, user="agon", password=password, dbname="agon") as connection:
-        return list(connection.execute(STATES).fetchone() or ())
+        return list(connection.execute(query).fetchone() or ())
 
 
 def ask(
@@ -360,3 +362,18 @@ def test_only_workers_have_the_key_to_gold(services: Production, root: Path) -> 
     assert [services.python(name, program).strip() for name in ("web", "mailer", "worker", "background")] == [
         "False", "False", "True", "True",
     ]  # fmt: skip
+
+
+def test_four_workers_score_every_run_once_even_if_one_is_killed(services: Production) -> None:
+    """`docker compose up --scale worker=4`. This comes last, because the other tests expect a single worker."""
+    workers = services.scale("worker", 4)
+    assert [name for name in workers if services.is_healthy(name)] == ["worker", "worker-2", "worker-3", "worker-4"]
+    scores, runs = states(services, SCORED)
+    captain = services.captain("127.0.0.10")
+    numbers = range(900, 912)  # no other test sends that many
+    for number in numbers:
+        captain.upload("tiny", "post", f"one_Meltemi_{number}.json", run_file(GOOD))
+        if number == numbers[5]:
+            services.stop("worker-3", signal.SIGKILL)
+    expected = [scores + len(numbers), runs + len(numbers)]
+    wait_until(lambda: states(services, SCORED) == expected, "every run is scored once")
