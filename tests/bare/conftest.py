@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,8 +14,8 @@ import pytest
 
 from tests.conftest import NO_DEBOOTSTRAP, ROOT
 
-# These commands take over 20 s of CPU time, so their result is kept in pytest's cache. apt installs Python in less time
-# than debootstrap.
+# Installing Debian and its packages takes over 20 s of CPU time, so the result is kept in pytest's cache. apt installs
+# Python in less time than debootstrap.
 DEBOOTSTRAP = ("debootstrap", "--variant=minbase", "bookworm")
 ADD_PYTHON = "apt-get update && apt-get install --yes --no-install-recommends python3 && apt-get clean"
 KEPT_SECONDS = 7 * 24 * 3600
@@ -66,33 +66,44 @@ class Machine:
 
 
 @pytest.fixture(scope="session")
-def debian(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tar with a bare Debian, from which every test makes its machine."""
+def debian_after(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A function that returns a tar with a bare Debian after root has run the given commands."""
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         pytest.skip(NO_DEBOOTSTRAP)
-    digest = hashlib.sha256(repr((DEBOOTSTRAP, ADD_PYTHON)).encode()).hexdigest()
-    kept = pytestconfig.cache.mkdir("debian") / f"{digest}.tar"
-    if not kept.exists() or time.time() - kept.stat().st_mtime > KEPT_SECONDS:
-        root = tmp_path_factory.mktemp("bare") / "debian"
-        subprocess.run([*DEBOOTSTRAP, root], check=True)
-        copy_configuration(root)
-        code, output = Machine(root).run(ADD_PYTHON, user="root")
-        assert code == 0, output
-        draft = root.with_suffix(".tar")
-        subprocess.run(["tar", "--create", "--file", draft, "--directory", root, "."], check=True)
-        shutil.copy(draft, kept.with_suffix(".draft"))  # the temporary folder may be on another disk
-        kept.with_suffix(".draft").rename(kept)
-        shutil.rmtree(root.parent)
-    return kept
+
+    def debian_after(*commands: str) -> Path:
+        digest = hashlib.sha256(repr((DEBOOTSTRAP, *commands)).encode()).hexdigest()
+        kept = pytestconfig.cache.mkdir("debian") / f"{digest}.tar"
+        if not kept.exists() or time.time() - kept.stat().st_mtime > KEPT_SECONDS:
+            *earlier, last = commands
+            root = tmp_path_factory.mktemp("bare") / "debian"
+            if earlier:
+                unpack(debian_after(*earlier), root)
+            else:
+                subprocess.run([*DEBOOTSTRAP, root], check=True)
+                copy_configuration(root)
+            code, output = Machine(root).run(last, user="root")
+            assert code == 0, output
+            draft = root.with_suffix(".tar")
+            subprocess.run(["tar", "--create", "--file", draft, "--directory", root, "."], check=True)
+            shutil.copy(draft, kept.with_suffix(".draft"))  # the temporary folder may be on another disk
+            kept.with_suffix(".draft").rename(kept)
+            shutil.rmtree(root.parent)
+        return kept
+
+    return debian_after
+
+
+@pytest.fixture(scope="session")
+def debian(debian_after: Callable[..., Path]) -> Path:
+    """A tar with a bare Debian, from which every test makes its machine."""
+    return debian_after(ADD_PYTHON)
 
 
 @pytest.fixture
 def machine(tmp_path: Path, debian: Path) -> Iterator[Machine]:
     root = tmp_path / "debian"
-    root.mkdir()
-    subprocess.run(["tar", "--extract", "--numeric-owner", "--file", debian, "--directory", root], check=True)
-    copy_configuration(root)
-    (root / "dev/shm").chmod(0o1777)  # as on a booted machine
+    unpack(debian, root)
     made = Machine(root)
     made.run("useradd --create-home --shell /bin/sh newcomer", user="root")
     subprocess.run(["git", "clone", "--quiet", ROOT, root / "home/newcomer/agon"], check=True)
@@ -107,6 +118,13 @@ def copied(machine: Machine, root: Path) -> Iterator[Machine]:
     subprocess.run(["cp", "--archive", "--reflink=auto", machine.root, root], check=True)
     yield Machine(root)
     shutil.rmtree(root)
+
+
+def unpack(debian: Path, root: Path) -> None:
+    root.mkdir()
+    subprocess.run(["tar", "--extract", "--numeric-owner", "--file", debian, "--directory", root], check=True)
+    copy_configuration(root)
+    (root / "dev/shm").chmod(0o1777)  # as on a booted machine
 
 
 def copy_configuration(root: Path) -> None:

@@ -3,9 +3,12 @@
 import re
 import shutil
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
-from tests.bare.conftest import Machine, copied
+import pytest
+
+from tests.bare.conftest import ADD_PYTHON, Machine, copied
 from tests.conftest import ROOT
 
 GUIDE = ROOT / "docs/for-administrators.md"
@@ -67,14 +70,21 @@ def logs(machine: Machine) -> str:
     return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-3000:]}" for file in files)
 
 
+@pytest.fixture(scope="module")
+def debian(debian_after: Callable[..., Path]) -> Path:
+    """A tar with a bare Debian after the guide's first commands, which install packages."""
+    install, _, _ = blocks(GUIDE, "Without Docker")[0].partition("adduser")
+    return debian_after(ADD_PYTHON, f"set -e\n{install}")
+
+
 def prepare(machine: Machine, commands: str) -> None:
-    """Run the guide's first commands, which download packages, using this checkout as the repository."""
+    """Run the guide's next commands, which also need the network, using this checkout as the repository."""
     systemctl = Path(shutil.copy(ROOT / "tests/bare/systemctl.py", machine.root / "usr/bin/systemctl"))
     systemctl.chmod(0o755)
     own = 'git config --system url."/home/newcomer/agon".insteadOf https://agon.example.org/agon.git\n'
     git = "git config --system --add safe.directory '*'\n"
-    install, _, rest = commands.partition("adduser")
-    typed(machine, f"{install}{own}{git}adduser{rest}", network=True)
+    _, _, rest = commands.partition("adduser")
+    typed(machine, f"{own}{git}adduser{rest}", network=True)
 
 
 def test_the_guides_lead_from_a_bare_debian_to_scored_runs_and_to_a_restored_portal(
