@@ -16,10 +16,12 @@ slices, in 82% with four and in 35% with ten. With four, a test that knows the s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from math import hypot, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics import compute, describe
@@ -158,12 +160,20 @@ def _gap_error(one: SliceScore, other: SliceScore) -> float:
 
 def _critical(errors: Sequence[Sequence[float]], level: float) -> float:
     """Return the `level` quantile of the largest gap, in standard errors, if there are no true gaps."""
-    rng = np.random.default_rng(_SEED)
     largest = np.zeros(_DRAWS)
-    for of_column in errors:
-        draws = rng.standard_normal((len(of_column), _DRAWS)) * np.array(of_column)[:, None]
+    for of_column, normal in zip(errors, _normal_draws(tuple(map(len, errors))), strict=True):
+        draws = normal * np.array(of_column)[:, None]
         for one, other in combinations(range(len(of_column)), 2):
             error = hypot(of_column[one], of_column[other])
             if error > 0:
-                np.maximum(largest, np.abs(draws[one] - draws[other]) / error, out=largest)
+                gaps = draws[one] - draws[other]
+                np.abs(gaps, out=gaps)
+                gaps /= error
+                np.maximum(largest, gaps, out=largest)
     return float(np.quantile(largest, level)) if len(errors) else 0.0
+
+
+@lru_cache(maxsize=1)  # most runs have scores on the same slices
+def _normal_draws(sizes: tuple[int, ...]) -> list[NDArray[np.float64]]:
+    rng = np.random.default_rng(_SEED)
+    return [rng.standard_normal((size, _DRAWS)) for size in sizes]
