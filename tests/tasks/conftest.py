@@ -1,4 +1,4 @@
-"""The five shared tasks, built once for all tests in this folder."""
+"""Complete shared tasks, each built once for all tests in this folder."""
 
 from pathlib import Path
 

@@ -8,12 +8,13 @@ from zipfile import ZipFile
 
 import pytest
 
-from scoring import Definition, check_upload, load_definition, score
+from scoring import Definition, check_upload, score
 from scoring.definition.files import each_file
 from scoring.definition.folder import problems_of_folder
 from scoring.score import named_bytes
 from scoring.uploads.naming import common_name, example
 from tasks import GENERATORS, TEMPLATES, build
+from tests.tasks.conftest import Built
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*/case*.json"))
 FURTHER = [name for name in TEMPLATES if name not in GENERATORS]
@@ -21,9 +22,9 @@ FURTHER = [name for name in TEMPLATES if name not in GENERATORS]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("template", FURTHER)
-def test_it_is_complete_and_always_the_same(template: str, tmp_path: Path) -> None:
-    first, second = (build(template, tmp_path / name) for name in ("first", "second"))
-    definition = load_definition(first)
+def test_it_is_complete_and_always_the_same(template: str, built: Built, tmp_path: Path) -> None:
+    definition, second = built[template], build(template, tmp_path / "second")
+    first = definition.folder
     assert list(problems_of_folder(definition)) == []
     assert definition.slug == template
     files = [path.relative_to(first) for path in sorted(first.rglob("*")) if path.is_file()]
@@ -34,8 +35,8 @@ def test_it_is_complete_and_always_the_same(template: str, tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("template", FURTHER)
-def test_its_baselines_are_scored(template: str, tmp_path: Path) -> None:
-    definition = load_definition(build(template, tmp_path / template))
+def test_its_baselines_are_scored(template: str, built: Built) -> None:
+    definition = built[template]
     for gold in definition.gold:
         for baseline in definition.baselines:
             path = baseline.file(definition.folder, gold.split, gold.track)
@@ -46,11 +47,9 @@ def test_its_baselines_are_scored(template: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", CASES, ids=lambda file: f"{file.parent.name}-{file.stem}")
-def test_scores_are_those_of_the_official_scorer(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_are_those_of_the_official_scorer(file: Path, built: Built, capsys: pytest.CaptureFixture[str]) -> None:
     case: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    definition = load_definition(build(file.parent.name, tmp_path / "task"))
+    definition = built[file.parent.name]
     run, gold = file.parent / case["run"], file.parent / case["gold"]
     result = score(definition, case["track"], run, gold=gold)
     assert result.report.ok, list(result.report)
@@ -62,8 +61,8 @@ def test_scores_are_those_of_the_official_scorer(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("template", FURTHER)
-def test_a_baseline_under_a_valid_name_is_accepted(template: str, tmp_path: Path) -> None:
-    definition = load_definition(build(template, tmp_path / template))
+def test_a_baseline_under_a_valid_name_is_accepted(template: str, built: Built, tmp_path: Path) -> None:
+    definition = built[template]
     gold, name = definition.gold[0], NAMES[template]
     path = definition.baselines[0].file(definition.folder, gold.split, gold.track)
     assert path is not None
