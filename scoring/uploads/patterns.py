@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 TOKEN = re.compile(r"\{(?P<field>[a-z_]+)\}|(?P<text>[^\[\]{}]+)")
 PART = re.compile(r"\[(?P<optional>[^\[\]]*)\]|(?P<always>[^\[\]]+)")
@@ -89,23 +90,34 @@ class Pattern:
         for text, is_optional in self._parts():
             if is_optional and not set(_fields(text)) <= fields.keys():
                 continue
-            filled = "".join(fields[token["field"]] if token["field"] else token[0] for token in TOKEN.finditer(text))
+            filled = "".join(fields[field] if field else literal for field, literal in _tokens(text))
             full = {one: name + filled * (text not in several or text == one) for one, name in full.items()}
             bare += filled * (not is_optional)
         return list(dict.fromkeys((*full.values(), bare)))
 
-    def _parts(self) -> Iterator[tuple[str, bool]]:
-        """Yield the text of each part, and whether the part is optional."""
-        for part in PART.finditer(self.source):
-            yield (part["always"] or part["optional"] or "", part["always"] is None)
+    def _parts(self) -> tuple[tuple[str, bool], ...]:
+        """Return the text of each part, and whether the part is optional."""
+        return _parts_of(self.source)
 
 
 def _is_text_and_fields(text: str) -> bool:
     return "".join(token[0] for token in TOKEN.finditer(text)) == text
 
 
+# A name is compared with the same few patterns thousands of times.
+@lru_cache(maxsize=1000)
+def _parts_of(source: str) -> tuple[tuple[str, bool], ...]:
+    return tuple((part["always"] or part["optional"] or "", part["always"] is None) for part in PART.finditer(source))
+
+
+@lru_cache(maxsize=1000)
+def _tokens(text: str) -> tuple[tuple[str, str], ...]:
+    """Return each field as `(field, "")`, and the text between fields as `("", text)`."""
+    return tuple((token["field"] or "", token["text"] or "") for token in TOKEN.finditer(text))
+
+
 def _fields(text: str) -> list[str]:
-    return [token["field"] for token in TOKEN.finditer(text) if token["field"]]
+    return [field for field, _ in _tokens(text) if field]
 
 
 def spans_of(field: str, match: re.Match[str]) -> list[tuple[int, int]]:
@@ -115,10 +127,9 @@ def spans_of(field: str, match: re.Match[str]) -> list[tuple[int, int]]:
 
 
 def _expressions(text: str, fields: Mapping[str, str], seen: Counter[str]) -> Iterator[str]:
-    for token in TOKEN.finditer(text):
-        field = token["field"]
+    for field, literal in _tokens(text):
         if not field:
-            yield re.escape(token[0])
+            yield re.escape(literal)
             continue
         seen[field] += 1
         if seen[field] == 1:
