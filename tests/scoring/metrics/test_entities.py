@@ -352,7 +352,7 @@ def test_seqeval_and_nervaluate(scheme: str, entity_peers: Evaluate) -> None:
     rng, batch = np.random.default_rng(7), []
     for _ in range(40):
         gold = [random_tags(rng, scheme) for _ in range(rng.integers(1, 8))]
-        names = ["O", *{tag for tags in gold for tag in tags}]
+        names = ["O", *sorted({tag for tags in gold for tag in tags})]
         run = [[str(rng.choice(names)) if rng.random() < 0.25 else tag for tag in tags] for tags in gold]
         words = [rng.choice(list("abc"), len(tags)).tolist() for tags in gold]
         batch.append({"gold": gold, "run": run, "scheme": scheme, "words": words})
