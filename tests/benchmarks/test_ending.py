@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.services import PATIENCE, children, children_by_parent, wait_until
+from tests.services import PATIENCE, children, wait_until
 
 # The benchmark with all its servers, but it sleeps instead of importing a shared task and uploading runs.
 BENCHMARK = """
@@ -26,8 +26,7 @@ def test_servers_end_with_a_benchmark_that_is_terminated() -> None:
 
     def works() -> bool:
         """Return whether the second to last worker has started its pool. By then, all programs have been started."""
-        found = children_by_parent()
-        return any(pid in found and b"mailer" in command(pid) for pid in found.get(benchmark.pid, []))
+        return any(b"mailer" in command(pid) and children(pid) for pid in children(benchmark.pid))
 
     wait_until(works, "database, broker, web and workers run")
     servers = children(benchmark.pid)

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,15 +21,21 @@ from portal.models.signature import text_sha256
 from portal.storage import stored_name
 from tasks import build
 from tests.canary import mark_gold
-from tests.services import Program, children_by_parent
+from tests.services import Program, children
 
 TEAM = "Meltemi"
 
 
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of SSA 2023, the smallest of the five shared tasks, for fixtures and tests that copy it."""
+    return build("ssa2023", tmp_path_factory.mktemp("built") / "ssa2023")
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """The folder of SSA 2023, the smallest of the five shared tasks."""
-    folder = build("ssa2023", tmp_path / "ssa2023")
+def folder(built: Path, tmp_path: Path) -> Path:
+    """The folder of the shared task, with marked gold."""
+    folder = shutil.copytree(built, tmp_path / "ssa2023")
     mark_gold(folder)
     return folder
 
@@ -117,14 +124,10 @@ class Worker(Program):
         return [pid for _, _, scorers in self._at_work() for pid in scorers]
 
     def _at_work(self) -> Iterator[tuple[int, list[int], list[int]]]:
-        """Yield each busy process with its fork servers and their confined processes.
-
-        They are found in a single pass over all processes, because tests ask many times while they wait.
-        """
-        below = children_by_parent()
-        for pid in below.get(self.pid, []):
-            servers = below.get(pid, [])
-            if scorers := [scorer for server in servers for scorer in below.get(server, [])]:
+        """Yield each busy process with its fork servers and their confined processes."""
+        for pid in children(self.pid):
+            servers = children(pid)
+            if scorers := [scorer for server in servers for scorer in children(server)]:
                 yield pid, servers, scorers
 
 

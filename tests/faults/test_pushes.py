@@ -1,6 +1,7 @@
 """Pushed task folders: sent through the queue and a bucket, checked by a real worker, changed and applied."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from portal.models.clock import database_now
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import seal
 from portal.storage import open_gold
-from tasks import build
 from tests.faults.conftest import Worker
 from tests.portal.conftest import s3 as s3
 from tests.portal.world import person, set_up_second_factor
@@ -55,9 +55,9 @@ def packed(folder: Path, archive: Path) -> bytes:
 
 @pytest.mark.slow
 def test_a_push_through_the_queue_and_a_bucket(
-    broker: Broker, buckets: None, creator: User, worker: Worker, tmp_path: Path
+    broker: Broker, buckets: None, creator: User, worker: Worker, built: Path, tmp_path: Path
 ) -> None:
-    folder = build("ssa2023", tmp_path / "mine")
+    folder = shutil.copytree(built, tmp_path / "mine")
     local = Path(portal_settings.GOLD_ROOT)
     before = set(local.rglob("*"))
     worker.start()
@@ -98,10 +98,15 @@ def test_a_push_through_the_queue_and_a_bucket(
 
 @pytest.mark.slow
 def test_uploads_are_scored_while_a_push_is_checked(
-    broker: Broker, send: Callable[[int], Submission], shared_task: SharedTask, worker: Worker, tmp_path: Path
+    broker: Broker,
+    send: Callable[[int], Submission],
+    shared_task: SharedTask,
+    worker: Worker,
+    built: Path,
+    tmp_path: Path,
 ) -> None:
     """One of the lane's processes stays free for uploads: a second push waits until the first is finished."""
-    folder = build("ssa2023", tmp_path / "mine")
+    folder = shutil.copytree(built, tmp_path / "mine")
     pushes = []
     for name in ("Olga", "Otto"):
         user = person(name)
