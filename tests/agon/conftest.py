@@ -46,11 +46,14 @@ def task_folders(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory, task_folders: Path) -> Iterator[Demo]:
-    """The running demo, started once for all tests, which share its data."""
+    """The running demo, started once for all tests, which share its data.
+
+    It has only the smallest tasks, because loading and scoring the others would take a minute of CPU time.
+    """
     demo = Demo(tmp_path_factory.mktemp("demo"))
     demo.add_task_folders(task_folders)
     try:
-        demo.start()
+        demo.start("Agon is ready", "--small")
         demo.keep_task_folders(task_folders)
         yield demo
     finally:

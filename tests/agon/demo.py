@@ -66,12 +66,13 @@ class Demo:
         """Copy this demo's task folders to `kept` if they are not there yet. Delete those of an earlier version."""
         for slug in TASKS:
             folder = kept / slug / content_key(slug)
-            if not folder.exists():
+            own = self._task_folders / slug / folder.name
+            if own.exists() and not folder.exists():
                 folder.parent.mkdir(exist_ok=True)
                 for earlier in folder.parent.iterdir():
                     shutil.rmtree(earlier, ignore_errors=True)
                 with tempfile.TemporaryDirectory(dir=kept.parent) as place:
-                    draft = shutil.copytree(self._task_folders / slug / folder.name, Path(place) / "draft")
+                    draft = shutil.copytree(own, Path(place) / "draft")
                     with suppress(OSError):  # another test has just kept it
                         draft.rename(folder)
 
@@ -79,7 +80,7 @@ class Demo:
     def _task_folders(self) -> Path:
         return self.state / "demo-tasks"
 
-    def start(self, until: str = "Agon is ready", *options: str) -> None:
+    def start(self, until: str, *options: str) -> None:
         """Start the demo and wait until its log, which starts empty, contains `until`."""
         self._log.write_text("")
         self._program = Program([sys.executable, "manage.py", "demo", *options], self._environment, self._log)

@@ -23,13 +23,22 @@ from django.db import DatabaseError
 from django.db.migrations.exceptions import InconsistentMigrationHistory
 
 from portal.management.command import PortalCommand
-from portal.management.commands.load_demo import ACCOUNTS, CAPTAIN, PASSWORD, TEAM, create_accounts, is_loaded
+from portal.management.commands.load_demo import (
+    ACCOUNTS,
+    CAPTAIN,
+    PASSWORD,
+    SMALL,
+    TEAM,
+    create_accounts,
+    is_loaded,
+)
 from portal.management.processes import Processes
 from portal.management.programs import BEAT, WORKERS, web_command, worker_command
 from portal.management.schema import is_migrated, migrate
 from portal.management.valkey import HOST, announced, free_port, valkey_command
 from portal.models import Run
 from portal.sealing import as_text, public_key
+from tasks import DEMO
 
 MARKER = "made-by-the-demo"  # file that marks the state folders that --fresh may empty
 LOADER = "data"  # the program that loads the sample tasks
@@ -41,8 +50,9 @@ class Command(PortalCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--fresh", action="store_true", help="create all demo data from scratch")
+        parser.add_argument("--small", action="store_true", help="load only the two smallest sample tasks")
 
-    def handle(self, *, fresh: bool, **_: Any) -> None:
+    def handle(self, *, fresh: bool, small: bool, **_: Any) -> None:
         state: Path = settings.STATE_ROOT
         port = _free_web_port(os.environ.get("PORT", "8000"))
         lock = _claim(state)
@@ -56,6 +66,7 @@ class Command(PortalCommand):
         }
         if sys.stdout.isatty():
             environment["FORCE_COLOR"] = "true"
+        options = ["--small"] if small else []
         broker_port = None if os.environ.get("REDIS_URL") else free_port()
         if broker_port:
             environment["REDIS_URL"] = f"redis://{HOST}:{broker_port}/0"
@@ -65,25 +76,26 @@ class Command(PortalCommand):
                     _start_broker(processes, state / "valkey", broker_port)
                 _await_broker(environment["REDIS_URL"])
                 _prepare_database()
-                with _loading_shown(not is_loaded()) as is_loading:
-                    self._start(processes, port, state, is_loading)
+                with _loading_shown(not is_loaded(SMALL if small else DEMO)) as is_loading:
+                    self._start(processes, port, state, [*LOAD, *options] if is_loading else None)
                     _wait(processes, lambda: not is_loading or processes.has_succeeded(LOADER))
                 self._serve(processes, port)
         except KeyboardInterrupt:
-            self._say(f"\nStopped. The data is kept in {state}. To continue with it, run:\n{start_command()}\n")
+            again = start_command(*options)
+            self._say(f"\nStopped. The data is kept in {state}. To continue with it, run:\n{again}\n")
         finally:
             os.close(lock)
 
-    def _start(self, processes: Processes, port: int, state: Path, is_loading: bool) -> None:
-        """Start the web server and, once it answers, all other programs."""
+    def _start(self, processes: Processes, port: int, state: Path, loader: list[str] | None) -> None:
+        """Start the web server and, once it answers, all other programs. `loader` is the command that loads tasks."""
         processes.start("web", web_command(port), AGON_GOLD_PUBLIC_KEY_FILE=str(_public_key_file(state)))
-        if is_loading:
+        if loader:
             create_accounts()  # while the web server starts
         _wait(processes, lambda: _answers(port))
-        if is_loading:
+        if loader:
             address = self.style.SUCCESS(f"http://{HOST}:{port}")
             self._say(f"\n  You can open {address} now. The sample tasks appear there one by one.\n")
-            processes.start_once(LOADER, LOAD)
+            processes.start_once(LOADER, loader)
         for name, lanes in WORKERS.items():
             processes.start(name, worker_command(name, lanes))
         processes.start("beat", BEAT)
@@ -93,9 +105,9 @@ class Command(PortalCommand):
         welcome = self._welcome(f"http://{HOST}:{port}")
         self._say(welcome)
         if _has_work():
-            _wait(processes, lambda: not _has_work())
+            _wait(processes, lambda: not _has_work(), pause=1)
             self._say(f"\n  The baselines are scored.\n{welcome}")
-        _wait(processes, lambda: False)
+        _wait(processes, lambda: False, pause=1)
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
@@ -106,7 +118,7 @@ class Command(PortalCommand):
         return (
             f"\n  Agon is ready: {self.style.SUCCESS(address)}\n\n"
             f"  Accounts, all with the password {self.style.SUCCESS(PASSWORD)}:\n{accounts}\n\n"
-            f"  Emails are written to {settings.MAIL_ROOT}. The EXIST 2024 data requires a team password:\n"
+            f"  Emails are written to {settings.MAIL_ROOT}. If a task’s data requires a team password,\n"
             f"  the approval email to {CAPTAIN} contains the password of {TEAM}.\n\n"
             "  Press Ctrl-C to stop everything.\n"
         )
@@ -212,7 +224,8 @@ def _await_broker(url: str) -> None:
     raise CommandError(f"No Redis or Valkey responds at {url}.")
 
 
-def _wait(processes: Processes, condition: Callable[[], bool]) -> None:
+def _wait(processes: Processes, condition: Callable[[], bool], pause: float = 0.1) -> None:
+    """Wait until the condition holds, which is checked every `pause` seconds."""
     while not condition():
         if ended := processes.ended():
             if ended == LOADER:
@@ -221,7 +234,7 @@ def _wait(processes: Processes, condition: Callable[[], bool]) -> None:
                 f"The {ended} process stopped unexpectedly, so the demo is shutting down. See the log above for "
                 f"the reason."
             )
-        time.sleep(0.1)
+        time.sleep(pause)
 
 
 def _has_work() -> bool:
