@@ -1,6 +1,7 @@
 """A complete portal in separate processes, and a real browser."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from portal.management.programs import BEAT, WORKERS, web_command, worker_command
 from portal.management.valkey import HOST, free_port
+from tasks import build
+from tasks.kept import content_key
 from tests.canary import EYES, mark_gold
 from tests.conftest import ROOT
 from tests.services import PATIENCE, Broker, answers, chromium, wait_until
@@ -52,7 +55,9 @@ class Portal:
 
 
 @pytest.fixture(scope="session")
-def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+def portal(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config, migrated: Path, django_db_setup: None
+) -> Iterator[Portal]:
     """A web server, workers and a broker with fresh data: two shared tasks and no accounts."""
     folder = tmp_path_factory.mktemp("portal")
     port, broker_port = free_port(), free_port()
@@ -74,11 +79,15 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
             return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
 
         try:
-            for command in _preparations(own.tasks):
-                subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=log, stderr=log)
-                if command[1:3] == ["-m", "tasks"]:
-                    mark_gold(Path(command[-1]))
-                    _keep_open(Path(command[-1]) / "task.yaml")
+            state.mkdir()
+            shutil.copyfile(migrated, state / "agon.sqlite3")
+            kept = pytestconfig.cache.mkdir("demo-tasks")
+            folders = [_task_folder(slug, kept, own.tasks / slug) for slug in TASKS]
+            for task in folders:
+                mark_gold(task)
+                _keep_open(task / "task.yaml")
+            command = [sys.executable, "manage.py", "import_task", *map(str, folders)]
+            subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=log, stderr=log)
             workers = [worker_command(name, lanes) for name, lanes in WORKERS.items()]
             programs += [start(command) for command in (web_command(port), *workers, BEAT)]
             wait_until(lambda: answers(port), f"the web server answers; see {folder / 'log'}")
@@ -92,6 +101,12 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     EYES.look("log of the programs", (folder / "log").read_bytes())
     EYES.look_at_folder(own.state)
     EYES.look_at_folder(tmp_path_factory.getbasetemp() / "valkey0")
+
+
+def _task_folder(slug: str, kept: Path, place: Path) -> Path:
+    """Copy the task's folder to `place` if the tests of the demo have kept it. Otherwise, generate it."""
+    found = kept / slug / content_key(slug) / "task"
+    return shutil.copytree(found, place) if found.exists() else build(slug, place)
 
 
 def _keep_open(definition: Path) -> None:
@@ -156,10 +171,3 @@ def page(browser: Browser, portal: Portal) -> Iterator[Page]:
     yield page
     context.close()
     assert not problems
-
-
-def _preparations(folder: Path) -> Iterator[list[str]]:
-    yield [sys.executable, "manage.py", "migrate", "-v0"]
-    for slug in TASKS:
-        yield [sys.executable, "-m", "tasks", slug, str(folder / slug)]
-    yield [sys.executable, "manage.py", "import_task", *(str(folder / slug) for slug in TASKS)]

@@ -47,7 +47,7 @@ def test_a_file_is_validated_with_and_without_javascript(
     context.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def required_field(portal: Portal) -> Iterator[None]:
     """The task requires a run field."""
     definition = portal.tasks / "detests2022/task.yaml"
