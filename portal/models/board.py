@@ -17,6 +17,7 @@ from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
 from portal.models.lease import HeldQuerySet
 from portal.models.phase import Phase
+from portal.models.prepared import PreparedQuery, PreparedUpdate
 from portal.models.run import Run, one_line
 from portal.models.task import Track
 from scoring.definition import Examples
@@ -24,6 +25,7 @@ from scoring.definition.slices import Slicing
 
 LOOK_AGAIN = timedelta(days=1)  # how often a board is checked even if it has not changed
 PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # a board's current versions, and the next ones
+A_CHANGE: dict[str, Any] = {"revision": F("revision") + 1, "settled_at": None}
 
 
 @lru_cache(maxsize=256)
@@ -75,10 +77,7 @@ class BoardQuerySet(HeldQuerySet["Board"]):
         of their keys to avoid deadlocks.
         """
         list(self.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
-        return self._count_a_change()
-
-    def _count_a_change(self) -> int:
-        return self.update(revision=F("revision") + 1, settled_at=None)
+        return self.update(**A_CHANGE)
 
     def settle(self, run: Run, at: datetime, scored: "tuple[GoldStandard, str] | None" = None) -> None:
         """Update the board after a run was scored with this gold and scorer, or failed.
@@ -87,13 +86,12 @@ class BoardQuerySet(HeldQuerySet["Board"]):
         runs is waiting for a score with the newer gold or scorer version. A released board shows them until organizers
         apply the new scores.
         """
-        mine = self.of(run)
+        mine = {"track": run.track_id, "phase": run.phase_id}
         # This locks the row, so if the last two runs finish at the same time, one sees the other.
-        if not mine._count_a_change():
+        if not _count_a_change(**mine):
             Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
-            mine._count_a_change()
-        # `comparison` is deferred because it is large if there are many runs.
-        board = mine.select_related("gold", "next_gold", "phase").defer("comparison").get()
+            _count_a_change(**mine)
+        (board,) = _boards(**mine)
         if scored is not None and scored != (board.gold, board.scorer):
             board.next_gold, board.next_scorer = scored
         elif board.next_gold_id is None:
@@ -189,6 +187,18 @@ class Board(models.Model):
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         runs = Run.objects.filter(track=self.track_id, phase=self.phase_id)
         return runs.unfinished().filter(Exists(shown)).exists()
+
+
+@PreparedUpdate
+def _count_a_change(track: int, phase: int) -> tuple[QuerySet[Board], dict[str, Any]]:
+    return Board.objects.filter(track=track, phase=phase), A_CHANGE
+
+
+@PreparedQuery
+def _boards(track: int, phase: int) -> QuerySet[Board]:
+    # `comparison` is deferred because it is large if there are many runs.
+    rows = Board.objects.filter(track=track, phase=phase).defer("comparison")
+    return rows.select_related("gold", "next_gold", "phase")
 
 
 class BoardChange(models.Model):

@@ -129,6 +129,11 @@ def _sequences(tables: frozenset[str]) -> str:
     return "; ".join(connection.ops.sequence_reset_sql(no_style(), models))
 
 
+def stored_files() -> list[Path]:
+    """Return all files that the database refers to."""
+    return list(_files_of(_rows()))
+
+
 def _files_of(rows: Rows) -> Files:
     """Return the stored files and folders that these rows refer to."""
     text = repr([found for found in rows.values() if found])

@@ -9,19 +9,26 @@ from django.test import Client
 
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import Phase, SharedTask
+from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, new_team, pack_of, send_run, work_off
 
 ADDRESS = "/tasks/tiny/insights/one/?phase=evaluation"
 
 
 @pytest.fixture
-def voted(tiny: SharedTask, tiny_folder: Path) -> SharedTask:
-    """A task with two annotators who agree on three of four items."""
+def voted_folder(tiny: SharedTask, tiny_folder: Path) -> Path:
+    """The tiny task's folder, with votes since the second import. Two annotators agree on three of four items."""
     votes = {"a": ["YES", "YES"], "b": ["YES", "NO"], "c": ["YES", "YES"], "d": ["NO", "NO"]}
     (tiny_folder / "gold/votes.json").write_text(json.dumps(votes))
     path = tiny_folder / "task.yaml"
     path.write_text(path.read_text() + "votes: [{track: one, file: gold/votes.json}]\n")
-    result = import_shared_task(None, tiny_folder, EVALUATION)
+    return tiny_folder
+
+
+@remembered
+def voted(tiny: SharedTask, voted_folder: Path) -> SharedTask:
+    """A task with the votes of `voted_folder`."""
+    result = import_shared_task(None, voted_folder, EVALUATION)
     assert "track one: annotator agreement test" in result.changes
     send_run(new_team(tiny, "Ostro"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)

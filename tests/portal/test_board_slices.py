@@ -269,24 +269,31 @@ def content(labels: Mapping[str, str]) -> bytes:
     return json.dumps([{"id": item, "value": value} for item, value in labels.items()]).encode()
 
 
+GOLD = {item: "YES" if place % 3 else "NO" for place, item in enumerate(MANY)}
+
+
 @pytest.fixture
-def uneven(db: None, tiny_folder: Path) -> SharedTask:
-    """Two teams: Ostro is wrong on every second item about sport, Meltemi on every tenth item of either topic."""
-    gold = {item: "YES" if place % 3 else "NO" for place, item in enumerate(MANY)}
-    wrong = {"YES": "NO", "NO": "YES"}
+def uneven_folder(tiny_folder: Path) -> Path:
+    """The tiny task's folder, with more items, which have topics."""
     (tiny_folder / "data/items.txt").write_text("\n".join([*MANY, ""]))
     topics = [f"{item}\t{'news' if place < 40 else 'sport'}" for place, item in enumerate(MANY)]
     (tiny_folder / "data/topics.tsv").write_text("\n".join(["id\ttopic", *topics, ""]))
     for track in ("one", "two"):
-        (tiny_folder / f"gold/{track}.json").write_bytes(content(gold))
+        (tiny_folder / f"gold/{track}.json").write_bytes(content(GOLD))
         (tiny_folder / f"baselines/{track}_yes.json").write_bytes(content(dict.fromkeys(MANY, "YES")))
     path = tiny_folder / "task.yaml"
     slices = "slices: {topic: {items: {test: data/topics.tsv}}}"
     path.write_text(path.read_text().replace("rank_by", f"{slices}\n    rank_by", 1))
-    import_shared_task(None, tiny_folder, EVALUATION)
-    task = SharedTask.objects.get()
+    return tiny_folder
+
+
+@remembered
+def uneven(db: None, uneven_folder: Path) -> SharedTask:
+    """Two teams: Ostro is wrong on every second item about sport, Meltemi on every tenth item of either topic."""
+    import_shared_task(None, uneven_folder, EVALUATION)
+    task, wrong = SharedTask.objects.get(), {"YES": "NO", "NO": "YES"}
     for name, flawed in {"Ostro": MANY[40::2], "Meltemi": MANY[::10]}.items():
-        labels = gold | {item: wrong[gold[item]] for item in flawed}
+        labels = GOLD | {item: wrong[GOLD[item]] for item in flawed}
         send(new_team(task, name), f"one_{name}_1.json", content(labels), EVALUATION)
     work_off(EVALUATION)
     make()

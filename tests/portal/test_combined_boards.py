@@ -12,6 +12,7 @@ from portal.evaluation.compare_tracks import compare_combined
 from portal.jobs import refresh_combined
 from portal.models import Board, CombinedBoard, Phase
 from portal.queries.overall import overall
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -43,10 +44,16 @@ def submit(team, values, number, at=EVALUATION):
 
 
 @pytest.fixture
-def ranked(tiny_folder, db):
+def ranked_folder(tiny_folder):
+    """The tiny task's folder, with overall rankings."""
     with (tiny_folder / "task.yaml").open("a") as file:
         file.write(RULES)
-    tiny = import_shared_task(None, tiny_folder, EVALUATION).shared_task
+    return tiny_folder
+
+
+@remembered
+def ranked(db, ranked_folder):
+    tiny = import_shared_task(None, ranked_folder, EVALUATION).shared_task
     submit(new_team(tiny, "Ostro"), {"one": PERFECT, "two": GOOD}, 1)
     submit(new_team(tiny, "Meltemi"), {"one": POOR, "two": GOOD}, 1)
     submit(new_team(tiny, "Sirocco"), {"one": GOOD}, 1)

@@ -12,6 +12,7 @@ from portal.actions.team_members import leave_team
 from portal.actions.teams import join_team, register_team
 from portal.models import Download, OutgoingMail, Phase
 from portal.queries.occasions import AGREEMENT_IS_NEWS, notices
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -148,7 +149,7 @@ def test_who_made_it_before_the_mail_went_out_gets_none(meltemi, closing, smtp):
     assert smtp.mails == []
 
 
-@pytest.fixture
+@remembered
 def ranked(meltemi):
     """Meltemi's chosen run, the better of its two. A second team, Notus, has no runs."""
     best = send_run(meltemi, PERFECT, 1, EVALUATION)
@@ -215,16 +216,22 @@ def test_schedules_on_connections_of_their_own_send_once(meltemi, closing):
 
 
 @pytest.fixture
-def resigned(gated, gated_folder):
+def new_agreement(gated, gated_folder):
+    """The folder of the task `gated`, with a new version of the agreement since the first import."""
+    path = gated_folder / "task.yaml"
+    path.write_text(path.read_text().replace('agreement: {version: "1"', 'agreement: {version: "2"'))
+    (gated_folder / "pages/terms.md").write_text("# Terms\n\nUse the data for research, and cite it.\n")
+    return gated_folder
+
+
+@remembered
+def resigned(gated, new_agreement):
     """The task after a new version of the agreement. Bora and Notus have signed the old version."""
     for name in ("Bora", "Notus"):
         team = new_team_of(gated, name)
         team.state = "approved"
         team.save()
-    path = gated_folder / "task.yaml"
-    path.write_text(path.read_text().replace('agreement: {version: "1"', 'agreement: {version: "2"'))
-    (gated_folder / "pages/terms.md").write_text("# Terms\n\nUse the data for research, and cite it.\n")
-    return import_shared_task(None, gated_folder, EVALUATION).shared_task
+    return import_shared_task(None, new_agreement, EVALUATION).shared_task
 
 
 def new_team_of(gated, name):

@@ -17,6 +17,7 @@ from portal.queries.task_folder import folder_zip
 from portal.sealing import seal
 from portal.storage import open_gold
 from scoring.formats.several import packed
+from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     NOTE,
@@ -82,13 +83,13 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.fixture
+@remembered
 def several(folder: Path, db: None) -> SharedTask:
     import_shared_task(None, folder, EVALUATION)
     return SharedTask.objects.get()
 
 
-@pytest.fixture
+@remembered
 def team(several: SharedTask) -> Team:
     return new_team(several, "Meltemi")
 

@@ -216,7 +216,7 @@ def with_figure_of(metric: str, folder: Path) -> SharedTask:
     return task
 
 
-@pytest.fixture
+@remembered
 def paired(tiny_folder: Path, db: None) -> SharedTask:
     return with_figure_of("accuracy", tiny_folder)
 
