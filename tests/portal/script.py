@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.test import Client
+from django.test.client import ClientHandler
 
 from portal.models import AccessToken, SharedTask, User
 from tests.portal.world import EVALUATION
@@ -25,6 +26,7 @@ class Script:
 
     def __init__(self, user: User | None = None, scope: str = "submit", task: SharedTask | None = None) -> None:
         self._headers = {"Authorization": f"Bearer {token_of(user, scope, task)}"} if user else {}
+        self._handler = ClientHandler(enforce_csrf_checks=False)  # loads the middleware at its first request
 
     def __call__(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> Any:
         """Send a request and return the response.
@@ -35,4 +37,6 @@ class Script:
         media = wanted.pop("Content-Type", "application/json")
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         address = path if path.startswith("/api/") else BASE + path
-        return Client().generic(method, address, data, content_type=media, headers=wanted)
+        client = Client()  # without the cookies of earlier responses
+        client.handler = self._handler
+        return client.generic(method, address, data, content_type=media, headers=wanted)

@@ -20,7 +20,8 @@ TOKENS = (
 )  # fmt: skip
 """Role and scope; `elsewhere` is the organizer with a token for a different shared task."""
 
-NAMES = [name for name, _ in addresses() if name.startswith("api:")]
+PATTERNS = {name: pattern for name, pattern in addresses() if name.startswith("api:")}
+NAMES = list(PATTERNS)
 
 
 def arguments(world: World, name: str) -> dict[str, Any]:
@@ -42,8 +43,7 @@ def arguments(world: World, name: str) -> dict[str, Any]:
         "split": "test",
         "team": world.auster.pk,
     }
-    pattern = next(pattern for other, pattern in addresses() if other == name)
-    return {one: known[one] for one in pattern.pattern.converters}
+    return {one: known[one] for one in PATTERNS[name].pattern.converters}
 
 
 def address_of(world: World, name: str) -> str:
@@ -64,15 +64,19 @@ def who(world: World, token: str) -> Any:
 
 def script(world: World, token: str) -> Script:
     """Return an API client with a token of this role and scope."""
-    user = who(world, token)
-    return Script(user, user.token.scope, user.token.shared_task) if user.is_authenticated else Script()
+    if token not in world.scripts:
+        user = who(world, token)
+        as_user = (user, user.token.scope, user.token.shared_task) if user.is_authenticated else ()
+        world.scripts[token] = Script(*as_user)
+    return world.scripts[token]
 
 
 def answer(world: World, token: str, name: str, method: str) -> HttpResponseBase:
     """Return the response to an empty request. Any database changes are rolled back."""
     cache.clear()
     caches["rates"].clear()
+    ask = script(world, token)
     before = transaction.savepoint()
-    found: HttpResponseBase = script(world, token)(address_of(world, name), method)
+    found: HttpResponseBase = ask(address_of(world, name), method)
     transaction.savepoint_rollback(before)
     return found

@@ -1,6 +1,6 @@
 """People in every role of a shared task, with an object of each kind that URLs refer to."""
 
-from copy import deepcopy
+from functools import cached_property
 from http.cookies import SimpleCookie
 from typing import Any
 
@@ -8,6 +8,7 @@ from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
+from django.test.client import ClientHandler
 
 from portal.actions.announcements import publish_announcement
 from portal.actions.approval import approve_team
@@ -20,6 +21,7 @@ from portal.sealing import seal
 from portal.web.client import wheel
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.remembered import remembered
+from tests.portal.script import Script
 from tests.portal.world import EVALUATION, GOOD, person, run_file, send_run, set_up_second_factor, sign
 
 __all__ = ["gated", "gated_folder", "smtp", "tiny", "tiny_folder"]
@@ -78,7 +80,9 @@ class World:
         issued = {"name": "CI", "scope": AccessToken.Scope.READ, "task": None, "days": 1}
         self.token, _text = AccessToken.objects.issue(self.people["captain"], "0" * 30, EVALUATION, **issued)
 
-        self._cookies: dict[str, SimpleCookie] = {}  # by role, after its first sign-in
+        self.scripts: dict[str, Script] = {}  # by role and scope of the token
+        self._cookies: dict[str, dict[str, str]] = {}  # by role, after its first sign-in
+        self._handler = ClientHandler(enforce_csrf_checks=False)  # loads the middleware at its first request
 
     def _team(self, task: SharedTask, role: str, name: str) -> Team:
         team = register_team(self.people[role], task, EVALUATION, name=name, answers={"use": "research"})
@@ -93,6 +97,10 @@ class World:
 
     def arguments(self, name: str) -> dict[str, Any]:
         """Return the arguments for the URL with this name: Bora's objects in the task `gated`."""
+        return self._arguments.get(name, {"slug": "gated"})
+
+    @cached_property
+    def _arguments(self) -> dict[str, dict[str, Any]]:
         task = {"slug": "gated"}
         return {
             "client_wheel": {"name": wheel().name},
@@ -143,18 +151,20 @@ class World:
             "mfa_remove_webauthn": {"pk": 1},
             "account_confirm_email": {"key": "made-up"},
             "account_reset_password_from_key": {"uidb36": "1", "key": "made-up"},
-        }.get(name, task)
+        }
 
     def client(self, role: str) -> Client:
         """Return a client signed in with this role. Sign-in fails if the email address is unconfirmed."""
         client = Client()
+        client.handler = self._handler
+        client.handler.enforce_csrf_checks = False
         if role not in self._cookies:
             if role == "unverified":
                 client.post("/accounts/login/", {"login": self.people[role].email, "password": SECRET})
             elif role != "anonymous":
                 client.force_login(self.people[role])
-            self._cookies[role] = client.cookies
-        client.cookies = deepcopy(self._cookies[role])
+            self._cookies[role] = {name: cookie.value for name, cookie in client.cookies.items()}
+        client.cookies = SimpleCookie(self._cookies[role])
         return client
 
 
