@@ -2,8 +2,25 @@
 
 import shlex
 import sys
+from importlib import import_module
+from typing import Any
 
 METRIC_MODULES = ("sacrebleu.metrics", "rapidfuzz.distance")  # imported by the metrics that use them
+
+
+def load(module: str, needed: str) -> Any:
+    """Import a module of an optional package.
+
+    Args:
+        needed: the start of the error message, such as `Parquet files require`.
+
+    Raises:
+        ImportError: the package is missing. The message says how to install it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as missing:
+        raise ImportError(f"{needed} an additional package. Install it with: {install_command(missing)}") from None
 
 
 def install_command(missing: ImportError) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from scoring.extras import install_command
+from scoring.extras import load
 from scoring.formats.delimited import Rows, find_columns
 from scoring.formats.parquet_pages import BrokenPageError, column_chunks, is_encrypted, page_sizes
 from scoring.formats.reading import Reading, are_too_many, shown
@@ -106,12 +106,7 @@ def _arrow() -> Any:
 
 def _library() -> Any:
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others reserve gigabytes of address space
-    try:
-        return import_module("pyarrow.parquet")  # imported here so that only tasks with such files load it
-    except ImportError as missing:
-        raise ImportError(
-            f"Parquet files require an additional package. Install it with: {install_command(missing)}"
-        ) from None
+    return load("pyarrow.parquet", "Parquet files require")  # imported here so that only tasks with such files load it
 
 
 def _opened(data: bytes) -> Any:

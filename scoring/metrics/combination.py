@@ -72,12 +72,11 @@ class Combination:
 
     def range(self, parts: Sequence[Range]) -> Range:
         """Return the range of the score, with None for an unbounded end."""
-        lows = [low if self.skips or low is None else min(0.0, low) for low, _ in parts]
-        highs = [high for _, high in parts]
+        low = self._end([low if self.skips or low is None else min(0.0, low) for low, _ in parts], min)
+        high = self._end([high for _, high in parts], max)
         if self.by == "gap":
-            low, high = self._end(lows, min), self._end(highs, max)
             return 0.0, None if low is None or high is None else high - low
-        return self._end(lows, min), self._end(highs, max)
+        return low, high
 
     def _end(self, ends: Sequence[float | None], extreme: Callable[[Iterable[float]], float]) -> float | None:
         """Return the score if every part is at the given end of its range, or None if any end is unbounded.

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,29 +117,43 @@ class MatrixComparison(Compared):
         )
 
 
+class _Entries(Compared):
+    """A run with any number of entries per item. `owners[i]` is the gold row of the item that has entry i."""
+
+    owners: NDArray[np.intp]
+    by_entry: ClassVar[tuple[str, ...]]  # the other fields that have a value for each entry
+
+    def by_chance(self, order: NDArray[np.intp]) -> Self:
+        return replace(self, **self._at(self.owners[:0], self.owners[:0]))
+
+    def select(self, rows: Rows, gold: LoadedGold) -> Self:
+        order = np.argsort(self.owners, kind="stable")
+        at, starts = gathered(np.searchsorted(self.owners[order], np.arange(len(self.gold) + 1)), rows)
+        owners = np.repeat(np.arange(len(rows)), np.diff(starts))
+        return replace(self, gold=gold, lacks=frozenset(), **self._at(order[at], owners))
+
+    def _at(self, places: Rows, owners: Rows) -> dict[str, Any]:
+        """Return the fields of the entries at `places`, which belong to the items in `owners`."""
+        return {"owners": owners} | {name: getattr(self, name)[places] for name in self.by_entry}
+
+
 @dataclass(frozen=True, repr=False)
-class SpanComparison(Compared):
+class SpanComparison(_Entries):
     """The gold's spans and the run's, which are in no particular order.
 
     The run's span i extends from `begins[i]` to `ends[i]` (exclusive), and `owners[i]` is the gold row of its item.
     """
 
     kind = "spans"
+    by_entry = ("begins", "ends")
     gold: LoadedGold
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     owners: NDArray[np.intp]
 
-    def by_chance(self, order: NDArray[np.intp]) -> "SpanComparison":
-        return replace(self, begins=self.begins[:0], ends=self.ends[:0], owners=self.owners[:0])
-
-    def select(self, rows: Rows, gold: LoadedGold) -> "SpanComparison":
-        at, owners = _entries_of(self, rows)
-        return SpanComparison(gold, self.begins[at], self.ends[at], owners)
-
 
 @dataclass(frozen=True, repr=False)
-class EntityComparison(Compared):
+class EntityComparison(_Entries):
     """The entities of gold and run, ordered by gold item and position.
 
     `owners[i]` is the gold row of the item that contains the run's entity i. `kinds_of_run` are indexes into `types`,
@@ -147,6 +161,7 @@ class EntityComparison(Compared):
     """
 
     kind = "entities"
+    by_entry = ("begins", "ends", "kinds_of_run")
     gold: LoadedGold
     types: tuple[str, ...]
     owners: NDArray[np.intp]
@@ -154,17 +169,9 @@ class EntityComparison(Compared):
     ends: NDArray[np.int64]
     kinds_of_run: NDArray[np.intp]
 
-    def by_chance(self, order: NDArray[np.intp]) -> "EntityComparison":
-        nothing = np.zeros(0, np.intp)
-        return replace(self, begins=self.begins[:0], ends=self.ends[:0], owners=nothing, kinds_of_run=nothing)
-
-    def select(self, rows: Rows, gold: LoadedGold) -> "EntityComparison":
-        at, owners = _entries_of(self, rows)
-        return EntityComparison(gold, self.types, owners, self.begins[at], self.ends[at], self.kinds_of_run[at])
-
 
 @dataclass(frozen=True, repr=False)
-class RankingComparison(Compared):
+class RankingComparison(_Entries):
     """The documents retrieved for the gold's queries, by query, best first.
 
     Documents with equal scores (in single precision) are in descending order of their names, as in trec_eval.
@@ -173,19 +180,12 @@ class RankingComparison(Compared):
     """
 
     kind = "rankings"
+    by_entry = ("ranks", "relevance", "judged")
     gold: LoadedGold
     owners: NDArray[np.intp]
     ranks: NDArray[np.int64]
     relevance: NDArray[np.float64]
     judged: NDArray[np.bool_]
-
-    def by_chance(self, order: NDArray[np.intp]) -> "RankingComparison":
-        nothing = {name: getattr(self, name)[:0] for name in ("owners", "ranks", "relevance", "judged")}
-        return replace(self, **nothing)
-
-    def select(self, rows: Rows, gold: LoadedGold) -> "RankingComparison":
-        at, owners = _entries_of(self, rows)
-        return RankingComparison(gold, owners, self.ranks[at], self.relevance[at], self.judged[at])
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,7 +204,7 @@ class TextComparison(Compared):
 
 
 @dataclass(frozen=True, repr=False)
-class TupleComparison(Compared):
+class TupleComparison(_Entries):
     """The run's tuples and the gold's, sorted within each item. `owners[i]` is the gold row of the run's tuple i."""
 
     kind = "tuples"
@@ -212,24 +212,11 @@ class TupleComparison(Compared):
     rows: list[tuple[str, ...]]
     owners: NDArray[np.intp]
 
-    def by_chance(self, order: NDArray[np.intp]) -> "TupleComparison":
-        return replace(self, rows=[], owners=self.owners[:0])
-
-    def select(self, rows: Rows, gold: LoadedGold) -> "TupleComparison":
-        at, owners = _entries_of(self, rows)
-        return TupleComparison(gold, [self.rows[place] for place in at.tolist()], owners)
+    def _at(self, places: Rows, owners: Rows) -> dict[str, Any]:
+        return {"owners": owners, "rows": [self.rows[place] for place in places.tolist()]}
 
 
 Comparison = MatrixComparison | SpanComparison | EntityComparison | RankingComparison | TextComparison | TupleComparison
-
-
-def _entries_of(
-    run: SpanComparison | EntityComparison | RankingComparison | TupleComparison, rows: Rows
-) -> tuple[Rows, Rows]:
-    """Return the indexes of the run's entries for the items in `rows`, and where in `rows` each entry's item is."""
-    order = np.argsort(run.owners, kind="stable")
-    at, starts = gathered(np.searchsorted(run.owners[order], np.arange(len(run.gold) + 1)), rows)
-    return order[at], np.repeat(np.arange(len(rows)), np.diff(starts))
 
 
 def compare(gold: LoadedGold, run: Answers, count_outside: bool = False) -> Comparison:

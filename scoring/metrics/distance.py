@@ -4,23 +4,14 @@ Only items with a latitude and a longitude in the gold are used. An item without
 possible distance, half the circumference.
 """
 
+from functools import partial
 from math import pi
 
 import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.metric import (
-    TABLE,
-    AnyNumber,
-    Example,
-    Metric,
-    Numbers,
-    Options,
-    Share,
-    SomeColumns,
-    number,
-)
+from scoring.metrics.metric import TABLE, AnyNumber, Example, Metric, Numbers, Options, Share, SomeColumns, number
 
 RADIUS = 6371.0088  # km, the mean radius of the Earth (IUGG)
 KILOMETERS = 161.0  # 100 miles
@@ -61,11 +52,6 @@ def _angles(one: Numbers, other: Numbers) -> Numbers:
 
 
 @Share
-def _mean(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    return comparison.once(_distances, spec)
-
-
-@Share
 def _within(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
     distances, judged = comparison.once(_distances, spec)
     return judged * (distances <= number(spec, "km", KILOMETERS) + _ROUNDING), judged
@@ -79,54 +65,47 @@ def _median(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
 _GOLD = {"1": "lat 0, lon 0", "2": "lat 0, lon 90", "3": "lat 90, lon 5"}
 _RUN = {"1": "lat 0, lon 0", "2": "lat 0, lon 91", "3": "lat -90, lon 5"}
 _DEGREE = pi * RADIUS / 180
-_EXAMPLE = {"latitude": "lat", "longitude": "lon"}
+_WHY = "the distances are 0, one degree (111.2 km) and the distance between the poles (20,015 km)"
+_example = partial(Example, "table", _GOLD, _RUN, why=_WHY, options={"latitude": "lat", "longitude": "lon"})
 _FORMULA = (
     "d = 2 R arcsin √(sin²((φ_g − φ_a) / 2) + cos φ_g cos φ_a sin²((λ_g − λ_a) / 2)) for the `latitude` φ and the "
     "`longitude` λ in degrees, with `radius` R, by default 6371.0088 km; an item without an answer has d = π R"
 )
 _SOURCE = "haversine formula, Sinnott (1984), Virtues of the haversine; sklearn.metrics.pairwise.haversine_distances"
-_WHY = "the distances are 0, one degree (111.2 km) and the distance between the poles (20,015 km)"
-
-
+_metric = partial(Metric, kinds=TABLE, numbers=True)
 METRICS = (
-    Metric(
+    _metric(
         name="haversine_mean",
         title="Mean distance in km",
         short="Mean km",
         formula=f"mean of d over the items; {_FORMULA}",
         source=_SOURCE,
-        compute=_mean,
-        example=Example("table", _GOLD, _RUN, 181 * _DEGREE / 3, _WHY, options=_EXAMPLE),
-        kinds=TABLE,
-        numbers=True,
+        compute=Share(_distances),
+        example=_example(181 * _DEGREE / 3),
         options=_COLUMNS,
         higher_is_better=False,
         high=None,
     ),
-    Metric(
+    _metric(
         name="haversine_median",
         title="Median distance in km",
         short="Median km",
         formula=f"median of d over the items; {_FORMULA}",
         source=f"{_SOURCE}; Cheng et al. (2010), You are where you tweet",
         compute=_median,
-        example=Example("table", _GOLD, _RUN, _DEGREE, _WHY, options=_EXAMPLE),
-        kinds=TABLE,
-        numbers=True,
+        example=_example(_DEGREE),
         options=_COLUMNS,
         higher_is_better=False,
         high=None,
     ),
-    Metric(
+    _metric(
         name="accuracy_within_km",
         title="Accuracy within a distance",
         short="Acc@km",
         formula=f"items with d ≤ `km` / gold items; `km` defaults to 161 (100 miles); {_FORMULA}",
         source=f"{_SOURCE}; Cheng et al. (2010), You are where you tweet: Acc@161",
         compute=_within,
-        example=Example("table", _GOLD, _RUN, 2 / 3, _WHY, options=_EXAMPLE),
-        kinds=TABLE,
-        numbers=True,
+        example=_example(2 / 3),
         options={**_COLUMNS, "km": AnyNumber(0.0)},
     ),
 )

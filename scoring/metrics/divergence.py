@@ -110,20 +110,6 @@ def _off(comparison: MatrixComparison) -> Numbers:
     return np.hstack([comparison.gold.values - comparison.run[:, :known], -comparison.run[:, known:]])
 
 
-@Mean
-def _manhattan(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """Return Σ_c |g_c − a_c| for each item."""
-    distances: Numbers = np.abs(comparison.once(_off)).sum(axis=1)
-    return distances
-
-
-@Mean
-def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
-    """Return Σ_c (g_c − a_c)² for each item."""
-    squares: Numbers = (comparison.once(_off) ** 2).sum(axis=1)
-    return squares
-
-
 _metric = partial(Metric, kinds=SOFT, higher_is_better=False)
 METRICS = (
     _metric(
@@ -209,7 +195,7 @@ METRICS = (
         short="Manhattan",
         formula="mean over items of Σ_c |g_c − a_c|; weights that are missing from a run count as 0",
         source="Leonardelli et al. (2025), LeWiDi 2025; scipy, distance.cityblock",
-        compute=_manhattan,
+        compute=Mean(lambda comparison, _: np.abs(comparison.once(_off)).sum(axis=1)),
         example=Example(
             kind="soft",
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},
@@ -226,7 +212,7 @@ METRICS = (
         formula="mean over items of Σ_c (g_c − a_c)²; weights that are missing from a run count as 0",
         source="Brier (1950), Verification of forecasts expressed in terms of probability; scikit-learn, "
         "brier_score_loss with scale_by_half=False",
-        compute=_squares,
+        compute=Mean(lambda comparison, _: (comparison.once(_off) ** 2).sum(axis=1)),
         example=Example(
             kind="soft",
             gold={"1": "a 1, b 0", "2": "a 0.5, b 0.5"},

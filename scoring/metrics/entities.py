@@ -275,8 +275,7 @@ def _macro(counts: Counts, measure: Measure) -> Sums:
         def combine(sums: Numbers) -> Numbers:
             by_type = sums.reshape(*sums.shape[:-1], len(types), -1)
             in_gold, in_run = by_type[..., -1] > 0, by_type[..., 1] > 0
-            held = {"gold": in_gold, "seen": in_gold | in_run}.get(over)
-            held = np.ones(by_type.shape[:-1], np.bool_) if held is None else held
+            held = {"gold": in_gold, "seen": in_gold | in_run}.get(over, np.ones_like(in_gold))
             values = np.where(held, np.nan_to_num(measure(by_type)), 0.0)
             return ratios(values.sum(axis=-1), held.sum(axis=-1))
 

@@ -58,11 +58,6 @@ def _quadratic_kappa_of(sums: Numbers) -> Numbers:
     return 1.0 - ratios(items * observed, np.where(by_chance > _LEAST * terms, by_chance, 0.0))
 
 
-@Sums
-def _quadratic_kappa(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return Contributions(comparison.once(_squares, spec.part), _quadratic_kappa_of)
-
-
 def _errors_by_value(comparison: MatrixComparison, column: str | None) -> Numbers:
     """Return |g − a| in the column of each item's gold value, followed by 1 in the same layout.
 
@@ -80,11 +75,6 @@ def _macro_of(sums: Numbers) -> Numbers:
     levels = sums.shape[-1] // 2
     errors, items = sums[..., :levels], sums[..., levels:]
     return ratios(ratios(errors, items, 0.0).sum(axis=-1), np.count_nonzero(items, axis=-1))
-
-
-@Sums
-def _mae_macro(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return Contributions(comparison.once(_errors_by_value, spec.part), _macro_of)
 
 
 @Share
@@ -143,7 +133,7 @@ METRICS = (
         "and 5 are 3 apart even if 3 and 4 do not occur; undefined if both sides contain only the same single value",
         source="Cohen (1968), Weighted kappa; scikit-learn, cohen_kappa_score with weights='quadratic', which "
         "measures distances between positions in the list of values",
-        compute=_quadratic_kappa,
+        compute=Sums(lambda comparison, spec: Contributions(comparison.once(_squares, spec.part), _quadratic_kappa_of)),
         example=Example(
             kind="table",
             gold=_GOLD,
@@ -162,7 +152,7 @@ METRICS = (
         "of these means",
         source="Baccianella et al. (2009), Evaluation measures for ordinal regression; scikit-learn, "
         "mean_absolute_error computed separately for each value",
-        compute=_mae_macro,
+        compute=Sums(lambda comparison, spec: Contributions(comparison.once(_errors_by_value, spec.part), _macro_of)),
         example=Example(
             kind="table",
             gold=_GOLD,

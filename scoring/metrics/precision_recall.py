@@ -7,26 +7,16 @@ undefined value counts as 0. Weighted averages cover the classes in the gold, we
 Micro averages pool the counts of all classes, including classes that only the run has.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from scoring.definition import MetricSpec
+from scoring.metrics.combination import Combination, joined
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import Cells, ClassCounts, ClassMarks, marks, marks_of_all_columns, positive_marks
-from scoring.metrics.metric import (
-    LABELS,
-    OVER,
-    TABLE,
-    Contributions,
-    Example,
-    Metric,
-    Numbers,
-    Options,
-    Part,
-    ratios,
-)
+from scoring.metrics.metric import LABELS, OVER, TABLE, Contributions, Example, Metric, Numbers, Options, Part, ratios
 
 Score = Callable[[ClassCounts, bool], Numbers]  # (…, classes), NaN where undefined
 # Takes the classes' scores (…, classes) and their weights (…, classes), and returns averages (…).
@@ -62,11 +52,6 @@ def _only(values: Numbers, weights: Cells) -> Numbers:
     return values[..., 0] if values.shape[-1] else np.full(values.shape[:-1], np.nan)
 
 
-def _skips(spec: MetricSpec) -> bool:
-    """Return whether a class that is never predicted is skipped. Only precision has this option."""
-    return bool(spec.options.get("unpredicted") == "skip")
-
-
 @dataclass(frozen=True, slots=True)
 class _Scorer:
     """A metric: how it selects classes, scores each of them, and averages the scores."""
@@ -77,7 +62,8 @@ class _Scorer:
 
     def __call__(self, comparison: MatrixComparison, spec: MetricSpec) -> float | None:
         chosen = self.select(comparison, spec)
-        return None if chosen is None else _defined(self._value(chosen.totals(), spec))
+        value = np.nan if chosen is None else float(self._value(chosen.totals(), spec))
+        return None if np.isnan(value) else value
 
     def contributions(self, comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
         chosen = self.select(comparison, spec)
@@ -92,17 +78,14 @@ class _Scorer:
         return Contributions(np.hstack(chosen.per_item()).astype(np.float64), combine)
 
     def _value(self, counts: ClassCounts, spec: MetricSpec) -> Numbers:
-        values = self.score(counts, _skips(spec))
+        skips = spec.options.get("unpredicted") == "skip"  # only precision has this option
+        values = self.score(counts, skips)
         over = spec.options.get("over", "gold")
         if over == "gold":
             return self.average(values, counts.actual)
-        if not _skips(spec):
+        if not skips:
             values = np.nan_to_num(values, nan=0.0)
         return self.average(values, counts.actual + counts.predicted if over == "seen" else np.ones_like(values))
-
-
-def _defined(value: Numbers) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _every(comparison: MatrixComparison, spec: MetricSpec) -> ClassMarks:
@@ -128,14 +111,7 @@ def _f1_macro_mean(comparison: MatrixComparison, spec: MetricSpec) -> float | No
 def _f1_macro_mean_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
     parts = [_MACRO_F1.contributions(comparison, column) for column in _per_column(comparison, spec)]
     columns = [part for part in parts if part is not None]
-    ends = np.cumsum([part.values.shape[1] for part in columns])[:-1]
-
-    def combine(sums: Numbers) -> Numbers:
-        pieces: Sequence[Numbers] = np.split(sums, ends, axis=-1)
-        values = np.stack([part.combine(piece) for part, piece in zip(columns, pieces, strict=True)], axis=-1)
-        return _mean(values, np.ones(values.shape))
-
-    return Contributions(np.hstack([part.values for part in columns]), combine)
+    return joined(columns, Combination.mean([1.0] * len(columns), skips=True))
 
 
 def _ones(comparison: MatrixComparison) -> tuple[Numbers, Numbers]:
@@ -150,8 +126,7 @@ def _ones(comparison: MatrixComparison) -> tuple[Numbers, Numbers]:
 def _mean_positive_f1(hits: Numbers, marked: Numbers, empty: str) -> Numbers:
     """Return the mean F1 over the last axis. `empty` decides how a column without any 1 counts."""
     values = ratios(2 * hits, marked, {"zero": 0.0, "one": 1.0}.get(empty, np.nan))
-    defined = ~np.isnan(values)
-    return ratios(np.where(defined, values, 0).sum(axis=-1), defined.sum(axis=-1), np.nan)
+    return _mean(values, np.ones_like(values))
 
 
 def _f1_positive_mean(comparison: MatrixComparison, spec: MetricSpec) -> float | None:

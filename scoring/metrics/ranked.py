@@ -188,14 +188,13 @@ def _metric(
     options: Options = _GRADED,
     source: str = _TREC,
 ) -> Metric:
-    mean = _mean(values)
     return Metric(
         name=name,
         title=title,
         short=short,
         formula=f"mean over queries of {formula}",
         source=source,
-        compute=mean,
+        compute=_mean(values),
         example=example,
         kinds=RANKINGS,
         part=part,

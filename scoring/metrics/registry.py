@@ -47,7 +47,7 @@ from scoring.metrics.combination import Combination, joined
 from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import AnswerKinds, Contributions, Metric, MetricInfo, Part, SomeColumns
-from scoring.metrics.slices import in_slice, is_right, kept, part_of, placed, restricted
+from scoring.metrics.slices import in_slice, is_right, kept, named_slices, part_of, placed, restricted
 from scoring.reports.nearest import nearest
 
 ENTRY_POINTS = "agon.metrics"
@@ -185,8 +185,7 @@ def _contributions_of_all(comparison: Comparison, spec: MetricSpec) -> Contribut
         parts = [found for part in of if (found := contributions(comparison, part)) is not None]
         return joined(parts, Combination.of(spec, len(of))) if of and len(parts) == len(of) else None
     per_item = get(spec.name).contributions
-    result: Contributions | None = None if per_item is None else per_item(comparison, spec)
-    return result
+    return None if per_item is None else per_item(comparison, spec)
 
 
 def _contributions_where(comparison: Comparison, spec: MetricSpec, where: tuple[str, str]) -> Contributions | None:
@@ -214,11 +213,7 @@ def parts_of(spec: MetricSpec, gold: LoadedGold) -> tuple[MetricSpec, ...]:
     name = spec.options.get("slices")
     if name is None:
         return spec.of
-    if name not in gold.slice_columns:
-        raise ValueError(
-            f"there are no slices named {name}; existing slices: {', '.join(gold.slice_columns) or 'none'}"
-        )
-    return tuple(replace(spec.of[0], where=(name, value)) for value in gold.slices(name))
+    return tuple(replace(spec.of[0], where=(name, value)) for value in named_slices(gold, name))
 
 
 def _suited(spec: MetricSpec, comparison: Comparison) -> Metric:

@@ -32,10 +32,6 @@ def _in_ngrams(order: int) -> Matches:
     return matches
 
 
-def _in_order(output: Tokens, reference: Tokens) -> tuple[int, int, int]:
-    return common_subsequence(output, reference), len(output), len(reference)
-
-
 def _words_of(texts: Sequence[str], kind: str) -> list[Tokens]:
     return [_WORDS[kind].findall(text.lower()) for text in texts]
 
@@ -66,7 +62,6 @@ def _values(matches: Matches) -> Mean:
 
 
 def _metric(name: str, title: str, what: str, unit: str, matches: Matches, value: float, why: str) -> Metric:
-    mean = _values(matches)
     return Metric(
         name=name,
         title=title,
@@ -76,14 +71,8 @@ def _metric(name: str, title: str, what: str, unit: str, matches: Matches, value
         "counts; words are lowercased and not stemmed, and contain only digits and the letters a–z (with `words: "
         "unicode`, all letters)",
         source="Lin (2004), ROUGE: a package for automatic evaluation of summaries; rouge-score, without its stemmer",
-        compute=mean,
-        example=Example(
-            kind="texts",
-            gold={"1": "the cat sat on the mat"},
-            run={"1": "the mat sat"},
-            value=value,
-            why=why,
-        ),
+        compute=_values(matches),
+        example=Example("texts", {"1": "the cat sat on the mat"}, {"1": "the mat sat"}, value, why),
         kinds=TEXTS,
         options=OPTIONS,
     )
@@ -113,7 +102,7 @@ METRICS = (
         "ROUGE-L",
         "words in the longest common subsequence",
         "words",
-        _in_order,
+        lambda output, reference: (common_subsequence(output, reference), len(output), len(reference)),
         2 * 2 / (3 + 6),
         "`the … sat` and `the … mat` are the longest common subsequences: 2 · 2 / (3 + 6)",
     ),

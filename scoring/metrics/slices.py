@@ -15,7 +15,6 @@ from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import Contributions, Numbers, ratios
 
 Where = tuple[str, str]
-_NONE: Rows = np.zeros(0, np.intp)
 
 
 def in_slice(gold: LoadedGold, where: Where) -> Rows:
@@ -24,12 +23,20 @@ def in_slice(gold: LoadedGold, where: Where) -> Rows:
     Raises:
         ValueError: the track has no such slices.
     """
-    name, value = where
+    return named_slices(gold, where[0]).get(where[1], np.zeros(0, np.intp))
+
+
+def named_slices(gold: LoadedGold, name: str) -> dict[str, Rows]:
+    """Return the rows of the items in each slice, as `LoadedGold.slices` does.
+
+    Raises:
+        ValueError: the track has no such slices.
+    """
     if name not in gold.slice_columns:
         raise ValueError(
             f"there are no slices named {name}; existing slices: {', '.join(gold.slice_columns) or 'none'}"
         )
-    return gold.slices(name).get(value, _NONE)
+    return gold.slices(name)
 
 
 def restricted(comparison: Comparison, where: Where) -> Comparison | None:

@@ -8,18 +8,7 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import SpanComparison
-from scoring.metrics.metric import (
-    SPANS,
-    Contributions,
-    Example,
-    Mean,
-    Metric,
-    Numbers,
-    Share,
-    Sums,
-    per_row,
-    ratios,
-)
+from scoring.metrics.metric import SPANS, Contributions, Example, Mean, Metric, Numbers, Share, Sums, per_row, ratios
 from scoring.metrics.spans import Intervals, both_marked, same_ends
 
 
@@ -30,11 +19,6 @@ def item_f1(comparison: SpanComparison) -> Numbers:
     marked = per_row(gold.owners, gold.lengths, items) + per_row(run.owners, run.lengths, items)
     hits = per_row(run.owners, run.covered_by(gold), items)
     return ratios(2 * hits, marked, 1.0)
-
-
-@Mean
-def _span_f1(comparison: SpanComparison, spec: MetricSpec) -> Numbers:
-    return comparison.once(item_f1)
 
 
 def _counts(comparison: SpanComparison, side: Intervals) -> Numbers:
@@ -73,11 +57,6 @@ def _partial(sums: Numbers) -> Numbers:
     return values
 
 
-@Sums
-def _span_f1_partial(comparison: SpanComparison, spec: MetricSpec) -> Contributions:
-    return Contributions(comparison.once(_covered), _partial)
-
-
 _GOLD = {"1": "0 1 2 3 8 9", "2": ""}
 _RUN = {"1": "0 1 8 9", "2": ""}
 
@@ -88,7 +67,7 @@ METRICS = (
         short="F1",
         formula="mean over items of 2 |A ∩ G| / (|A| + |G|) on character offsets; 1 if both are empty",
         source="Pavlopoulos et al. (2021), SemEval-2021 Task 5, section 4; Da San Martino et al. (2019)",
-        compute=_span_f1,
+        compute=Mean(lambda comparison, _: comparison.once(item_f1)),
         example=Example(
             "spans",
             _GOLD,
@@ -119,7 +98,7 @@ METRICS = (
         formula="2 P R / (P + R); P = mean share of a run span that the gold marks, R = mean share of a gold span "
         "that the run marks; computed over all items together; undefined if there are no spans",
         source="Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1",
-        compute=_span_f1_partial,
+        compute=Sums(lambda comparison, _: Contributions(comparison.once(_covered), _partial)),
         example=Example("spans", _GOLD, _RUN, 6 / 7, "P = (1 + 1) / 2, R = (1/2 + 1) / 2: 2 · 1 · 0.75 / 1.75"),
         kinds=SPANS,
     ),

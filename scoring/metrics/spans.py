@@ -31,7 +31,9 @@ class Intervals:
 
     def in_order(self) -> "Intervals":
         """Return the same spans, sorted."""
-        return self._at(np.lexsort((self.closes, self.opens)))
+        order = np.lexsort((self.closes, self.opens))
+        fields = (self.owners, self.begins, self.ends, self.opens, self.closes)
+        return Intervals(*(field[order] for field in fields))
 
     def united(self) -> "Intervals":
         """Merge spans that touch or overlap."""
@@ -61,10 +63,6 @@ class Intervals:
         within = np.where(keys < self.closes[last], places - self.begins[last], self.lengths[last])
         before: Counts = np.where(last < 0, 0, totals[last] + within)
         return before
-
-    def _at(self, rows: NDArray[np.intp]) -> "Intervals":
-        fields = (self.owners, self.begins, self.ends, self.opens, self.closes)
-        return Intervals(*(field[rows] for field in fields))
 
 
 @dataclass(frozen=True, slots=True)

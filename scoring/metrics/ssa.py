@@ -39,20 +39,14 @@ def _bias_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contr
     return share_of(chosen & ~same, chosen)
 
 
-def _reflected(comparison: MatrixComparison, spec: MetricSpec) -> NDArray[np.bool_]:
-    """Return a mask of the group's tuples whose sentences have different labels."""
-    same, chosen = comparison.once(_agreement.parts, spec)
-    reflected: NDArray[np.bool_] = chosen & ~same
-    return reflected
-
-
 def _count(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    _same, chosen = comparison.once(_agreement.parts, spec)
-    return float(_reflected(comparison, spec).sum()) if chosen.any() else None
+    same, chosen = comparison.once(_agreement.parts, spec)
+    return float((chosen & ~same).sum()) if chosen.any() else None
 
 
 def _count_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    return Contributions(_reflected(comparison, spec)[:, None].astype(np.float64), lambda sums: sums[..., 0])
+    same, chosen = comparison.once(_agreement.parts, spec)
+    return Contributions((chosen & ~same)[:, None].astype(np.float64), lambda sums: sums[..., 0])
 
 
 _SOURCE = "Vargas et al. (2023), Socially responsible hate speech detection, RANLP"

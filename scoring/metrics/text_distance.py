@@ -5,30 +5,22 @@ If there are several references, the one with the smallest share of edits counts
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from scoring.definition import MetricSpec
-from scoring.extras import install_command
+from scoring.extras import load
 from scoring.metrics.comparison import TextComparison
 from scoring.metrics.metric import TEXTS, Example, Mean, Metric, Numbers, Options, Share
 
 _CASE: Options = {"case": ("mixed", "lc")}
-_SCALE: Options = {"scale": ("edits", "longer")}
 
 Units = Callable[[str], Sequence[str]]
 
 
 def _distances() -> Any:
-    """Return rapidfuzz's functions, importing the package only when needed."""
-    try:
-        return import_module("rapidfuzz.distance")
-    except ImportError as missing:
-        raise ImportError(
-            f"text distances require an additional package. Install it with: {install_command(missing)}"
-        ) from None
+    return load("rapidfuzz.distance", "text distances require")
 
 
 def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
@@ -50,20 +42,6 @@ def _edits(comparison: TextComparison, spec: MetricSpec, units: Units) -> tuple[
     return edits, lengths
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
-@Share
-def _word_errors(comparison: TextComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    return _edits(comparison, spec, _words)
-
-
-@Share
-def _character_errors(comparison: TextComparison, spec: MetricSpec) -> tuple[Numbers, Numbers]:
-    return _edits(comparison, spec, str.strip)
-
-
 @Mean
 def _levenshtein(comparison: TextComparison, spec: MetricSpec) -> Numbers:
     """Return the minimum number of character edits per item, optionally divided by the length of the longer text."""
@@ -83,7 +61,7 @@ METRICS = (
         short="WER",
         formula=_RATE.format("words"),
         source="Levenshtein (1966); jiwer, wer, for one reference",
-        compute=_word_errors,
+        compute=Share(lambda comparison, spec: _edits(comparison, spec, str.split)),
         example=Example(
             kind="texts",
             gold={"1": "the cat sat", "2": "on the mat"},
@@ -99,7 +77,7 @@ METRICS = (
         short="CER",
         formula=_RATE.format("characters"),
         source="Levenshtein (1966); jiwer, cer, for one reference",
-        compute=_character_errors,
+        compute=Share(lambda comparison, spec: _edits(comparison, spec, str.strip)),
         example=Example(
             kind="texts",
             gold={"1": "abcd", "2": "xy"},
@@ -125,6 +103,6 @@ METRICS = (
             value=2.0,
             why="sitting is 3 edits away from kitten, and cup is 1 edit away from cut: (3 + 1) / 2",
         ),
-        options=_SCALE,
+        options={"scale": ("edits", "longer")},
     ),
 )

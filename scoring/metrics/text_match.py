@@ -27,10 +27,6 @@ def _words(text: str, normalize: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-def _is_same(output: tuple[str, ...], reference: tuple[str, ...]) -> float:
-    return float(output == reference)
-
-
 def _f1(output: tuple[str, ...], reference: tuple[str, ...]) -> float:
     if not output or not reference:
         return float(output == reference)
@@ -39,15 +35,9 @@ def _f1(output: tuple[str, ...], reference: tuple[str, ...]) -> float:
 
 def _best(measure: Callable[[tuple[str, ...], tuple[str, ...]], float]) -> Mean:
     def values(comparison: TextComparison, spec: MetricSpec) -> Numbers:
-        normalize = str(spec.options.get("normalize", "squad"))
+        words = partial(_words, normalize=spec.options.get("normalize", "squad"))
         pairs = zip(comparison.outputs, comparison.gold.texts.texts, strict=True)
-        return np.array(
-            [
-                max(measure(_words(output, normalize), _words(text, normalize)) for text in texts)
-                for output, texts in pairs
-            ],
-            np.float64,
-        )
+        return np.array([max(measure(words(own), words(text)) for text in texts) for own, texts in pairs], np.float64)
 
     return Mean(values)
 
@@ -57,7 +47,7 @@ def item_token_f1(comparison: TextComparison) -> Numbers:
     return _TOKENS.values(comparison, MetricSpec("token_f1"))
 
 
-_EXACT, _TOKENS = _best(_is_same), _best(_f1)
+_TOKENS = _best(_f1)
 _GOLD = {"1": "The Rhine | Rhine river", "2": "in 1492"}
 _NORMALIZED = (
     "texts are lowercased, and punctuation and English articles are removed (with `normalize: none`, only repeated "
@@ -72,7 +62,7 @@ METRICS = (
         title="Exact match",
         short="EM",
         formula=f"items whose output equals a reference / gold items; {_NORMALIZED}",
-        compute=_EXACT,
+        compute=_best(lambda output, reference: float(output == reference)),
         example=Example(
             "texts",
             _GOLD,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from scoring.definition import MetricSpec
-from scoring.extras import install_command
+from scoring.extras import load
 from scoring.metrics.comparison import TextComparison
 from scoring.metrics.metric import TEXTS, Example, Metric, Numbers, Options, ratios, sums_of
 
@@ -70,12 +70,8 @@ _SCORERS: Mapping[str, tuple[str, Callable[[MetricSpec], dict[str, Any]]]] = {
 
 def _counts(comparison: TextComparison, spec: MetricSpec) -> Numbers:
     """Return sacrebleu's counts for each item, with shape (items, counts)."""
-    try:
-        library = import_module("sacrebleu.metrics")  # importing it takes as long as starting the whole engine
-    except ImportError as missing:
-        raise ImportError(
-            f"{spec.name} requires an additional package. Install it with: {install_command(missing)}"
-        ) from None
+    # Importing the library takes as long as starting the whole engine.
+    library = load("sacrebleu.metrics", f"{spec.name} requires")
     kind, arguments = _SCORERS[spec.name]
     scorer = getattr(library, kind)(**arguments(spec))
     references, found = comparison.gold.texts.texts, list[list[float]]()

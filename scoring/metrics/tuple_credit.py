@@ -8,17 +8,7 @@ from numpy.typing import NDArray
 from scoring.definition import MetricSpec
 from scoring.metrics.assignment import Credits, best_total, greedy_total
 from scoring.metrics.comparison import TupleComparison
-from scoring.metrics.metric import (
-    TUPLES,
-    Contributions,
-    Metric,
-    Numbers,
-    Options,
-    Part,
-    SomeColumns,
-    Sums,
-    ratios,
-)
+from scoring.metrics.metric import TUPLES, Contributions, Metric, Numbers, Options, Part, SomeColumns, Sums, ratios
 from scoring.metrics.tuples import CASE, MEASURES, Cells, column_places, sides, tuple_example
 
 _OPTIONS: Options = {

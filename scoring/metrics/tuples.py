@@ -82,10 +82,6 @@ def _counts_by_value(comparison: TupleComparison, spec: MetricSpec) -> Numbers:
     return counts.reshape(len(counts), -1)
 
 
-def _micro(measure: Measure) -> Sums:
-    return Sums(lambda comparison, spec: Contributions(comparison.once(_counts, spec), measure))
-
-
 def _macro(measure: Measure) -> Sums:
     def combine(sums: Numbers) -> Numbers:
         counts = sums.reshape(*sums.shape[:-1], -1, 3)
@@ -153,7 +149,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             short=short,
             formula=f"{formula.format('tuples in both')}; computed over all items together; {_SETS}; {_CASE}",
             source=f"{_ABSA}; {_SOURCE}, average=micro",
-            compute=_micro(function),
+            compute=Sums(lambda comparison, spec: Contributions(comparison.once(_counts, spec), function)),
             example=tuple_example(
                 {"precision": 2 / 4, "recall": 2 / 3, "f1": 4 / 7}[measure],
                 f"two tuples (`food good` and `price bad`) are in both the gold and the run: {divided}",

@@ -191,20 +191,14 @@ def _validate_formula(spec: MetricSpec) -> str | None:
 
 def suggest(spec: MetricSpec, track: Track) -> str | None:
     """Return the valid key that is most similar to an invalid one."""
-    if spec.name == "combine":
-        return _suggest_score(spec, track)
     metric = find(spec.name)
-    if metric is None:
+    if metric is None and spec.name != "combine":
         return nearest(spec.name, names())
-    if spec.where is not None and spec.where[0] != RIGHT and spec.where[0] not in track.slices:
+    if metric is not None and spec.where is not None and spec.where[0] not in (RIGHT, *track.slices):
         name = nearest(spec.where[0], track.slices)
         return replace(spec, where=(name, spec.where[1])).key if name else None
-    part = nearest(spec.part, _allowed_parts(metric.part, track)) if spec.part else None
-    return replace(spec, part=part).key if part and part != spec.part else None
-
-
-def _suggest_score(spec: MetricSpec, track: Track) -> str | None:
-    part = nearest(str(spec.part), _listed_scores(track)) if spec.is_name and spec.part else None
+    known = _allowed_parts(metric.part, track) if metric else _listed_scores(track) if spec.is_name else ()
+    part = nearest(spec.part, known) if spec.part else None
     return replace(spec, part=part).key if part and part != spec.part else None
 
 

@@ -11,17 +11,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.correlation import judged_items
-from scoring.metrics.metric import (
-    TABLE,
-    AnyNumber,
-    Example,
-    Metric,
-    Numbers,
-    Part,
-    number,
-    ratios,
-    sums_of,
-)
+from scoring.metrics.metric import TABLE, AnyNumber, Example, Metric, Numbers, Part, number, ratios, sums_of
 
 _OPEN = 0.5
 _BINS = 10.0
@@ -77,18 +67,8 @@ def _f_beta(sums: Numbers, spec: MetricSpec) -> Numbers:
     return ratios(hits, hits + weight * sums[..., 3] + sums[..., 2])
 
 
-def _brier_complement(sums: Numbers, spec: MetricSpec) -> Numbers:
-    return 1 - ratios(sums[..., 1], sums[..., 0])
-
-
-def _calibration_error(sums: Numbers, spec: MetricSpec) -> Numbers:
-    return ratios(np.abs(sums[..., 1:]).sum(axis=-1), sums[..., 0])
-
-
 _GOLD = {"1": "same 1", "2": "same 1", "3": "same 0", "4": "same 0"}
 _RUN = {"1": "same 0.9", "2": "same 0.5", "3": "same 0.2", "4": "same 0.6"}
-
-
 _example = partial(Example, "table", _GOLD, _RUN)
 _metric = partial(Metric, kinds=TABLE, numbers=True, part=Part.COLUMN)
 
@@ -130,7 +110,7 @@ METRICS = (
         short="1 − Brier",
         formula="1 − mean of (g − a)², where g is 1 for yes and 0 for no; an unanswered item counts as 0.5",
         source="Brier (1950); scikit-learn, 1 − brier_score_loss; PAN's verification evaluator",
-        compute=sums_of(_squares, _brier_complement),
+        compute=sums_of(_squares, lambda sums, _: 1 - ratios(sums[..., 1], sums[..., 0])),
         example=_example(1 - (0.01 + 0.25 + 0.04 + 0.36) / 4, "1 − (0.1² + 0.5² + 0.2² + 0.6²) / 4"),
     ),
     _metric(
@@ -141,7 +121,7 @@ METRICS = (
         "10; each bin includes its lower bound, and the last bin also its upper bound",
         source="Naeini et al. (2015), Obtaining well calibrated probabilities using Bayesian binning; scikit-learn, "
         "calibration_curve",
-        compute=sums_of(_bins, _calibration_error),
+        compute=sums_of(_bins, lambda sums, _: ratios(np.abs(sums[..., 1:]).sum(axis=-1), sums[..., 0])),
         example=_example(
             (0.2 + abs(2 - 2.0)) / 4,
             "with 2 bins, item 3 is off by 0.2, while items 1, 2 and 4 contain 2 positive items, and their answers "
