@@ -67,7 +67,6 @@ def by_file(known: Mapping[str, T]) -> dict[str, dict[str, T]]:
 
 
 def answer_kind(track: Track) -> AnswerKind:
-    """Return the kind of answers in a track's runs."""
     return FORMATS[track.format.kind].answers
 
 

@@ -7,7 +7,9 @@ ignored. Format: https://brat.nlplab.org/standoff.html
 import io
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import PurePosixPath
+from typing import Any
 
 from scoring import limits
 from scoring.answers import Entities
@@ -91,7 +93,7 @@ def _spans(name: str, content: bytes, spec: FormatSpec, reading: Reading, proble
                 whole = [envelope(fragments)] if spec.options["fragments"] == "join" else fragments
                 yield from ((begin, end, kind) for begin, end in whole)
         elif row.strip() and not OTHER.fullmatch(row):
-            report_line(row, EXPECTED, (name, number), problems)
+            report((name, number), "brat-line", row, problems, expected=EXPECTED)
 
 
 def rows_of(name: str, content: bytes, problems: Problems) -> Iterator[tuple[int, str]]:
@@ -100,7 +102,7 @@ def rows_of(name: str, content: bytes, problems: Problems) -> Iterator[tuple[int
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         place = name, content.count(b"\n", 0, error.start) + 1
-        problems.add("not-utf8", named(place), line=place[1], item=item_of(name), found=named(place))
+        problems.add("not-utf8", _named(place), line=place[1], item=_item_of(name), found=_named(place))
         return
     yield from enumerate(text.replace("\r\n", "\n").split("\n"), 1)
 
@@ -126,43 +128,33 @@ def is_sound(
 ) -> bool:
     """Return whether a text-bound annotation has a known type and no empty fragment, and report it if not."""
     empty = next((f"{begin} {end}" for begin, end in fragments if begin >= end), None)
-    if empty is not None and not problems.has_counted("span-empty"):
-        where = f"{named(place)}: {empty}"
-        problems.add("span-empty", where, line=place[1], item=item_of(place[0]), found=empty)
+    if empty is not None:
+        report(place, "span-empty", empty, problems)
     return is_known(kind, classes, place, reading, problems) and empty is None
 
 
 def is_known(kind: str, classes: Sequence[str], place: Place, reading: Reading, problems: Problems) -> bool:
     """Return whether a type is declared, and report it if not."""
-    if kind in classes:
-        return True
-    if not problems.has_counted("label-outside-domain"):
-        problems.add(
-            "label-outside-domain",
-            f"{named(place)}: {shown(kind)}",
-            severity=reading.strict,
-            line=place[1],
-            item=item_of(place[0]),
-            found=shown(kind),
-            expected=", ".join(classes),
-            suggestion=nearest(kind[: limits.SHOWN], list(classes)),
-        )
-    return False
+    if kind not in classes:
+        suggestion, expected = partial(nearest, kind[: limits.SHOWN], classes), ", ".join(classes)
+        fields = {"severity": reading.strict, "expected": expected, "suggestion": suggestion}
+        report(place, "label-outside-domain", kind, problems, **fields)
+    return kind in classes
 
 
-def report_line(row: str, expected: str, place: Place, problems: Problems) -> None:
-    """Report a line that is not an annotation in the expected form."""
-    if not problems.has_counted("brat-line"):
-        where, found = f"{named(place)}: {shown(row)}", shown(row)
-        problems.add("brat-line", where, line=place[1], item=item_of(place[0]), found=found, expected=expected)
+def report(place: Place, code: str, found: str, problems: Problems, **fields: Any) -> None:
+    """Report a problem with what was found at a place."""
+    if not problems.has_counted(code):
+        where = f"{_named(place)}: {shown(found)}"
+        problems.add(code, where, line=place[1], item=_item_of(place[0]), found=shown(found), **fields)
 
 
-def item_of(name: str) -> str:
+def _item_of(name: str) -> str:
     """Return a file's item id as shown in messages."""
     return shown(name.removesuffix(ENDING))
 
 
-def named(place: Place) -> str:
+def _named(place: Place) -> str:
     """Return a place as shown in messages."""
     return f"{shown(place[0])}, line {place[1]}"
 

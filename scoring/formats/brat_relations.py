@@ -19,14 +19,12 @@ from scoring.formats.brat import (
     fragments_of,
     is_known,
     is_sound,
-    item_of,
-    named,
-    report_line,
+    report,
     rows_of,
     size,
 )
 from scoring.formats.format import Format
-from scoring.formats.reading import Problems, Reading, check_ids, shown
+from scoring.formats.reading import Problems, Reading, check_ids
 from scoring.formats.several import packed
 from scoring.formats.tuples import report_count
 
@@ -82,22 +80,21 @@ def _relations(name: str, content: bytes, spec: FormatSpec, reading: Reading, pr
         if bound := BOUND.fullmatch(row):
             fragments = fragments_of(bound[3])
             is_sound(bound[2], fragments, spec.options["classes"], place, reading, problems)
-            if bound[1] in spans and not problems.has_counted("brat-id-twice"):
-                where, found = f"{named(place)}: {shown(bound[1])}", shown(bound[1])
-                problems.add("brat-id-twice", where, line=number, item=item_of(name), found=found)
+            if bound[1] in spans:
+                report(place, "brat-id-twice", bound[1], problems)
             begin, end = envelope(fragments)
             spans[bound[1]] = f"{begin} {end}", bound[2]
         elif relation := RELATION.fullmatch(row):
             relations.append((place, relation.groups()))
         elif row.strip() and (row.startswith("R") or not OTHER.fullmatch(row)):
-            report_line(row, EXPECTED_RELATION if row.startswith("R") else EXPECTED, place, problems)
+            expected = EXPECTED_RELATION if row.startswith("R") else EXPECTED
+            report(place, "brat-line", row, problems, expected=expected)
     for place, (kind, *ends) in relations:
         known = is_known(kind, spec.options["relations"], place, reading, problems)
         missing = next((end for end in ends if end not in spans), None)
-        if missing is not None and not problems.has_counted("brat-reference"):
-            where, found = f"{named(place)}: {shown(missing)}", shown(missing)
-            problems.add("brat-reference", where, line=place[1], item=item_of(name), found=found)
-        if known and missing is None:
+        if missing is not None:
+            report(place, "brat-reference", missing, problems)
+        elif known:
             sides = [spans[end] for end in ends]
             yield (
                 kind,

@@ -140,7 +140,7 @@ def find_columns(
         if further == header[:1] and further[0] in INDEX_NAMES:
             reading.report.add(severity, "index-column", line=1, found=shown_cell(further[0]))
             return {name: header.index(name) for name in needed}
-        places = tuple(shown(cell) for cell in further[: reading.report.listed])
+        places = tuple(map(shown, further[: reading.report.listed]))
         reading.report.add(
             severity, "extra-columns", line=1, expected=", ".join(needed), count=len(further), places=places
         )

@@ -70,7 +70,12 @@ Lists = tuple[list[str], list[list[str]], Place]
 def _of_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Lists | None:
     is_gold = reading.role == "gold"
     shape = shape_of(spec, None if is_gold else list[str | int])
-    records = read_records(data, shape, reading, strings_in=_strings_in)
+    records = read_records(
+        data,
+        shape,
+        reading,
+        strings_in=lambda lists: sum(isinstance(document, str) for own in lists for document in own),
+    )
     if records is None:
         return None
     lists = []
@@ -81,10 +86,6 @@ def _of_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems
         if not right:
             records.report_value(row, NO_LIST, '["d7", "d2"]', problems)
     return records.ids, lists, lambda row: (records.name(row), {"item": records.name(row), "path": records.path(row)})
-
-
-def _strings_in(lists: Sequence[Sequence[str | int]]) -> int:
-    return sum(isinstance(document, str) for own in lists for document in own)
 
 
 def _is_document(value: object) -> bool:

@@ -96,7 +96,6 @@ def records_suffix(options: Mapping[str, Any]) -> str:
 
 
 def shape_of(spec: FormatSpec, value_type: Any) -> Shape:
-    """Return the shape for a format's options."""
     options = spec.options
     constants = tuple(sorted(options["constants"].items()))
     return Shape(options["id"], options["value"], constants, value_type, options["lines"])
@@ -255,26 +254,12 @@ def _judge_keys(
     is_renamed = other is not None and len(entry) == len(keys)
     for key in lacking:
         if not problems.has_counted("json-missing-key"):
-            suggestion = f"{shown(other)} → {key}" if other is not None and is_renamed else None
-            problems.add(
-                "json-missing-key",
-                f"{place} ({key})",
-                path=position,
-                item=place,
-                expected=key,
-                suggestion=suggestion,
-            )
+            where, suggestion = f"{place} ({key})", f"{shown(other)} → {key}" if is_renamed else None
+            problems.add("json-missing-key", where, path=position, item=place, expected=key, suggestion=suggestion)
     for key, text in constants:
         if key in entry and entry[key] != text and not problems.has_counted("wrong-constant"):
-            found, expected = in_json(entry[key]), f"{key}: {in_json(text)}"
-            problems.add(
-                "wrong-constant",
-                f"{place}: {found}",
-                path=f"{position}.{key}",
-                item=place,
-                found=found,
-                expected=expected,
-            )
+            found, expected, path = in_json(entry[key]), f"{key}: {in_json(text)}", f"{position}.{key}"
+            problems.add("wrong-constant", f"{place}: {found}", path=path, item=place, found=found, expected=expected)
     if reading.role == "gold" or len(entry) == sum(key in entry for key in keys):
         return
     for key in entry:

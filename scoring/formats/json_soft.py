@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,9 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     else:
         _judge_values(records, classes, reading)
         # When reading strictly, extra labels have already been reported, and only their sum is needed.
-        columns = classes + (_further_labels(records.values, classes) if reading.lenient else ())
+        if reading.lenient:
+            given = {name for value in records.values if isinstance(value, dict) for name in value}
+            columns = (*classes, *sorted(given.difference(classes)))
         if are_too_many(len(columns) * len(records.ids), limits.CELLS, reading.report):
             return None
         values, absent = _matrix_of(records.values, columns)
@@ -101,8 +103,7 @@ def _judge_value(
     for name, share in value.items():
         if name not in classes:
             _unknown_class(name, place, path, classes, reading, problems)
-        is_number = isinstance(share, int | float) and not isinstance(share, bool)
-        if not is_number and not problems.has_counted("share-not-a-number"):
+        if not _is_number(share) and not problems.has_counted("share-not-a-number"):
             _not_a_number(name, share, place, path(shown(name)), problems)
 
 
@@ -138,10 +139,6 @@ def _unknown_class(
     )
 
 
-def _further_labels(values: Sequence[Any], classes: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted({name for value in values if isinstance(value, dict) for name in value} - set(classes)))
-
-
 def _matrix_of(values: Sequence[Any], columns: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the shares (0 for missing ones) and which shares are missing, both with shape (items, columns)."""
     dicts = [value if isinstance(value, dict) else {} for value in values]
@@ -160,8 +157,12 @@ def _sums_beyond(values: Sequence[Any], classes: tuple[str, ...]) -> NDArray[np.
     return sums
 
 
+def _is_number(share: object) -> TypeGuard[int | float]:
+    return isinstance(share, int | float) and not isinstance(share, bool)
+
+
 def _number(share: object) -> float:
-    return float(share) if isinstance(share, int | float) and not isinstance(share, bool) else math.nan
+    return float(share) if _is_number(share) else math.nan
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str:

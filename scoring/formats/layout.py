@@ -192,10 +192,7 @@ def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], option
 
 
 def write_rows(
-    ids: Sequence[str],
-    rows: Sequence[Sequence[Sequence[Any]]],
-    columns: Sequence[str],
-    options: Mapping[str, Any],
+    ids: Sequence[str], rows: Sequence[Sequence[Sequence[Any]]], columns: Sequence[str], options: Mapping[str, Any]
 ) -> str | bytes:
     """Write any number of rows per item. An item without rows gets a line with empty cells."""
     empty = [("",) * len(columns)]

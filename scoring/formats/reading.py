@@ -213,25 +213,15 @@ def _respelled(unknown: Collection[str], missing: Collection[str]) -> dict[str, 
 
 def _report_respelled(respelled: Mapping[str, str], reading: Reading) -> None:
     if respelled:
-        first, right = next(iter(sorted(respelled.items())))
+        right = respelled[min(respelled)]
         form = next((form for form in ("NFC", "NFD") if unicodedata.is_normalized(form, right)), "NFC")
-        places = tuple(shown(item) for item in sorted(respelled)[: reading.report.listed])
-        reading.report.add(
-            reading.strict,
-            "ids-unicode-form",
-            item=shown(first),
-            expected=form,
-            count=len(respelled),
-            places=places,
-        )
+        _report_ids("ids-unicode-form", reading.strict, sorted(respelled), reading.report, expected=form)
 
 
-def _report_ids(
-    code: str, severity: Severity, ids: Sequence[str], report: Report, suggestion: str | None = None
-) -> None:
+def _report_ids(code: str, severity: Severity, ids: Sequence[str], report: Report, **fields: str | None) -> None:
     if ids:
-        places = tuple(shown(item) for item in ids[: report.listed])
-        report.add(severity, code, item=shown(ids[0]), count=len(ids), places=places, suggestion=suggestion)
+        places = tuple(map(shown, ids[: report.listed]))
+        report.add(severity, code, item=shown(ids[0]), count=len(ids), places=places, **fields)
 
 
 def _nearest_id(unknown: str, known: Collection[str]) -> str | None:

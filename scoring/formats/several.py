@@ -117,12 +117,7 @@ def entries_to_read(
 
 
 def read_several(
-    data: bytes,
-    files: Files,
-    report: Report,
-    read: Callable[[str, bytes, Report], Answers | None],
-    *,
-    needs_all: bool,
+    data: bytes, files: Files, report: Report, read: Callable[[str, bytes, Report], Answers | None], *, needs_all: bool
 ) -> Answers | None:
     """Read all files and join their answers under the track's ids.
 

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -64,8 +65,7 @@ class Offsets:
         """
         if self.keys and isinstance(value, list):
             value = [[one[key] for key in self.keys if key in one] if isinstance(one, dict) else one for one in value]
-        found: list[Any] = msgspec.convert(value, self.type)
-        return found
+        return cast(list[Any], msgspec.convert(value, self.type))
 
     def of_value(
         self, value: object, place: str, row: int, path: Callable[[int], str], problems: Problems
@@ -75,23 +75,21 @@ class Offsets:
         If the value is not a valid list, report the problem and return an empty list.
         """
         try:
-            found = self._converted(value)
+            return self._converted(value)
         except msgspec.MsgspecError:
             if not problems.has_counted(NO_LIST):
                 self._report(in_json(value), shown(place), problems, item=shown(place), path=path(row))
             return []
-        return found
 
     def of_cell(self, cell: str, item: str, line: int, problems: Problems) -> list[Any]:
         """Return the list in a cell. If it is not a valid list, report the problem and return an empty list."""
         try:
-            found: list[Any] = msgspec.json.decode(cell, type=self.type)
+            return cast(list[Any], msgspec.json.decode(cell, type=self.type))
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             if not problems.has_counted(NO_LIST):
-                found_text = shown_cell(cell) if cell else "nothing"
-                self._report(found_text, f"line {line}", problems, item=shown(item), line=line)
+                found = shown_cell(cell) if cell else "nothing"
+                self._report(found, f"line {line}", problems, item=shown(item), line=line)
             return []
-        return found
 
     def _report(self, found: str, place: str, problems: Problems, **where: Any) -> None:
         problems.add(
@@ -226,7 +224,10 @@ class SpanMarks:
         Return None if a span is impossible (such as empty or negative) or the spans have no types.
         """
         owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
-        self._report_types(types, reading, problems)
+        first = next(iter(self.unknown.values()), "")
+        names = {row: shown(name) for row, name in self.unknown.items()}
+        further = {"expected": ", ".join(types), "suggestion": partial(nearest, first[:SHOWN], types)}
+        self._report("label-outside-domain", reading.strict, names, problems, **further)
         if self.kinds is None or not self._judge(owners, problems):
             return None
         known = self.kinds >= 0
@@ -240,21 +241,6 @@ class SpanMarks:
             self._judge_ends(ends, owners, reading.text_lengths, problems)
         starts = np.searchsorted(owners, np.arange(len(self.lengths) + 1))
         return Entities(self.ids, types, kinds, begins, ends, starts, lengths=None)
-
-    def _report_types(self, types: Sequence[str], reading: Reading, problems: Problems) -> None:
-        for row, name in self.unknown.items():
-            if not problems.has_counted("label-outside-domain"):
-                problems.add(
-                    "label-outside-domain",
-                    f"{self.place(row)}: {shown(name)}",
-                    severity=reading.strict,
-                    line=self.lines[row] if self.lines else None,
-                    path=self.path(row) if self.path else None,
-                    item=shown(self.ids[row]),
-                    found=shown(name),
-                    expected=", ".join(types),
-                    suggestion=nearest(name[:SHOWN], list(types)),
-                )
 
     def _judge(self, owners: NDArray[np.int64], problems: Problems) -> bool:
         """Return whether every span could exist in some text, and report those that could not."""
@@ -283,8 +269,10 @@ class SpanMarks:
         severity: Severity = "error" if self.as_pairs else "warning"
         self._report("offset-outside-text", severity, _firsts(ends - 1, ends > bounds[owners], owners), problems)
 
-    def _report(self, code: str, severity: Severity, found: Mapping[int, object], problems: Problems) -> None:
-        """Add one problem per row. `found` maps rows to what was found there."""
+    def _report(
+        self, code: str, severity: Severity, found: Mapping[int, object], problems: Problems, **further: Any
+    ) -> None:
+        """Add one problem per row. `found` maps rows to what was found there. `further` are the first one's fields."""
         for row, text in found.items():
             if problems.has_counted(code):
                 continue
@@ -296,6 +284,7 @@ class SpanMarks:
                 path=self.path(row) if self.path else None,
                 item=shown(self.ids[row]),
                 found=str(text),
+                **further,
             )
 
 

@@ -261,7 +261,6 @@ def write(answers: Spans, spec: FormatSpec) -> str | bytes:
 
 
 def write_typed(answers: Entities, spec: FormatSpec) -> str | bytes:
-    """Write typed spans in the track's format."""
     inclusive, keys = spec.options["end"] == "inclusive", _offsets(spec).keys
     rows = (answers.of_item(row) for row in range(len(answers.ids)))
     lists: list[list[Any]] = [[[begin, end - inclusive, kind] for kind, begin, end in row] for row in rows]

@@ -182,12 +182,15 @@ def finish_options(value: Value, options: Values) -> None:
     columns, values, implies = options["columns"], options.pop("values"), options.pop("implies")
     domains: dict[str, Domain] = {}
     if isinstance(columns, dict):
-        names = [_own_name(header, column) for header, column in columns.items()]
+        names = [column if isinstance(column, str) else column["name"] or header for header, column in columns.items()]
         if len(set(names)) < len(names):
             value.at("columns").invalid("each dimension only once")
         options |= {"columns": tuple(names), "headers": tuple(columns)}
-        own = zip(names, columns.values(), strict=True)
-        domains = {name: _own_domain(column) for name, column in own if isinstance(column, dict)}
+        domains = {
+            name: Domain(own.get("values", ()), own.get("low"), own.get("high"))
+            for name, own in zip(names, columns.values(), strict=True)
+            if isinstance(own, dict)
+        }
     _check_probabilities(value, options)
     if values is not None:
         options["values"] = () if values == "number" else values
@@ -211,14 +214,6 @@ def _check_probabilities(value: Value, options: Values) -> None:
         value.at("probabilities").invalid(
             "no probabilities, because they require header: required and do not work with list"
         )
-
-
-def _own_name(header: str, column: str | Values) -> str:
-    return column if isinstance(column, str) else column["name"] or header
-
-
-def _own_domain(column: Values) -> Domain:
-    return Domain(column.get("values", ()), column.get("low"), column.get("high"))
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
@@ -395,12 +390,11 @@ def _judged(
 ) -> NDArray[np.float64]:
     """Report each invalid cell in a column, and return the column's numbers (0 for empty or invalid cells)."""
     numbers = np.zeros(len(cells), np.float64)
-    judge = _problem_of_whole_number if domain.values else _problem_of_number
     for place, (cell, item, line) in enumerate(zip(cells, table.ids, table.rows.lines, strict=True)):
         if cell == ABSENT:
             code = None if _may_lack(reading) or item in reading.optional else "value-missing"
         else:
-            code = judge(cell, domain)
+            code = _problem_of(cell, domain)
             numbers[place] = 0 if code else float(cell)
         if code == "value-outside-domain" and WITH_POINT.fullmatch(cell) and _meant(cell, domain):
             report_decimal_point(cell, _meant(cell, domain), problems, line=line, item=shown(item))
@@ -420,11 +414,9 @@ def _judged(
     return numbers
 
 
-def _problem_of_whole_number(cell: str, domain: Domain) -> str | None:
-    return None if cell in domain.values else "value-outside-domain"
-
-
-def _problem_of_number(cell: str, domain: Domain) -> str | None:
+def _problem_of(cell: str, domain: Domain) -> str | None:
+    if domain.values:
+        return None if cell in domain.values else "value-outside-domain"
     if not is_decimal(cell):
         return "value-not-a-number"
     low, high = domain.bounds
@@ -444,7 +436,7 @@ def _meant(cell: str, domain: Domain) -> str | None:
     """Return the value that a cell stands for, such as ` 1`, `1.0` or `True`, or `0,5` in a column of numbers."""
     if not domain.values:
         bare = cell.strip().replace(",", ".")
-        return bare if bare != cell and _problem_of_number(bare, domain) is None else None
+        return bare if bare != cell and _problem_of(bare, domain) is None else None
     bare = cell.strip().casefold().removesuffix(".0")
     bare = SAME_AS.get(bare, bare)
     return bare if bare in domain.values else None

@@ -8,14 +8,7 @@ from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import WHOLE, one_of
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import (
-    RECORD_OPTIONS,
-    Records,
-    read_records,
-    records_suffix,
-    shape_of,
-    write_records,
-)
+from scoring.formats.json_records import RECORD_OPTIONS, Records, read_records, records_suffix, shape_of, write_records
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, shown
 
 LONGEST = Key("longest", WHOLE, "Maximum number of characters per text.", 5000)
@@ -120,7 +113,6 @@ def _joined(texts: tuple[str, ...]) -> str:
 
 
 def write_json(answers: Texts, spec: FormatSpec) -> str:
-    """Write one object per item."""
     return write_records(answers.ids, [own[0] if len(own) == 1 else list(own) for own in answers.texts], spec)
 
 

@@ -57,8 +57,7 @@ class _Lines:
 
 def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, depth: int | None) -> Ranking | None:
     text = decode(data, reading.report)
-    too_much = text is None or is_too_much(text, " ", reading)
-    rows = None if text is None or too_much else _cut(text, names, reading)
+    rows = None if text is None or is_too_much(text, " ", reading) else _cut(text, names, reading)
     if rows is None:
         return None
     queries = rows.fields["query"]

@@ -76,17 +76,15 @@ class Found:
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Tuples | None:
-    """Read each item's set of tuples."""
     problems = Problems(reading.report)
     read_file = _read_json if spec.options["file"] == "json" else _read_rows
     found = read_file(data, spec, reading, problems)
     if found is not None:
         _judge(found, spec, reading, problems)
     problems.report()
-    if found is None:
-        return None
-    check_ids(found.ids, reading)
-    if reading.has_errors:
+    if found is not None:
+        check_ids(found.ids, reading)
+    if found is None or reading.has_errors:
         return None
     return Tuples.of_sets(tuple(spec.options["columns"]), dict(zip(found.ids, found.tuples, strict=True)))
 
@@ -128,7 +126,7 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
     records = read_records(data, shape, reading, strings_in=lambda values: sum(map(len, chain.from_iterable(values))))
     if records is None:
         return None
-    tuples, expected = [], _example(columns, as_objects)
+    tuples, expected = [], in_json([dict.fromkeys(columns, "…") if as_objects else ["…"] * len(columns)])
     for row, value in enumerate(records.values):
         own = _cells_of(value, columns, as_objects)
         repeats = own and any(isinstance(one, RepeatedKeys) for one in value)
@@ -171,12 +169,6 @@ def _text(cell: object) -> str | None:
     if isinstance(cell, str):
         return _clean(cell)
     return "" if cell is None else str(cell) if type(cell) is int else None
-
-
-def _example(columns: Cells, as_objects: bool) -> str:
-    if as_objects:
-        return in_json([dict.fromkeys(columns, "…")])
-    return in_json([["…"] * len(columns)])
 
 
 def _judge(found: Found, spec: FormatSpec, reading: Reading, problems: Problems) -> None:
