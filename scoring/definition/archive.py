@@ -48,9 +48,8 @@ def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
             report.error("folder-path", file=name, found=name, expected=expected)
         check_kind(entry, report)
     check_sizes(entries, report, _most_bytes)
-    files = {entry.path: entry for entry in entries if not entry.is_folder}
-    files = {path: entry for path, entry in files.items() if not CLUTTER.fullmatch(path)}
-    found = _below_folder(files)
+    files = [entry for entry in entries if not entry.is_folder and not CLUTTER.fullmatch(entry.path)]
+    found = _below_folder({entry.path: entry for entry in files})
     _check_twice(list(found), report)
     for path in [path for path in found if CODE.fullmatch(path)]:
         del found[path]

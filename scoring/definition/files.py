@@ -66,7 +66,6 @@ class Files:
 
     @property
     def spelled_values(self) -> tuple[str, ...]:
-        """The spellings of all values in file names."""
         return tuple(map(self.spelled, self.of))
 
     @property

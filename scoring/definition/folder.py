@@ -156,7 +156,7 @@ class _Inspection:
                 yield from self._errors_of_gold(gold, items)
         if items is not None:
             for name, path in self._baselines(track, split):
-                if not {own for _, own in each_file(track.files_in(split), path)} & self._broken:
+                if not self._is_broken(track, split, path):
                     report = _report_on_baseline(path, track.in_split(split), items)
                     if not report.ok:
                         place = f" (baseline {name} of the track {track.slug}, split {split})"
@@ -164,7 +164,7 @@ class _Inspection:
 
     def _errors_of_annotators(self, track: Track, split: str) -> Iterator[Problem]:
         path = track.annotators.get(split)
-        if path is None or {own for _, own in each_file(track.files_in(split), path)} & self._broken:
+        if path is None or self._is_broken(track, split, path):
             return
         report, place = Report(), f" (annotators of the track {track.slug}, split {split})"
         find_items(track, None, split, report)
@@ -214,11 +214,10 @@ class _Inspection:
             for name, slicing in track.slices.items():
                 place = f" (slices {name} of the track {track.slug})"
                 for split, path in slicing.items.items():
-                    files = track.files_in(split)
-                    if {own for _, own in each_file(files, path)} & self._broken:
+                    if self._is_broken(track, split, path):
                         continue
                     try:
-                        cells = file_cells(path, id_columns(track), slicing.column, files)
+                        cells = file_cells(path, id_columns(track), slicing.column, track.files_in(split))
                         count = len(slices_of(cells, slicing))
                     except TextsError as error:
                         yield Problem("error", "folder-file", f"{error}{place}.", file=self._name(path))
@@ -228,27 +227,27 @@ class _Inspection:
 
     def _errors_of_examples(self) -> Iterator[Problem]:
         with_examples = [(track, track.examples) for track in self._definition.tracks if track.examples]
-        found = [(track, one, split) for track, one in with_examples for split in one.items]
-        for track, one, split in found:
-            path, files = one.items[split], track.files_in(split)
-            if {own for _, own in each_file(files, path)} & self._broken:
+        for track, one, split in ((track, own, split) for track, own in with_examples for split in own.items):
+            path = one.items[split]
+            if self._is_broken(track, split, path):
                 continue
             try:
-                cells = [read_texts(path, id_columns(track), column, files) for column in one.columns]
+                cells = [read_texts(path, id_columns(track), name, track.files_in(split)) for name in one.columns]
             except TextsError as error:
                 sentence = f"{error} (examples of the track {track.slug})."
                 yield Problem("error", "folder-file", sentence, file=self._name(path))
             else:
-                if cells and len(cells[0]) > limits.EXAMPLES:
-                    yield self._error(
-                        path, f"there are {len(cells[0])} examples; at most {limits.EXAMPLES} are allowed."
-                    )
+                if cells and (count := len(cells[0])) > limits.EXAMPLES:
+                    yield self._error(path, f"there are {count} examples; at most {limits.EXAMPLES} are allowed.")
 
     def _items(self, track: Track, split: str) -> Items | None:
         named = (track.items[split], track.optional_items.get(split))
-        if {path for one in named if one for _, path in each_file(track.files_in(split), one)} & self._broken:
-            return None
-        return find_items(track, None, split, Report())
+        is_broken = any(self._is_broken(track, split, path) for path in named if path)
+        return None if is_broken else find_items(track, None, split, Report())
+
+    def _is_broken(self, track: Track, split: str, path: Path) -> bool:
+        """Return whether any of the files that `path` stands for cannot be read."""
+        return any(own in self._broken for _, own in each_file(track.files_in(split), path))
 
     def _baselines(self, track: Track, split: str) -> Iterator[tuple[str, Path]]:
         """Yield the name and run file of each baseline if a phase uses the split."""

@@ -127,12 +127,8 @@ def read_keys(value: Value, keys: Iterable[Key], values: Values | None = None) -
             free.append(one.name)
         values[one.attribute or one.name] = _read_key(one, found, value, values)
     for name, unknown in given.items():
-        unknown.error(
-            "definition-key-unknown",
-            found=name,
-            expected=", ".join(sorted(known)),
-            suggestion=nearest(name, sorted(free)),
-        )
+        expected, suggestion = ", ".join(sorted(known)), nearest(name, sorted(free))
+        unknown.error("definition-key-unknown", found=name, expected=expected, suggestion=suggestion)
     return values
 
 

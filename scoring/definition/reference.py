@@ -188,9 +188,8 @@ def _rows(keys: Iterable[Key], sections: Container[str], path: str = "") -> Iter
         if not has_section:
             is_list = key.kind.schema.get("type") == "array"
             is_by_name = isinstance(key.kind.schema.get("additionalProperties"), dict)
-            yield from _rows(
-                key.kind.keys, (), f"{path}{key.name}{'[]' if is_list else '.NAME' if is_by_name else ''}."
-            )
+            entry = "[]" if is_list else ".NAME" if is_by_name else ""
+            yield from _rows(key.kind.keys, (), f"{path}{key.name}{entry}.")
 
 
 def _default(key: Key) -> str:

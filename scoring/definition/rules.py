@@ -114,11 +114,8 @@ def _errors_of_baselines(definition: Definition) -> Iterator[Error]:
             if slug not in slugs:
                 yield ("baselines", place, "tracks", at), f"there is no track {slug}", nearest(slug, slugs)
         if baseline.recipe is not None and baseline.files is None:
-            yield (
-                ("baselines", place, "recipe"),
-                "a baseline with a recipe must also set files, the path to the run files that the recipe creates",
-                None,
-            )
+            sentence = "a baseline with a recipe must also set files, the path to the run files that the recipe creates"
+            yield ("baselines", place, "recipe"), sentence, None
 
 
 def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Error]:
@@ -141,19 +138,17 @@ def _errors_of_files(definition: Definition, track: Track, place: int) -> Iterat
     for key, paths in (("items", track.items), ("optional_items", track.optional_items)):
         for split, path in paths.items():
             if files.field not in str(path):
-                yield (
-                    ("tracks", place, key),
+                sentence = (
                     f"the path for {split} must contain the placeholder {files.field}, because each of its values has "
-                    "its own file",
-                    None,
+                    "its own file"
                 )
+                yield ("tracks", place, key), sentence, None
     for at, gold in enumerate(definition.gold):
         if gold.track == track.slug and files.field not in str(gold.file):
-            yield (
-                ("gold", at, "file"),
-                f"the path must contain the placeholder {files.field}, because each of its values has its own file",
-                None,
+            sentence = (
+                f"the path must contain the placeholder {files.field}, because each of its values has its own file"
             )
+            yield ("gold", at, "file"), sentence, None
 
 
 def _errors_of_texts(track: Track, place: int, sound: Sound) -> Iterator[Error]:
@@ -254,11 +249,7 @@ def _errors_of_counting(track: Track, place: int) -> Iterator[Error]:
         f"none of the track's metrics count items outside the gold; only {', '.join(counting)} do; set "
         "items_outside_gold: ignore, or omit the key"
     )
-    yield (
-        ("tracks", place, "items_outside_gold"),
-        reasons.get(answer_kind(track), otherwise),
-        "ignore",
-    )
+    yield ("tracks", place, "items_outside_gold"), reasons.get(answer_kind(track), otherwise), "ignore"
 
 
 def _errors_of_classes(track: Track, place: int) -> Iterator[Error]:
@@ -273,9 +264,8 @@ def _errors_of_classes(track: Track, place: int) -> Iterator[Error]:
 
 def _errors_of_team(definition: Definition, sound: Sound) -> Iterator[Error]:
     keys = [question.key for question in definition.team.questions]
-    yield from (
-        (("team", *steps), sentence, suggestion) for steps, sentence, suggestion in _repeated("questions", "key", keys)
-    )
+    for steps, sentence, suggestion in _repeated("questions", "key", keys):
+        yield ("team", *steps), sentence, suggestion
     closes_with, slugs = definition.team.closes_with, [phase.slug for phase in definition.phases]
     if closes_with is not None and closes_with not in slugs and sound("phases") and sound("team", "closes_with"):
         yield ("team", "closes_with"), *_nothing_named("phase", closes_with, slugs)
@@ -288,17 +278,11 @@ def _errors_of_phases(definition: Definition, sound: Sound) -> Iterator[Error]:
         if phase.closes is not None and phase.closes <= phase.opens and sound("phases", place):
             yield ("phases", place, "closes"), "the phase closes before it opens", None
         if phase.split not in splits and known and sound("phases", place, "split"):
-            yield (
-                ("phases", place, "split"),
-                f"no track has items for the split {phase.split}",
-                nearest(phase.split, splits),
-            )
+            sentence = f"no track has items for the split {phase.split}"
+            yield ("phases", place, "split"), sentence, nearest(phase.split, splits)
         if phase.contrastive is not None and phase.official != "chosen" and sound("phases", place):
-            yield (
-                ("phases", place, "official"),
-                "with slots, the primary run is the official run: use chosen",
-                "chosen",
-            )
+            sentence = "with slots, the primary run is the official run: use chosen"
+            yield ("phases", place, "official"), sentence, "chosen"
         is_for_ladder = (phase.scores, phase.official) == ("at-once", "best")
         ours = sound("phases", place, "scores") and sound("phases", place, "official")
         if phase.ladder_step is not None and not is_for_ladder and ours:
@@ -319,11 +303,8 @@ def _errors_of_rounds(phase: Phase, days: int) -> Iterator[tuple[str, str, str |
     if phase.closes is None:
         yield "round_days", "a phase with rounds needs the deadline of its first round: set closes", None
     elif days and phase.closes - phase.opens > timedelta(days=days):
-        yield (
-            "closes",
-            f"the first round is longer than {days} days; set an earlier deadline or a later opening time",
-            None,
-        )
+        sentence = f"the first round is longer than {days} days; set an earlier deadline or a later opening time"
+        yield "closes", sentence, None
     if phase.scores != "at-once":
         yield "scores", "a phase with rounds must show scores immediately: use at-once", "at-once"
     if phase.official == "chosen":
@@ -359,10 +340,9 @@ def _errors_of_overall(definition: Definition, sound: Sound) -> Iterator[Error]:
         for at, slug in enumerate(overall.tracks):
             if slug and slug not in slugs:
                 yield ("overall", place, "tracks", at), *_nothing_named("track", slug, slugs)
-        if overall.weights and len(overall.weights) != len(overall.tracks):
-            sentence = (
-                f"there are {len(overall.weights)} weights for {len(overall.tracks)} tracks: set one for each track"
-            )
+        weights, tracks = len(overall.weights), len(overall.tracks)
+        if weights and weights != tracks:
+            sentence = f"there are {weights} weights for {tracks} tracks: set one for each track"
             yield ("overall", place, "weights"), sentence, None
         if overall.missing != "unranked" and overall.by != "mean-score":
             sentence = f"missing: {overall.missing} is only allowed with by: mean-score"
@@ -452,11 +432,9 @@ def _without_experts(votes: VotesFile, track: Track) -> str | None:
     kind = answer_kind(track)
     if kind != "table" and (kind != "labels" or track.format.options.get("multi")):
         return "experts require a table of zeros and ones, or labels with one class per item"
-    return (
-        "experts require a table of votes that names the annotators; use a .csv or .tsv file"
-        if votes.file.suffix == ".json"
-        else None
-    )
+    if votes.file.suffix == ".json":
+        return "experts require a table of votes that names the annotators; use a .csv or .tsv file"
+    return None
 
 
 def _are_sound(key: str, definition: Definition, sound: Sound) -> bool:

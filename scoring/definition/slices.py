@@ -56,11 +56,8 @@ SLICING: Kind[Slicing] = either(
 
 
 def _read(value: Value) -> dict[str, Slicing]:
-    return {name: _named(one, name) for name, one in by_name(SLICING).read(value).items()}
-
-
-def _named(slicing: Slicing, name: str) -> Slicing:
-    return replace(slicing, column=slicing.column or name, title=slicing.title or name)
+    found = by_name(SLICING).read(value)
+    return {name: replace(one, column=one.column or name, title=one.title or name) for name, one in found.items()}
 
 
 SLICES = Kind(_read, by_name(SLICING).schema, "name → column of the gold, or mapping", SLICING.keys)

@@ -117,14 +117,11 @@ class Overall:
 
     @property
     def all_weights(self) -> tuple[float, ...]:
-        """The weight of each track."""
         return self.weights or (1.0,) * len(self.tracks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """The organizers' contact details."""
-
     address: str | None = declare(MAIL_ADDRESS, "Email address of the organizers.", default=None)
     mailing_list: str | None = declare(
         either(MAIL_ADDRESS, WEB_ADDRESS, lambda value: "://" not in str(value.node.value)),

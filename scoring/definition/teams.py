@@ -6,20 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from scoring.definition.keys import Key, Kind, Values, declare, mapping, part
-from scoring.definition.kinds import (
-    FILE,
-    FLAG,
-    SLUG,
-    TEXT,
-    WORD,
-    WORDS,
-    either,
-    limited,
-    many,
-    matching,
-    one_of,
-    whole,
-)
+from scoring.definition.kinds import FILE, FLAG, SLUG, TEXT, WORD, WORDS, either, limited, many, matching, one_of, whole
 from scoring.definition.yaml_values import Value
 
 

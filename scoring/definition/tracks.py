@@ -270,8 +270,6 @@ class Examples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """A track, which has its own ranking."""
-
     slug: str = declare(SLUG, "Short name of the track in URLs, file names and exports.")
     title: str = declare(limited(TEXT, 200), "Name of the track in lists and headings.", default=slug_of)
     description: str = declare(TEXT, "What participants do in this track, in a sentence or two.", default="")

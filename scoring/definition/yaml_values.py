@@ -6,7 +6,7 @@ here.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +91,7 @@ class Value:
     @property
     def nothing(self) -> "Value":
         """An empty value whose problems are not reported. It takes the place of missing or invalid values."""
-        document = Document(Report(), self.document.folder, self.document.formats, self.document.parts)
-        return Value(yaml.ScalarNode("", ""), self.path, document)
+        return Value(yaml.ScalarNode("", ""), self.path, replace(self.document, report=Report()))
 
     @property
     def is_scalar(self) -> bool:
@@ -117,7 +116,6 @@ class Value:
         return text
 
     def entries(self) -> list["Value"]:
-        """Return the entries of a list."""
         if not isinstance(self.node, yaml.SequenceNode):
             self.invalid("a list")
             return []
