@@ -30,12 +30,11 @@ def coverage(gold: Collection[str], items: Sequence[str]) -> Coverage:
 
 def incomplete(covered: Coverage) -> dict[str, Any]:
     """Return the fields of the problem `gold-incomplete`."""
-    missing = covered.missing
     return {
         "found": f"{covered.listed:,}",
         "expected": f"{covered.items:,}",
-        "count": len(missing),
-        "places": tuple(missing[:LISTED]),
+        "count": len(covered.missing),
+        "places": tuple(covered.missing[:LISTED]),
     }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from scoring.answers import AnswerKind, Answers, Matrix
 from scoring.definition.data import GoldView
-from scoring.metrics.loaded_gold import Values, spread
+from scoring.metrics.loaded_gold import spread
 
 
 class ViewError(Exception):
@@ -60,16 +60,12 @@ def _renamed(gold: Matrix, view: GoldView) -> Matrix:
     new = [view.map.get(name, name) for name in gold.columns]
     names = tuple(dict.fromkeys(new))
     groups = [[place for place, name in enumerate(new) if name == merged] for merged in names]
-    values = _merged(gold.values, groups)
+    together = np.add if gold.values.dtype.kind == "f" else np.maximum
+    values = np.stack([together.reduce(gold.values[:, own], axis=1) for own in groups], axis=1)
     absent = None
     if gold.absent is not None:
         absent = np.stack([gold.absent[:, own].all(axis=1) for own in groups], axis=1)
     return Matrix(gold.ids, names, values, absent, gold.extra)
-
-
-def _merged(values: Values, groups: Sequence[Sequence[int]]) -> Values:
-    together = np.add if values.dtype.kind == "f" else np.maximum
-    return np.stack([together.reduce(values[:, own], axis=1) for own in groups], axis=1)
 
 
 def _under(gold: Matrix, columns: tuple[str, ...]) -> Matrix:
@@ -83,9 +79,7 @@ def _as_kind(gold: Matrix, kind: AnswerKind, view: GoldView) -> Matrix:
     dtype = gold.values.dtype
     if kind == "labels" and (dtype == np.bool_ or view.at_least is not None):
         return replace(gold, values=gold.values.astype(bool), absent=None)
-    if kind == "soft" and dtype.kind == "f":
-        return gold
-    if kind == "table" and dtype != np.bool_:
+    if (kind == "soft" and dtype.kind == "f") or (kind == "table" and dtype != np.bool_):
         return gold
     raise ViewError(
         f"the view does not produce {kind}. Use at_least to turn weights into labels, or map to turn a single "

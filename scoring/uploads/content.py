@@ -129,10 +129,8 @@ class _Contents:
         if data and not answers:
             report_other_split(self.definition, track, data, self.split, self.known, report)
         stamped = Report()
-        stamped.extend(
-            _with_own_names(report, run),
-            file=naming.printable(run.name if paths_of(run.entry) else run.entry or run.name),
-        )
+        name = naming.printable(run.name if paths_of(run.entry) else run.entry or run.name)
+        stamped.extend(_with_own_names(report, run), file=name)
         sha256 = hashlib.sha256(data).hexdigest() if data is not None else ""
         return RunReport(run, stamped, sha256, len(answers.ids) if answers else 0, answers)
 

@@ -48,8 +48,7 @@ def entry_of(paths: Mapping[str, str]) -> str:
 
 def paths_of(entry: str) -> dict[str, str]:
     """Return the `paths` from which `entry_of` made this entry, or an empty dict for a run with a single file."""
-    found: dict[str, str] = json.loads(entry[1:]) if entry.startswith("/") else {}
-    return found
+    return dict(json.loads(entry[1:])) if entry.startswith("/") else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +102,8 @@ def inspect_upload(
         report.error("file-too-large", file=label, found=found, expected=expected)
         return Upload([], report, is_archive=is_zip(head))
     if is_zip(head) and not is_one_run(definition, file_name, team):
-        return Upload(
-            _runs_of_archive(definition, path, file_name, team, used_numbers, report), report, is_archive=True
-        )
+        runs = _runs_of_archive(definition, path, file_name, team, used_numbers, report)
+        return Upload(runs, report, is_archive=True)
     if file_name.casefold().endswith(".zip") and not is_zip(head):
         report.error("archive-no-zip", file=label, found=label)
         return Upload([], report, is_archive=False)
@@ -224,9 +222,8 @@ def _recognise(
     if track is None or (files is not None and named.value not in files.of):
         return None
     shown = naming.printable(named.common or name)
-    return _RecognisedFile(
-        RecognisedRun(entry, shown, track, named.number, size, named.track is None), named.value, naming.printable(name)
-    )
+    run = RecognisedRun(entry, shown, track, named.number, size, is_guess=named.track is None)
+    return _RecognisedFile(run, named.value, naming.printable(name))
 
 
 def _runs_of(files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:

@@ -47,8 +47,6 @@ UsedNumbers = Collection[tuple[str, int | None]]
 
 
 class RunRule:
-    """The naming rule for runs."""
-
     def __init__(self, definition: Definition, team: str | None, used_numbers: UsedNumbers = ()) -> None:
         self.definition = definition
         self.team = team
@@ -127,10 +125,8 @@ class RunRule:
             for chosen_number in (number,) if number in naming.numbers else naming.numbers or (None,):
                 if (candidate.slug, chosen_number) in self.used_numbers:
                     continue
-                fields = (_fields_of(naming, candidate.slug) or {}) | {
-                    "team": chosen or "",
-                    "number": str(chosen_number),
-                }
+                own = {"team": chosen or "", "number": str(chosen_number)}
+                fields = (_fields_of(naming, candidate.slug) or {}) | own
                 files = candidate.files
                 for one in ([value] if value in files.of else files.of) if files else [""]:
                     names = self.pattern.names(fields | ({files.name: files.spelled(one)} if files else {}))
@@ -149,8 +145,6 @@ def _of_file(named: NameReading, files: Files, match: re.Match[str]) -> NameRead
 
 
 class ArchiveRule:
-    """The naming rule for archives."""
-
     def __init__(self, definition: Definition, team: str | None, archive: str) -> None:
         self.definition = definition
         self.team = team

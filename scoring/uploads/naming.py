@@ -48,13 +48,8 @@ def explain_archive(definition: Definition, name: str, team: str | None) -> Name
     if clean != composed(name):
         named.report.error("name-characters", file=printable(name), found=printable(name), suggestion=right)
     if right != clean:
-        named.report.error(
-            "name-extension",
-            file=clean,
-            found=dot + ending if dot else "no extension",
-            expected=".zip",
-            suggestion=right,
-        )
+        found = dot + ending if dot else "no extension"
+        named.report.error("name-extension", file=clean, found=found, expected=".zip", suggestion=right)
     return named
 
 
@@ -168,9 +163,8 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
 
 def _nearest(rule: Rule, named: NameReading) -> str | None:
     """Return the most similar valid name, with a different run number if this one is already used."""
-    return next(
-        (near[0] for number in (named.number, None) if (near := _near(rule, replace(named, number=number)))), None
-    )
+    near = _near(rule, named) or _near(rule, replace(named, number=None))
+    return near[0] if near else None
 
 
 def _near(rule: Rule, named: NameReading) -> list[str]:

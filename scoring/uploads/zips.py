@@ -151,9 +151,8 @@ def _find_directory(file: BinaryIO, most_entries: int) -> Directory:
         short = (entries, size, start)
         signature, record_size, _, _, disk, first_disk, entries_here, entries, size, start = record
         full = ((entries, 0xFFFF), (size, BEYOND_32_BITS), (start, BEYOND_32_BITS))
-        if signature != b"PK\x06\x06" or record_size != END64.size - 12:
-            raise BrokenZipError("its 64-bit records are inconsistent")
-        if any(old not in (new, limit) for old, (new, limit) in zip(short, full, strict=True)):
+        same = all(old in (new, limit) for old, (new, limit) in zip(short, full, strict=True))
+        if signature != b"PK\x06\x06" or record_size != END64.size - 12 or not same:
             raise BrokenZipError("its 64-bit records are inconsistent")
     if disk or first_disk or entries_here != entries or start + size != end:
         raise BrokenZipError("its directory is not at the declared position")
