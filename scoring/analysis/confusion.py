@@ -1,5 +1,6 @@
 """A run's correct and incorrect answers by class, as a confusion matrix and a table, and label co-occurrence."""
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -95,12 +96,8 @@ def by_class(comparison: MatrixComparison, column: str | None = None) -> list[Cl
     """Return one line per class, or per value of a table's column (by default the first)."""
     gold, run, answered = _judged(comparison, column)
     run = run & answered[:, None]
-    both = (gold & run).sum(axis=0).tolist()
-    counts = zip(_names(comparison, column), gold.sum(axis=0).tolist(), run.sum(axis=0).tolist(), both, strict=True)
-    return [
-        ClassLine(name, has, says, hits, _share(hits, says), _share(hits, has), _share(2 * hits, has + says))
-        for name, has, says, hits in counts
-    ]
+    has, says, both = (side.sum(axis=0).tolist() for side in (gold, run, gold & run))
+    return _lines(_names(comparison, column), has, says, both)
 
 
 def by_type(comparison: EntityComparison) -> list[ClassLine]:
@@ -109,11 +106,13 @@ def by_type(comparison: EntityComparison) -> list[ClassLine]:
     right, count = matches_strictly(gold, run), len(comparison.types)
     has, says = (np.bincount(side.kinds, minlength=count).tolist() for side in (gold, run))
     both = np.bincount(run.kinds, right, count).astype(np.intp).tolist()
+    return _lines(comparison.types, has, says, both)
+
+
+def _lines(names: Sequence[str], gold: Sequence[int], run: Sequence[int], both: Sequence[int]) -> list[ClassLine]:
     return [
-        ClassLine(
-            *counts, _share(counts[3], counts[2]), _share(counts[3], counts[1]), _share(2 * counts[3], sum(counts[1:3]))
-        )
-        for counts in zip(comparison.types, has, says, both, strict=True)
+        ClassLine(name, has, says, hits, _share(hits, says), _share(hits, has), _share(2 * hits, has + says))
+        for name, has, says, hits in zip(names, gold, run, both, strict=True)
     ]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from scoring.analysis.confusion import ClassLine, by_class, by_type, confusion, labels
 from scoring.analysis.field import disagreement, missed_by_all, right
 from scoring.analysis.slices import by_slice, names_of_slices
-from scoring.answers import Matrix, Rows
+from scoring.answers import Matrix
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import Comparison, EntityComparison, MatrixComparison
 from scoring.metrics.curves import Curve, area_under, roc, roc_of_probabilities
@@ -43,7 +43,9 @@ def details(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, 
     - `slices`: for each slicing's name, `items` and `scores` by slice, as `analysis.slices.by_slice` returns them for
       one run.
     """
-    return _parts(comparison) | _slices(comparison, metrics)
+    found = by_slice({"run": comparison}, metrics)
+    slices = {name: one | {"scores": one["scores"]["run"]} for name, one in found.items()}
+    return _parts(comparison) | ({"slices": slices} if slices else {})
 
 
 def _parts(comparison: Comparison) -> dict[str, Any]:
@@ -55,18 +57,10 @@ def _parts(comparison: Comparison) -> dict[str, Any]:
     if comparison.gold.values.dtype.kind == "f":
         return {"curves": [_curves(comparison, name) for name in comparison.gold.matrix.columns]}
     columns = [None] if comparison.gold.values.dtype == np.bool_ else comparison.gold.matrix.columns
-    found = {"classes": [found for column in columns if (found := _classes(comparison, column))]}
-    return found | _probabilities(comparison)
-
-
-def _probabilities(comparison: MatrixComparison) -> dict[str, Any]:
-    curve = roc_of_probabilities(comparison)
-    return {} if curve is None else {"probabilities": {"roc": _points(curve), "auc": area_under(curve)}}
-
-
-def _slices(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, Any]:
-    found = by_slice({"run": comparison}, metrics)
-    return {"slices": {name: one | {"scores": one["scores"]["run"]} for name, one in found.items()}} if found else {}
+    found: dict[str, Any] = {"classes": [lines for column in columns if (lines := _classes(comparison, column))]}
+    if curve := roc_of_probabilities(comparison):
+        found["probabilities"] = {"roc": _points(curve), "auc": area_under(curve)}
+    return found
 
 
 def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
@@ -102,7 +96,7 @@ def _labels(gold: LoadedGold, answers: Matrix) -> dict[str, Any]:
     held = labels(answers)
     counts = {
         name: {
-            value: {"items": len(rows), "counts": labels(_part(answers, rows)).counts.tolist()}
+            value: {"items": len(rows), "counts": labels(answers.select(rows, [""] * len(rows))).counts.tolist()}
             for value, rows in gold.slices(name).items()
         }
         for name in names_of_slices(gold)
@@ -122,12 +116,7 @@ def _sizes(answers: Matrix, parents: Collection[str]) -> list[int]:
     if answers.values.dtype.kind == "f":
         return []
     own = [place for place, name in enumerate(answers.columns) if name not in parents]
-    counts: list[int] = np.bincount((answers.values[:, own] == 1).sum(axis=1)).tolist()
-    return counts
-
-
-def _part(answers: Matrix, rows: Rows) -> Matrix:
-    return answers.select(rows, [answers.ids[row] for row in rows.tolist()])
+    return list(np.bincount((answers.values[:, own] == 1).sum(axis=1)).tolist())
 
 
 def _missed(runs: Mapping[str, Comparison], names: Sequence[str]) -> dict[str, Any]:
@@ -146,11 +135,9 @@ def _classes(comparison: MatrixComparison, column: str | None) -> dict[str, Any]
     lines = by_class(comparison, column)
     if len(lines) > CLASSES:
         return None
-    try:
+    shown = None
+    with suppress(ValueError):  # raised for several labels per item
         matrix = confusion(comparison, column)
-    except ValueError:  # raised for several labels per item
-        shown = None
-    else:
         shown = {"classes": matrix.classes, "counts": matrix.counts.tolist()}
     return _of_lines(column, lines, shown)
 

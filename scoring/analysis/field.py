@@ -98,10 +98,8 @@ def rank_correlation(first: Sequence[float | None], second: Sequence[float | Non
     Return None if there are fewer than two such runs, or if one metric is constant.
     """
     pairs = [(one, other) for one, other in zip(first, second, strict=True) if one is not None and other is not None]
-    if len(pairs) < 2:
-        return None
     ranks = [midranks(np.array(values, np.float64)) for values in zip(*pairs, strict=True)]
-    if any(np.ptp(one) == 0 for one in ranks):
+    if len(pairs) < 2 or any(np.ptp(one) == 0 for one in ranks):
         return None
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 

@@ -59,14 +59,8 @@ def item_answers(comparison: Comparison) -> ItemAnswers:
         return _of_tuples(comparison)
     if not isinstance(comparison, MatrixComparison):
         raise ValueError("answers in rankings cannot be counted as correct or incorrect")
-    kind = comparison.gold.values.dtype
-    return (
-        _of_labels(comparison)
-        if kind == np.bool_
-        else _of_cells(comparison)
-        if kind.kind != "f"
-        else _of_weights(comparison)
-    )
+    kind = comparison.gold.values.dtype.kind
+    return {"b": _of_labels, "f": _of_weights}.get(kind, _of_cells)(comparison)
 
 
 def _of_labels(comparison: MatrixComparison) -> ItemAnswers:
@@ -86,9 +80,8 @@ def _of_cells(comparison: MatrixComparison) -> ItemAnswers:
 def _right_or_wrong(
     comparison: MatrixComparison, gold: list[Answer], run: list[Answer], unjudged: NDArray[np.bool_]
 ) -> ItemAnswers:
-    values = [
-        None if skip else float(one == other) for one, other, skip in zip(gold, run, unjudged.tolist(), strict=True)
-    ]
+    rows = zip(gold, run, unjudged.tolist(), strict=True)
+    values = [None if skip else float(one == other) for one, other, skip in rows]
     return ItemAnswers(comparison.gold.answers.ids, gold, run, values, "right")
 
 
@@ -123,18 +116,12 @@ def _of_entities(comparison: EntityComparison) -> ItemAnswers:
     gold, run = comparison.once(sides)
     shared = per_row(run.owners, matches_strictly(gold, run), items)
     listed = np.bincount(gold.owners, minlength=items) + np.bincount(run.owners, minlength=items)
+    types = [entities.types[kind] for kind in entities.kinds]
+    types_of_run = [comparison.types[kind] for kind in comparison.kinds_of_run]
     return ItemAnswers(
         ids=entities.ids,
-        gold=_stretches(
-            entities.begins, entities.ends, gold.owners, items, [entities.types[k] for k in entities.kinds]
-        ),
-        run=_stretches(
-            comparison.begins,
-            comparison.ends,
-            comparison.owners,
-            items,
-            [comparison.types[kind] for kind in comparison.kinds_of_run],
-        ),
+        gold=_stretches(entities.begins, entities.ends, gold.owners, items, types),
+        run=_stretches(comparison.begins, comparison.ends, comparison.owners, items, types_of_run),
         values=ratios(2 * shared, listed, 1.0).tolist(),
         measure="f1",
     )

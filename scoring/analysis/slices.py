@@ -34,15 +34,12 @@ def by_slice(runs: Mapping[str, Comparison], metrics: Sequence[MetricSpec]) -> d
     one = next(iter(runs.values()), None)
     if one is None:
         return {}
-    return {name: _by_value(runs, name, one.gold, metrics) for name in names_of_slices(one.gold)}
-
-
-def _by_value(
-    runs: Mapping[str, Comparison], name: str, gold: LoadedGold, metrics: Sequence[MetricSpec]
-) -> dict[str, Any]:
-    items = {value: len(rows) for value, rows in gold.slices(name).items()}
-    scores = {key: {value: _scores(run, (name, value), metrics) for value in items} for key, run in runs.items()}
-    return {"items": items, "scores": scores}
+    found = {}
+    for name in names_of_slices(one.gold):
+        items = {value: len(rows) for value, rows in one.gold.slices(name).items()}
+        scores = {key: {value: _scores(run, (name, value), metrics) for value in items} for key, run in runs.items()}
+        found[name] = {"items": items, "scores": scores}
+    return found
 
 
 def _scores(run: Comparison, where: tuple[str, str], metrics: Sequence[MetricSpec]) -> dict[str, float | None]:

@@ -94,8 +94,7 @@ def chance(single: bool, seed: int) -> Learner:
         shares, size = targets.mean(axis=0), (len(asked), targets.shape[1])
         with np.errstate(divide="ignore"):
             noise = rng.gumbel(size=size) if single else rng.logistic(size=size) - np.log1p(-shares)
-            drawn: NDArray[np.float64] = np.log(shares) + noise
-            return drawn
+            return np.asarray(np.log(shares) + noise)
 
     return learner
 
@@ -105,8 +104,7 @@ def _holders(name: str, answers: Matrix, scheme: Scheme) -> Flags:
     family = [name]
     for member in family:
         family.extend(scheme.children.get(member, ()))
-    held: Flags = np.any(answers.values[:, [column in family for column in answers.columns]], axis=1)
-    return held
+    return np.asarray(answers.values[:, [column in family for column in answers.columns]].any(axis=1))
 
 
 def _decide(margins: NDArray[np.float64], scheme: Scheme) -> Flags:

@@ -28,12 +28,8 @@ def most_frequent_types(train: Entities) -> dict[str, str]:
 def found_again(material: Material, known: Mapping[str, str]) -> Entities:
     """Find the known texts in the material's items, preferring the longest. Matches do not overlap."""
     types, texts = tuple(material.track.format.options["classes"]), material.texts_of(material.ids)
-    if in_tokens(material.track):
-        lengths = np.array([len(text.split()) for text in texts], np.int64)
-        rows = list(map(list, _in_tokens(texts, known)))
-    else:
-        lengths = None
-        rows = list(map(list, _in_characters(texts, known)))
+    has_tokens = in_tokens(material.track)
+    rows = list(map(list, (_in_tokens if has_tokens else _in_characters)(texts, known)))
     flat = [one for row in rows for one in row]
     return Entities(
         ids=list(material.ids),
@@ -42,7 +38,7 @@ def found_again(material: Material, known: Mapping[str, str]) -> Entities:
         begins=np.array([begin for _, begin, _ in flat], np.int64),
         ends=np.array([end for _, _, end in flat], np.int64),
         starts=np.cumsum([0, *map(len, rows)], dtype=np.int64),
-        lengths=lengths,
+        lengths=np.array([len(text.split()) for text in texts], np.int64) if has_tokens else None,
         texts=dict(zip(material.ids, texts, strict=True)),
     )
 

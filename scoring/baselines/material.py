@@ -71,10 +71,8 @@ class Material:
         """Return the texts of these items, in the same order."""
         missing = [item for item in ids if item not in self.texts]
         if missing:
-            raise UnavailableError(
-                f"this baseline requires --texts with a text for every item; {missing[0]} and {len(missing) - 1} "
-                "more items have no text"
-            )
+            which = f"{missing[0]} and {len(missing) - 1} more items have no text"
+            raise UnavailableError(f"this baseline requires --texts with a text for every item; {which}")
         return [self.texts[item] for item in ids]
 
 

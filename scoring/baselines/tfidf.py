@@ -72,12 +72,8 @@ def _ngrams(text: str, longest: int) -> Counter[str]:
 
 
 def _weighted(counts: Sequence[Mapping[str, int]], places: Mapping[str, int], idf: NDArray[np.float64]) -> SparseRows:
-    cells = [
-        (row, places[gram], count)
-        for row, found in enumerate(counts)
-        for gram, count in found.items()
-        if gram in places
-    ]
+    pairs = ((row, gram, count) for row, found in enumerate(counts) for gram, count in found.items())
+    cells = [(row, places[gram], count) for row, gram, count in pairs if gram in places]
     rows, columns, values = np.array(cells, np.int64).reshape(-1, 3).T
     weights = values * idf[columns]
     lengths = np.sqrt(np.bincount(rows, weights=weights**2, minlength=len(counts)))

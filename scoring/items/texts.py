@@ -36,11 +36,8 @@ def read_texts(
         TextsError: a column is missing, a row has too few or too many cells, an id is repeated, or the file is missing
             or not UTF-8.
     """
-    return {
-        prefix + item: text
-        for prefix, own in each_file(files, path)
-        for item, text in _read_texts(own, id_columns, column).items()
-    }
+    tables = ((prefix, _read_texts(own, id_columns, column)) for prefix, own in each_file(files, path))
+    return {prefix + item: text for prefix, table in tables for item, text in table.items()}
 
 
 def _dialect(file: TextIO) -> dict[str, Any]:
@@ -57,9 +54,8 @@ def _read_texts(path: Path, id_columns: Sequence[str], column: str) -> dict[str,
             rows = csv.reader(file, **_dialect(file) if path.suffix == ".csv" else TABS)
             header = next(rows, [])
             if missing := [name for name in (*id_columns, column) if name not in header]:
-                raise TextsError(
-                    f"{path.name} has no column {missing[0]}; its columns are {', '.join(header) or 'nothing'}"
-                )
+                known = ", ".join(header) or "nothing"
+                raise TextsError(f"{path.name} has no column {missing[0]}; its columns are {known}")
             places, text = [header.index(name) for name in id_columns], header.index(column)
             for row in filter(None, rows):
                 if len(row) != len(header):
