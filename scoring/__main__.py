@@ -26,6 +26,7 @@ from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, score
 from scoring.uploads import naming
 from scoring.uploads.content import check_upload
+from scoring.uploads.name_rules import UsedNumbers
 from scoring.uploads.patterns import Pattern
 
 OTHER_COMMANDS = {
@@ -87,13 +88,11 @@ def _run(arguments: Sequence[str], add_commands: AddCommands | None, explain_mis
         if options.task is None:
             return int(options.command(options))
         definition = _definition(options.task, explain_missing)
-        if options.track is not None and options.track not in [track.slug for track in definition.tracks]:
-            slugs = [track.slug for track in definition.tracks]
+        slugs = [track.slug for track in definition.tracks]
+        if options.track is not None and options.track not in slugs:
             meant = nearest(options.track, slugs)
-            question = f" Did you mean {meant}?" if meant else ""
-            raise UsageError(
-                f"{definition.slug} has no track {options.track}; its tracks are {', '.join(slugs)}.{question}"
-            )
+            why = f"{definition.slug} has no track {options.track}; its tracks are {', '.join(slugs)}."
+            raise UsageError(f"{why} Did you mean {meant}?" if meant else why)
         for path in filter(None, (options.items, *options.inputs(options))):
             if _is_of_several(definition, path):
                 continue
@@ -255,7 +254,7 @@ def _checked(
         report = check(definition, options.track, path, options.items, options.split, listed)
         runs = [(path.name, options.track)]
     else:
-        report, runs = _upload_report(path, options, definition, listed, set())
+        report, runs = _upload_report(path, options, definition, listed, ())
         suggested = _suggested(report, definition, path)
         if suggested in names and (wanted := naming.read(definition, suggested, options.team)):
             others = [naming.read(definition, name, options.team) for name in names]
@@ -269,11 +268,7 @@ def _checked(
 
 
 def _upload_report(
-    path: Path,
-    options: argparse.Namespace,
-    definition: Definition,
-    listed: int | None,
-    used_numbers: set[tuple[str, int | None]],
+    path: Path, options: argparse.Namespace, definition: Definition, listed: int | None, used_numbers: UsedNumbers
 ) -> tuple[Report, list[tuple[str, str]]]:
     given = options.team, options.split, options.items, listed, used_numbers
     if path.is_dir():
@@ -287,9 +282,8 @@ def _upload_report(
 
 def _suggested(report: Report, definition: Definition, path: Path) -> str:
     """Return the suggested valid name for the file, or an empty string if there is none."""
-    return next(
-        (one.suggestion for one in report if one.suggestion and one.file == naming.name_of(definition, path)), ""
-    )
+    name = naming.name_of(definition, path)
+    return next((one.suggestion for one in report if one.suggestion and one.file == name), "")
 
 
 def _score(options: argparse.Namespace, definition: Definition) -> int:

@@ -59,18 +59,17 @@ class Matrix:
         )
 
     def labels(self) -> list[list[str]]:
-        """Return the labels of each item."""
         rows = self.values.tolist()
         return [[name for name, holds in zip(self.columns, row, strict=True) if holds] for row in rows]
 
     def cells(self) -> list[list[Any]]:
         """Return the values of each item, with None for absent values."""
+        rows: list[list[Any]] = self.values.tolist()
         if self.absent is None:
-            rows: list[list[Any]] = self.values.tolist()
             return rows
         return [
             [None if lacks else value for value, lacks in zip(row, absent, strict=True)]
-            for row, absent in zip(self.values.tolist(), self.absent.tolist(), strict=True)
+            for row, absent in zip(rows, self.absent.tolist(), strict=True)
         ]
 
 
@@ -144,18 +143,12 @@ class Entities:
     def select(self, rows: Rows, ids: list[str]) -> "Entities":
         """Return the entities in `rows`, with their ids replaced by `ids`."""
         at, starts = gathered(self.starts, rows)
-        return Entities(
-            ids,
-            self.types,
-            self.kinds[at],
-            self.begins[at],
-            self.ends[at],
-            starts,
-            lengths=None if self.lengths is None else self.lengths[rows],
-            texts=None
-            if self.texts is None
-            else {name: self.texts.get(self.ids[row], "") for name, row in zip(ids, rows.tolist(), strict=True)},
-        )
+        kinds, begins, ends = self.kinds[at], self.begins[at], self.ends[at]
+        lengths = None if self.lengths is None else self.lengths[rows]
+        texts = None
+        if self.texts is not None:
+            texts = {name: self.texts.get(self.ids[row], "") for name, row in zip(ids, rows.tolist(), strict=True)}
+        return Entities(ids, self.types, kinds, begins, ends, starts, lengths, texts)
 
     def of_item(self, row: int) -> list[tuple[str, int, int]]:
         """Return the type, begin and end of each entity of an item."""
@@ -231,7 +224,6 @@ class Tuples:
         return Tuples(ids, self.columns, [self.rows[place] for place in at.tolist()], starts)
 
     def of_item(self, row: int) -> list[tuple[str, ...]]:
-        """Return an item's tuples."""
         return self.rows[self.starts[row] : self.starts[row + 1]]
 
 
@@ -265,6 +257,7 @@ def joined(parts: Mapping[str, Answers]) -> Answers:
     types = tuple(dict.fromkeys(name for part in entities for name in part.types))
     places = [np.array([types.index(name) for name in part.types], np.intp) for part in entities]
     kinds = [own[part.kinds] for own, part in zip(places, entities, strict=True)]
+    lengths = [part.lengths for part in entities if part.lengths is not None]
     return Entities(
         ids,
         types,
@@ -272,7 +265,7 @@ def joined(parts: Mapping[str, Answers]) -> Answers:
         np.concatenate([part.begins for part in entities]),
         np.concatenate([part.ends for part in entities]),
         _joined_starts(entities),
-        lengths=_joined_lengths(entities),
+        lengths=np.concatenate(lengths) if len(lengths) == len(entities) else None,
         texts=_joined_texts(dict(zip(parts, entities, strict=True))),
     )
 
@@ -296,11 +289,6 @@ def _joined_matrices(ids: list[str], parts: Sequence[Matrix]) -> Matrix:
     extra = {name: [cell for part in parts for cell in part.extra.get(name, [""] * len(part.ids))] for name in names}
     given = all(part.probabilities is not None for part in parts)
     return Matrix(ids, columns, values, absent if absent.any() else None, extra, probabilities if given else None)
-
-
-def _joined_lengths(parts: Sequence[Entities]) -> NDArray[np.int64] | None:
-    lengths = [part.lengths for part in parts if part.lengths is not None]
-    return np.concatenate(lengths) if len(lengths) == len(parts) else None
 
 
 def _joined_texts(parts: Mapping[str, Entities]) -> dict[str, str] | None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scoring.answers import Answers, Entities, Matrix, Spans, Tuples
 from scoring.check import Items, as_source, find_items, read_file, read_with_items
-from scoring.definition import Definition, GoldFile, GoldView, Track
+from scoring.definition import Definition, GoldView, Track
 from scoring.definition.files import Files, each_file
 from scoring.extras import install_command
 from scoring.formats import answer_kind, read_gold
@@ -26,7 +26,7 @@ from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.limits import LISTED
 from scoring.metrics import Comparison, LoadedGold, compare, compute, get, needs_texts, plain, slices_used
 from scoring.metrics.distinct import distinct
-from scoring.reports.problems import Problem, Report
+from scoring.reports.problems import Report
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -38,12 +38,16 @@ class GoldError(Exception):
     """The gold standard cannot be used. The message is for organizers, not for participants."""
 
     def __init__(self, report: Report) -> None:
-        super().__init__("; ".join(map(_in_place, report.errors)))
+        problems = (f"{one.file}: {one.message}" if one.file else one.message for one in report.errors)
+        super().__init__("; ".join(problems))
         self.report = report
 
-
-def _in_place(problem: Problem) -> str:
-    return f"{problem.file}: {problem.message}" if problem.file else problem.message
+    @classmethod
+    def of(cls, code: str, **fields: Any) -> "GoldError":
+        """Return an error with one problem."""
+        report = Report()
+        report.error(code, **fields)
+        return cls(report)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -136,21 +140,17 @@ def run_answers(
     rules = definition.track(track, split)
     report = Report(listed=listed)
     source = as_source(run)
-    answers = _read_run(rules, source, _find_items(rules, items, gold, split, report), lenient, report)
-    if answers is not None and not _fit(gold, answers, report, lenient):
-        answers = None
+    known = _find_items(rules, items, gold, split, report)
+    data = read_file(source, report) if isinstance(source, Path) else source
+    found = None if data is None or known is None else read_with_items(rules, data, known, report, lenient=lenient)
+    answers = found if found is not None and _fit(gold, found, report, lenient) else None
     stamped = Report()
     stamped.extend(report, file=source.name if isinstance(source, Path) else None)
     return answers, stamped
 
 
 def score_answers(
-    definition: Definition,
-    track: str,
-    gold: LoadedGold,
-    answers: Answers,
-    lenient: bool = False,
-    split: str = "test",
+    definition: Definition, track: str, gold: LoadedGold, answers: Answers, lenient: bool = False, split: str = "test"
 ) -> Result:
     """Score answers that are already in memory. The gold must cover all items of the split.
 
@@ -191,7 +191,7 @@ def load_gold(
     source = as_source(gold)
     report = Report()
     content = source if isinstance(source, bytes) else named_bytes(rules.files, source)
-    declared = _gold_file(definition, rules, split)
+    declared = next((one for one in definition.gold if (one.track, one.split) == (track, split)), None)
     annotators = _annotators(rules, split, report)
     answers = read_gold(rules, content, declared.format if declared else rules.format, report, annotators)
     if answers is None or not report.ok:
@@ -200,7 +200,8 @@ def load_gold(
         answers = _viewed(answers, declared.view, rules)
     if isinstance(answers, Entities) and answers.texts is None:
         answers = _with_texts(answers, rules, split)
-    standard = LoadedGold(answers, rules.hierarchy, _declared_values(rules), slice_columns(rules, split))
+    values = values_of(rules.format) if answer_kind(rules) == "table" else {}
+    standard = LoadedGold(answers, rules.hierarchy, values, slice_columns(rules, split))
     _require_slices(standard, rules)
     known = None if items is None else find_items(rules, items, split, Report())  # the run's report lists any problems
     return standard if known is None else _for_items(definition, track, split, standard, known)
@@ -232,9 +233,7 @@ def _with_texts(answers: Entities, track: Track, split: str) -> Entities:
             raise TextsError(f"{track.texts[split].name} contains no text for {missing[0]}")
         return replace(answers, texts=texts)
     except TextsError as error:
-        report = Report()
-        report.error("gold-texts", found=str(error), expected=", ".join(needing))
-        raise GoldError(report) from None
+        raise GoldError.of("gold-texts", found=str(error), expected=", ".join(needing)) from None
 
 
 def _require_slices(gold: LoadedGold, track: Track) -> None:
@@ -263,10 +262,8 @@ def named_bytes(files: Files | None, path: Path) -> bytes:
             return packed({packed_name(prefix, own): own.read_bytes() for prefix, own in each_file(files, path)})
         return packed_folder(path) if path.is_dir() else path.read_bytes()
     except OSError as error:
-        report = Report()
-        name = str(error.filename or path)
-        report.error("unreadable-file", file=name, found=error.strerror or "unknown reason")
-        raise GoldError(report) from error
+        name, why = str(error.filename or path), error.strerror or "unknown reason"
+        raise GoldError.of("unreadable-file", file=name, found=why) from error
 
 
 def accepted_gold(definition: Definition, track: str, gold: bytes, split: str) -> LoadedGold:
@@ -287,9 +284,7 @@ def _for_items(definition: Definition, track: str, split: str, standard: LoadedG
     covered = coverage(standard.answers.ids, known.ids)
     is_named = any((gold.track, gold.split) == (track, split) for gold in definition.gold)
     if covered.missing and is_named and not may_leave_out(definition, track, split):
-        report = Report()
-        report.error("gold-incomplete", **incomplete(covered))
-        raise GoldError(report)
+        raise GoldError.of("gold-incomplete", **incomplete(covered))
     return standard.covering(known.ids)
 
 
@@ -301,28 +296,12 @@ def _with_items(gold: LoadedGold, track: Track, items: Iterable[str] | Path | No
     return gold if known is None else gold.covering(known.ids)
 
 
-def _declared_values(track: Track) -> dict[str, tuple[int, ...]]:
-    """Return the values allowed in each column of the track's tables. The tuple is empty if any number is allowed."""
-    return values_of(track.format) if answer_kind(track) == "table" else {}
-
-
-def _gold_file(definition: Definition, track: Track, split: str) -> GoldFile | None:
-    return next((gold for gold in definition.gold if (gold.track, gold.split) == (track.slug, split)), None)
-
-
 def _viewed(answers: Answers, view: GoldView, track: Track) -> Answers:
     options = track.format.options
     try:
         return viewed(answers, view, answer_kind(track), options.get("classes") or options.get("columns", ()))
     except ViewError as error:
-        report = Report()
-        report.error("gold-view", found=str(error))
-        raise GoldError(report) from None
-
-
-def _read_run(track: Track, run: Path | bytes, items: Items | None, lenient: bool, report: Report) -> Answers | None:
-    data = read_file(run, report) if isinstance(run, Path) else run
-    return None if data is None or items is None else read_with_items(track, data, items, report, lenient=lenient)
+        raise GoldError.of("gold-view", found=str(error)) from None
 
 
 def _find_items(

@@ -47,9 +47,8 @@ def track_of_run(definition: Definition, run: Path) -> str:
 def gold_in_folder(definition: Definition, track: str, split: str) -> Path:
     """Return the path of the gold standard that task.yaml declares, if its files are in the folder."""
     for gold in definition.gold:
-        if (gold.track, gold.split) == (track, split) and all(
-            path.is_file() for path in definition.paths_of_gold(gold)
-        ):
+        is_meant = (gold.track, gold.split) == (track, split)
+        if is_meant and all(path.is_file() for path in definition.paths_of_gold(gold)):
             return gold.file
     raise UsageError(
         f"The task folder does not contain the gold standard of the track {track}, split {split}. Add --gold FILE."

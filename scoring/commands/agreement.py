@@ -19,7 +19,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, definition: Definition) -> int:
-    """Print the table."""
     try:
         rows = _rows(options, definition)
     except (ValueError, TextsError) as error:

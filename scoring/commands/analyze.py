@@ -25,13 +25,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--track", metavar="SLUG", help="track of the runs (default: the track in the first run's file name)"
     )
     parser.add_argument("--gold", type=Path, metavar="FILE", help="gold file (default: the one in the task folder)")
-    parser.add_argument(
-        "--best",
-        type=int,
-        default=3,
-        metavar="K",
-        help="list the items that all of the top K runs get wrong (default: 3)",
-    )
+    missed = "list the items that all of the top K runs get wrong (default: 3)"
+    parser.add_argument("--best", type=int, default=3, metavar="K", help=missed)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run file")
     parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
 

@@ -2,7 +2,8 @@
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, astuple
+from itertools import combinations
 from pathlib import Path
 
 from scoring.commands import VALID, UsageError, print_json
@@ -55,17 +56,16 @@ def _tables(
     runs: Mapping[str, Comparison], specs: list[MetricSpec], found: Mapping[str, Pairs], options: argparse.Namespace
 ) -> list[TextTable]:
     scores = {name: {spec.key: compute(one, spec) for spec in specs} for name, one in runs.items()}
-    names, tables = list(runs), []
-    for place, first in enumerate(names):
-        for second in names[place + 1 :]:
-            rows = []
-            for spec in specs:
-                lead = found[spec.key].get(first, {}).get(second)
-                bounds = (lead.lead, lead.low, lead.high, lead.p_value) if lead else (None, None, None, None)
-                rows.append((spec.key, scores[first][spec.key], scores[second][spec.key], *bounds))
-            title = f"{first} and {second}: {options.rounds} samples, seed {options.seed}"
-            head = ("metric", "first run", "second run", "lead", "low", "high", "p")
-            tables.append(TextTable(title, head, tuple(rows)))
+    tables = []
+    for first, second in combinations(runs, 2):
+        rows = []
+        for spec in specs:
+            lead = found[spec.key].get(first, {}).get(second)
+            bounds = astuple(lead) if lead else (None, None, None, None)
+            rows.append((spec.key, scores[first][spec.key], scores[second][spec.key], *bounds))
+        title = f"{first} and {second}: {options.rounds} samples, seed {options.seed}"
+        head = ("metric", "first run", "second run", "lead", "low", "high", "p")
+        tables.append(TextTable(title, head, tuple(rows)))
     return tables
 
 

@@ -19,19 +19,10 @@ from scoring.significance.paired_tests import Method
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_sampling_options(parser, "metric of the track to test (default: the ranking metric)")
-    parser.add_argument(
-        "--method",
-        type=_method,
-        choices=get_args(Method),
-        default="bootstrap",
-        help="statistical test to use (default: bootstrap)",
-    )
-    parser.add_argument(
-        "--level",
-        type=float,
-        default=0.95,
-        help="confidence level (default: 0.95); the significance level for tie groups is 1 − LEVEL",
-    )
+    method = "statistical test to use (default: bootstrap)"
+    parser.add_argument("--method", type=_method, choices=get_args(Method), default="bootstrap", help=method)
+    level = "confidence level (default: 0.95); the significance level for tie groups is 1 − LEVEL"
+    parser.add_argument("--level", type=float, default=0.95, help=level)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run file")
     parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
 
@@ -82,7 +73,6 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 
 
 def check_sampling(options: argparse.Namespace) -> None:
-    """Check the numbers among the options."""
     if options.rounds < 1 or options.seed < 0 or not 0 < options.level < 1:
         raise UsageError("--rounds must be at least 1, --seed must be at least 0, and --level must be between 0 and 1.")
 
@@ -95,7 +85,6 @@ def complete_track(options: argparse.Namespace, definition: Definition) -> Track
 
 
 def chosen_metric(track: Track, wanted: str) -> MetricSpec:
-    """Return the track's metric with this key."""
     specs = {spec.key: spec for spec in track.metrics}
     if wanted not in specs:
         raise UsageError(f"The track does not use the metric {wanted}; its metrics are {', '.join(specs)}.")

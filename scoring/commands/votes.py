@@ -19,13 +19,8 @@ from scoring.gold.votes_file import VotesError, read_named_votes
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_vote_options(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="gold file to create")
-    parser.add_argument(
-        "--share",
-        type=float,
-        default=0.5,
-        metavar="X",
-        help="for spans, keep characters marked by more than this share of annotators (default: 0.5)",
-    )
+    share = "for spans, keep characters marked by more than this share of annotators (default: 0.5)"
+    parser.add_argument("--share", type=float, default=0.5, metavar="X", help=share)
     parser.add_argument(
         "--expert",
         action="append",
@@ -63,10 +58,8 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     else:
         print(made.report())
         if experts:
-            shares = ", ".join(f"{name} {value:.4f}" for name, value in confidence.items())
-            print(
-                f"Crowd confidence (mean share of the crowd's votes that agree with its majority): {shares or 'none'}."
-            )
+            shares = ", ".join(f"{name} {value:.4f}" for name, value in confidence.items()) or "none"
+            print(f"Crowd confidence (mean share of the crowd's votes that agree with its majority): {shares}.")
     return VALID
 
 

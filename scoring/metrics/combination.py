@@ -39,7 +39,6 @@ class Combination:
 
     @classmethod
     def mean(cls, weights: Sequence[float], *, skips: bool) -> "Combination":
-        """Return a weighted mean."""
         return cls("mean", np.array(weights, np.float64), skips)
 
     def score(self, values: Sequence[float | None]) -> float | None:

@@ -90,13 +90,7 @@ class MatrixComparison(Compared):
         return frozenset({"labels"} if dtype == np.bool_ else {"table"})
 
     def by_chance(self, order: NDArray[np.intp]) -> "MatrixComparison":
-        return replace(
-            self,
-            run=self.run[order],
-            absent=self.absent[order],
-            answered=self.answered[order],
-            probabilities=None if self.probabilities is None else self.probabilities[order],
-        )
+        return replace(self, **self._at(order))
 
     def position(self, column: str) -> int:
         """Return the index of a column.
@@ -107,14 +101,12 @@ class MatrixComparison(Compared):
         return self.columns.index(column)
 
     def select(self, rows: Rows, gold: LoadedGold) -> "MatrixComparison":
-        return replace(
-            self,
-            gold=gold,
-            run=self.run[rows],
-            absent=self.absent[rows],
-            answered=self.answered[rows],
-            probabilities=None if self.probabilities is None else self.probabilities[rows],
-        )
+        return replace(self, gold=gold, **self._at(rows))
+
+    def _at(self, rows: Rows) -> dict[str, Any]:
+        """Return the fields of the items in `rows`."""
+        found = {name: getattr(self, name)[rows] for name in ("run", "absent", "answered")}
+        return found | {"probabilities": None if self.probabilities is None else self.probabilities[rows]}
 
 
 class _Entries(Compared):

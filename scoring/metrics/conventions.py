@@ -145,20 +145,6 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def undefined(name: str) -> str:
-    """Return when a metric is undefined."""
-    return _first(UNDEFINED, name)
-
-
-def peer(name: str) -> str:
-    """Return what the tests compare a metric's values with."""
-    return _first(PEERS, name)
-
-
-def topics(name: str) -> tuple[str, ...]:
-    """Return the parts of the section on conventions that apply to a metric."""
-    return _first(TOPICS, name)
-
-
-def _first(table: Mapping[str, Found], name: str) -> Found:
+def first(table: Mapping[str, Found], name: str) -> Found:
+    """Return the entry of one of these tables that applies to a metric."""
     return next(found for pattern, found in table.items() if fnmatchcase(name, pattern))

@@ -308,12 +308,7 @@ _OF_PER = {"strict": 1.0, "exact": 1.0, "partial": 1.5, "type": 2.0, "iou": 2.0}
 MEASURES: dict[str, tuple[str, Measure, str, str]] = {
     "precision": ("Entity precision", precision, "P", "matches / run entities; 0 if the run has none"),
     "recall": ("Entity recall", recall, "R", "matches / gold entities; undefined if the gold has none"),
-    "f1": (
-        "Entity F1",
-        f1,
-        "F1",
-        "2 · matches / (run entities + gold entities); undefined if the gold has none",
-    ),
+    "f1": ("Entity F1", f1, "F1", "2 · matches / (run entities + gold entities); undefined if the gold has none"),
 }
 _SOURCE = "Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task; seqeval 1.2.2; nervaluate 1.2.1"
 _SOURCE_2013 = "Segura-Bedmar et al. (2013), SemEval-2013 task 9; nervaluate 1.2.1"

@@ -30,7 +30,6 @@ def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
 def _forms(
     texts: list[list[str]] | list[str], owners: Rows, begins: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> list[str]:
-    """Return the text of each entity."""
     rows = zip(owners.tolist(), begins.tolist(), ends.tolist(), strict=True)
     parts = [texts[owner][begin:end] for owner, begin, end in rows]
     return [part if isinstance(part, str) else " ".join(part) for part in parts]

@@ -51,7 +51,6 @@ CONTRAST_OPTIONS: Options = {name: AnyNumber(low=0.0) for name in ("alpha1", "al
 
 
 def contrast_of(spec: MetricSpec) -> Contrast:
-    """Return the coefficients in a metric's options."""
     return Contrast(number(spec, "alpha1", 2.0), number(spec, "alpha2", 2.0), number(spec, "beta", 3.0))
 
 

@@ -172,7 +172,6 @@ class LoadedGold(Remembering):
         return self.once(_rows_by_value, name)
 
     def slice_values(self, name: str) -> Words:
-        """Return the slice of each item."""
         return self.once(_slice_values, name)
 
     def select(self, rows: Rows) -> "LoadedGold":

@@ -22,7 +22,6 @@ def item_f1(comparison: SpanComparison) -> Numbers:
 
 
 def _counts(comparison: SpanComparison, side: Intervals) -> Numbers:
-    """Count the spans of each item."""
     return np.bincount(side.owners, minlength=len(comparison.gold)).astype(np.float64)
 
 

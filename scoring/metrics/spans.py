@@ -26,7 +26,6 @@ class Intervals:
 
     @property
     def lengths(self) -> Counts:
-        """The number of characters in each span."""
         return self.ends - self.begins
 
     def in_order(self) -> "Intervals":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import isfinite
 
-from scoring.metrics.conventions import peer, topics, undefined
+from scoring.metrics.conventions import PEERS, TOPICS, UNDEFINED, first
 from scoring.metrics.metric import AnyNumber, Metric, Part, SomeColumns
 from scoring.metrics.registry import METRICS, formats_of
 
@@ -169,7 +169,7 @@ def _section(metric: Metric) -> str:
     lines += [f"- Option `{name}`: {_allowed(values)}" for name, values in metric.options.items()] or [
         "- Options: none"
     ]
-    lines.append(f"- Undefined: {undefined(metric.name)}")
+    lines.append(f"- Undefined: {first(UNDEFINED, metric.name)}")
     if metric.contributions is not None:
         lines.append("- Resampling: fast, because the score is computed from contributions of individual items")
     if metric.example:
@@ -179,8 +179,8 @@ def _section(metric: Metric) -> str:
         sides += f"; slices {_answers(example.slices)}" if example.slices else ""
         score = f"With `:{key}`, the score" if key else "The score"
         lines.append(f"- Example: {sides}. {score} is {example.value:.4g}. Calculation: {example.why}")
-    lines.append(f"- Compared with: {peer(metric.name)}")
-    lines.append(f"- Conventions: see {' and '.join(f'*{topic}*' for topic in topics(metric.name))} above")
+    lines.append(f"- Compared with: {first(PEERS, metric.name)}")
+    lines.append(f"- Conventions: see {' and '.join(f'*{topic}*' for topic in first(TOPICS, metric.name))} above")
     return "\n".join([*lines, f"- Sources: {metric.source}", ""])
 
 

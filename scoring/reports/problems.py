@@ -107,7 +107,6 @@ def translate(problem: Problem, language: str) -> Problem:
 
 
 def in_language(report: Report, language: str) -> Report:
-    """Translate all problems in a report."""
     return Report([translate(problem, language) for problem in report])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts, Tuples
 from scoring.metrics import METRICS
-from scoring.metrics.conventions import ALWAYS_DEFINED, PEERS, TOPICS, UNDEFINED, undefined
+from scoring.metrics.conventions import ALWAYS_DEFINED, PEERS, TOPICS, UNDEFINED, first
 from scoring.metrics.metric import Metric
 from scoring.metrics.table import INTRODUCTION, as_markdown
 from tests.scoring.metrics.test_registry import answers, of_run, score
@@ -109,5 +109,5 @@ def test_metrics_are_undefined_where_the_page_says_so_and_nowhere_else(metric: M
         if isinstance(gold, Matrix):
             pairs += [(constant(gold), run), (gold, of_run(constant(run))), (constant(gold), of_run(constant(run)))]
         values += [score(metric, kind, *pair) for pair in pairs]
-    by_option = undefined(metric.name).startswith(("only with", "with"))
-    assert (None in values) == (undefined(metric.name) != ALWAYS_DEFINED and not by_option)
+    by_option = first(UNDEFINED, metric.name).startswith(("only with", "with"))
+    assert (None in values) == (first(UNDEFINED, metric.name) != ALWAYS_DEFINED and not by_option)
