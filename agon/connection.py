@@ -85,7 +85,6 @@ class Connection:
         return self.decoded(kind, self.ask("POST", path, query=dict(query), body=content, headers=headers).data)
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield the pages of a list."""
         asked: list[dict[str, Any]] = []
         while True:
             asked.append(query)
@@ -259,13 +258,9 @@ def _error(answer: BaseHTTPResponse) -> AgonError:
     """Convert an error response to an exception. If the body is not a problem document, the message is general."""
     problem = _problem(answer.data) or _Problem(f"The portal responded with status {answer.status}.")
     lines = [f"{one.field}: {one.detail}" for one in problem.errors if one.detail not in problem.detail]
-    hint = _login_hint(problem.code)
+    message = "\n".join([problem.detail + _login_hint(problem.code), *lines])
     kind = RunInvalid if problem.problems else _ERRORS.get(answer.status, AgonError)
-    error = kind(
-        "\n".join([problem.detail + hint, *lines]),
-        problem.code,
-        problem.problems,
-    )
+    error = kind(message, problem.code, problem.problems)
     with suppress(ValueError):
         error.retry_after = int(answer.headers.get("Retry-After", ""))
     return error

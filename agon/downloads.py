@@ -56,12 +56,7 @@ def fetch(
 
 
 def _fill(
-    connection: Connection,
-    path: str,
-    part: Path,
-    size: int | None,
-    headers: dict[str, str],
-    progress: Progress | None,
+    connection: Connection, path: str, part: Path, size: int | None, headers: dict[str, str], progress: Progress | None
 ) -> None:
     """Read until the file is complete. If the `size` is unknown, read once from the beginning."""
     breaks, here = 0, part.stat().st_size if part.exists() else 0

@@ -42,11 +42,8 @@ class TaskData(pd.DataFrame):  # type: ignore[misc]
             raise ImportError(
                 f"to_datasets requires the package datasets. Install it with: {install_command(missing)}"
             ) from None
-        return datasets.Dataset.from_pandas(pd.DataFrame(self), preserve_index=not self.index.equals(_numbered(self)))
-
-
-def _numbered(frame: pd.DataFrame) -> pd.RangeIndex:
-    return pd.RangeIndex(len(frame))
+        is_numbered = self.index.equals(pd.RangeIndex(len(self)))
+        return datasets.Dataset.from_pandas(pd.DataFrame(self), preserve_index=not is_numbered)
 
 
 def board(source: str | Path | bytes) -> pd.DataFrame:

@@ -56,11 +56,8 @@ def score_many(
         GoldError: the gold standard cannot be used.
     """
     definition = task if isinstance(task, Definition) else load_definition(Path(task))
-    files = {name: Path(path) for name, path in runs.items()} if isinstance(runs, Mapping) else _named(runs)
+    named = runs if isinstance(runs, Mapping) else by_name(list(map(Path, runs)))
+    files = {name: Path(path) for name, path in named.items()}
     ids = Path(items) if items is not None else None
     standard = load_gold(definition, track, Path(gold), split, ids)
     return Scores({name: score(definition, track, path, standard, ids, lenient, split) for name, path in files.items()})
-
-
-def _named(runs: Iterable[str | Path]) -> dict[str, Path]:
-    return by_name([Path(path) for path in runs])

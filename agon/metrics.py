@@ -71,12 +71,8 @@ def compute(
         UnknownMetricError: the metric does not exist.
     """
     if not isinstance(metric, str):
-        return {
-            name: compute(
-                name, predictions=predictions, references=references, hierarchy=hierarchy, texts=texts, **options
-            )
-            for name in metric
-        }
+        one = partial(compute, predictions=predictions, references=references, hierarchy=hierarchy, texts=texts)
+        return {name: one(name, **options) for name in metric}
     name, _, part = metric.partition(":")
     kinds = get(name).kinds
     gold, run = _items(references), _items(predictions)
@@ -206,12 +202,9 @@ def _cells(given: Any, columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _labels(items: _Items) -> Answers:
-    rows = [
-        [str(one) for one in (value if isinstance(value, list | tuple | set | frozenset) else [value])]
-        for value in items.values
-    ]
-    found = {label for row in rows for label in row}
-    columns = tuple(sorted(found))
+    several = (value if isinstance(value, list | tuple | set | frozenset) else [value] for value in items.values)
+    rows = [list(map(str, labels)) for labels in several]
+    columns = tuple(sorted({label for row in rows for label in row}))
     places = {label: place for place, label in enumerate(columns)}
     values = np.zeros((len(rows), len(columns)), np.bool_)
     for number, row in enumerate(rows):

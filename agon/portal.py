@@ -246,8 +246,7 @@ class Portal:
         """Validate a file as if it were submitted, without submitting it or using quota."""
         phase = phase or self.open_phase(task)
         sent = self._upload(Validation, f"/tasks/{task}/phases/{phase}/validations", path, slot, None)
-        where = f"/tasks/{task}/validations/{sent.id}"
-        return self._until_finished(Validation, where, wait)
+        return self._until_finished(Validation, f"/tasks/{task}/validations/{sent.id}", wait)
 
     def open_phase(self, task: str) -> str:
         """Return the open phase that closes first.
@@ -330,11 +329,8 @@ class Portal:
                 return found
             left = end - time.monotonic()
             if left <= 0:
-                raise WaitTimedOut(
-                    f"No result for {path.rpartition('/')[2]} after {seconds:g} seconds. {problem} {again}",
-                    code,
-                    found,
-                )
+                why = f"No result for {path.rpartition('/')[2]} after {seconds:g} seconds. {problem} {again}"
+                raise WaitTimedOut(why, code, found)
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST)
 

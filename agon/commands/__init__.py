@@ -66,19 +66,12 @@ def task_argument(parser: argparse.ArgumentParser) -> None:
 
 def saving_options(parser: argparse.ArgumentParser, saved: str, existing: str) -> None:
     """Add the options of commands that save files. The texts name what is saved and overwritten."""
-    parser.add_argument(
-        "-p",
-        "--path",
-        type=Path,
-        default=Path(),
-        metavar="DIR",
-        help=f"directory for the {saved} (default: current directory)",
-    )
+    purpose = f"directory for the {saved} (default: current directory)"
+    parser.add_argument("-p", "--path", type=Path, default=Path(), metavar="DIR", help=purpose)
     parser.add_argument("-o", "--overwrite", action="store_true", help=f"overwrite {existing}")
 
 
 def chosen_task(given: str | None) -> str:
-    """Return the shared task's slug."""
     task = given or os.environ.get("AGON_TASK")
     if not task:
         raise WrongUsage("No task given. Pass a task's slug or set AGON_TASK. “agon tasks” lists all tasks.")
@@ -224,7 +217,6 @@ def done(options: argparse.Namespace, said: str, about: dict[str, object]) -> in
 
 
 def show_paths(options: argparse.Namespace, paths: Sequence[Path]) -> None:
-    """Print the paths of the saved files."""
     if options.json is None:
         say("\n".join(map(str, paths)))
     else:
@@ -255,24 +247,21 @@ def _cell(value: Any) -> str:
     return spelled_out(" ".join(str(value).split()))
 
 
-def ask(question: str) -> bool:
-    """Ask the user at the terminal a yes/no question. Return True for yes.
+def confirmed(options: argparse.Namespace, question: str, otherwise: str = "Nothing was changed.") -> bool:
+    """Return whether the user agrees, at the terminal or with `--yes`. If not, print the note `otherwise`.
 
     Raises:
         WrongUsage: there is no terminal.
     """
+    if options.yes:
+        return True
     if not sys.stdin.isatty():
         raise WrongUsage("Confirmation requires a terminal. To skip it, use --yes.")
     print(f"{spelled_out(question)} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def confirmed(options: argparse.Namespace, question: str, otherwise: str = "Nothing was changed.") -> bool:
-    """Return whether the user agrees, at the terminal or with `--yes`. If not, print the note `otherwise`."""
-    if options.yes or ask(question):
-        return True
-    note(otherwise)
-    return False
+    agrees = sys.stdin.readline().strip().lower() in ("y", "yes")
+    if not agrees:
+        note(otherwise)
+    return agrees
 
 
 def progress_of(options: argparse.Namespace, name: str) -> Progress | None:
@@ -282,12 +271,8 @@ def progress_of(options: argparse.Namespace, name: str) -> Progress | None:
 
     def show_progress(here: int, size: int | None) -> None:
         whole = f" of {_amount(size)}, {100 * here // size if size else 100} %" if size is not None else ""
-        print(
-            f"\r{spelled_out(name)}: {_amount(here)}{whole}",
-            end="\n" if here == size else "",
-            file=sys.stderr,
-            flush=True,
-        )
+        end = "\n" if here == size else ""
+        print(f"\r{spelled_out(name)}: {_amount(here)}{whole}", end=end, file=sys.stderr, flush=True)
 
     return show_progress
 

@@ -20,6 +20,5 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the script."""
     print(import_module("argcomplete").shellcode(["agon"], shell=options.shell))
     return 0

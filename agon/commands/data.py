@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from getpass import getpass
 from pathlib import Path
 
-from agon.answers import Dataset, Obstacle, TaskSummary
+from agon.answers import Dataset, TaskSummary
 from agon.commands import (
     chosen_task,
     declare,
@@ -68,13 +68,10 @@ def files(options: argparse.Namespace) -> int:
     """Print a task's files, and the steps required before you can download them."""
     found = portal_of(options).datasets(chosen_task(options.slug))
     head = ["file", "name", "bytes", "license", "before downloading"]
-    rows = [(one.slug, one.file_name, one.size, one.licence, _required_steps(one)) for one in found]
+    steps = [" ".join(obstacle.detail for obstacle in one.obstacles) for one in found]
+    rows = [(one.slug, one.file_name, one.size, one.licence, own) for one, own in zip(found, steps, strict=True)]
     show(options, found, lambda: table(head, rows))
     return 0
-
-
-def _required_steps(dataset: Dataset) -> str:
-    return " ".join(obstacle.detail for obstacle in dataset.obstacles)
 
 
 def download(options: argparse.Namespace) -> int:
@@ -95,7 +92,8 @@ def download(options: argparse.Namespace) -> int:
         is_locked = dataset.is_encrypted or any(one.code == "password" for one in dataset.obstacles)
         try:
             if blocked:
-                raise _not_allowed(blocked[0])
+                kind = NotSignedIn if blocked[0].code == _SIGNED_OUT else NotAllowed
+                raise kind(blocked[0].detail, blocked[0].code)
             if is_locked and not _is_here(dataset, options):
                 password = password or _password(task, dataset)
             saved.append(_saved(portal, task, dataset, password if is_locked else "", options))
@@ -113,11 +111,6 @@ def download(options: argparse.Namespace) -> int:
     return _exit_code(missing.values())
 
 
-def _not_allowed(obstacle: Obstacle) -> AgonError:
-    kind = NotSignedIn if obstacle.code == _SIGNED_OUT else NotAllowed
-    return kind(obstacle.detail, obstacle.code)
-
-
 def _exit_code(errors: Iterable[AgonError]) -> int:
     """Return the exit code that all errors have in common, 1 if they differ, or 0 if there are none."""
     codes = {error.exit_code for error in errors} or {0}
@@ -130,14 +123,8 @@ def _is_here(dataset: Dataset, options: argparse.Namespace) -> bool:
 
 
 def _saved(portal: Portal, task: str, dataset: Dataset, password: str, options: argparse.Namespace) -> Path:
-    return portal.download(
-        task,
-        dataset,
-        options.path,
-        password=password,
-        force=options.overwrite,
-        progress=progress_of(options, dataset.file_name),
-    )
+    progress, force = progress_of(options, dataset.file_name), options.overwrite
+    return portal.download(task, dataset, options.path, password=password, force=force, progress=progress)
 
 
 def _wanted(portal: Portal, task: str, name: str | None) -> list[Dataset]:

@@ -24,8 +24,6 @@ _SOON = timedelta(days=7)
 
 
 class Finding(Answer, frozen=True, kw_only=True):
-    """The result of one check."""
-
     check: str
     ok: bool
     detail: str
@@ -71,10 +69,8 @@ def _clock(date: str, now: datetime) -> Finding:
     if abs(offset) <= _CLOCK_OFF:
         return Finding(check="clock", ok=True, detail="Your clock and the portal’s clock agree.")
     way = "ahead of" if offset > 0 else "behind"
-    fix = "Deadlines follow the portal’s clock, so correct your clock."
-    return Finding(
-        check="clock", ok=False, detail=f"Your clock is {abs(offset):.0f} seconds {way} the portal’s clock. {fix}"
-    )
+    why = f"Your clock is {abs(offset):.0f} seconds {way} the portal’s clock."
+    return Finding(check="clock", ok=False, detail=f"{why} Deadlines follow the portal’s clock, so correct your clock.")
 
 
 def _account(address: str, now: datetime) -> Iterator[Finding]:
@@ -95,12 +91,10 @@ def _account(address: str, now: datetime) -> Iterator[Finding]:
         f"Stored in {kept.place}. It belongs to {me.name}, has the {me.token.scope} scope and is valid until "
         f"{ends:%Y-%m-%d}."
     )
-    if ends - now < _SOON:
-        yield Finding(check="token", ok=False, detail=f"{detail} Renew it with “agon login”.")
-    elif kept.is_readable_by_others:
-        yield Finding(check="token", ok=False, detail=f"{detail} Others can read the file. Run: chmod 600 {kept.place}")
-    else:
-        yield Finding(check="token", ok=True, detail=detail)
+    fix = " Renew it with “agon login”." if ends - now < _SOON else ""
+    if not fix and kept.is_readable_by_others:
+        fix = f" Others can read the file. Run: chmod 600 {kept.place}"
+    yield Finding(check="token", ok=not fix, detail=detail + fix)
     yield _default_task(portal)
 
 

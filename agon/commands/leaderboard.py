@@ -15,12 +15,8 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
     parser.add_argument(
         "board", nargs="?", default="", metavar="TASK[/TRACK]", help="task and track (default: AGON_TASK)"
     )
-    parser.add_argument(
-        "--phase",
-        default="",
-        metavar="PHASE",
-        help="phase (default: the last closed phase with public scores, as on the leaderboard's page)",
-    )
+    phase = "phase (default: the last closed phase with public scores, as on the leaderboard's page)"
+    parser.add_argument("--phase", default="", metavar="PHASE", help=phase)
     parser.add_argument("--all", action="store_true", help="list all runs, not only each team's official run")
     parser.add_argument(
         "--as-of", type=_day, metavar="DATE", help="only runs received by the end of this day (AoE), such as 2027-05-20"
@@ -30,7 +26,6 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the leaderboard."""
     portal = portal_of(options)
     task, _, track = options.board.partition("/")
     task = chosen_task(task)

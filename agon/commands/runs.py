@@ -48,13 +48,8 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         if action in ("download", "receipt"):
             saving_options(own, "file", "an existing file")
         if action == "withdraw":
-            own.add_argument(
-                "-m",
-                "--reason",
-                required=True,
-                metavar="REASON",
-                help="reason for the withdrawal, which the organizers can see",
-            )
+            reason = "reason for the withdrawal, which the organizers can see"
+            own.add_argument("-m", "--reason", required=True, metavar="REASON", help=reason)
             own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         declare(own, globals()[f"_{action}"])
 

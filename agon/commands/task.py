@@ -65,23 +65,14 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def _new_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--like",
-        default=DEFAULT_TEMPLATE,
-        metavar="TEMPLATE",
-        help=f"template to copy: {', '.join(TEMPLATE_NAMES)} (default: {DEFAULT_TEMPLATE})",
-    )
+    purpose = f"template to copy: {', '.join(TEMPLATE_NAMES)} (default: {DEFAULT_TEMPLATE})"
+    parser.add_argument("--like", default=DEFAULT_TEMPLATE, metavar="TEMPLATE", help=purpose)
     parser.add_argument("--slug", default="", metavar="SLUG", help="slug of the task (default: the folder's name)")
 
 
 def _wait_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--timeout",
-        type=seconds,
-        default=WAIT,
-        metavar="SECONDS",
-        help=f"stop waiting after this time (default: {WAIT:g})",
-    )
+    purpose = f"stop waiting after this time (default: {WAIT:g})"
+    parser.add_argument("--timeout", type=seconds, default=WAIT, metavar="SECONDS", help=purpose)
 
 
 def _gold_options(parser: argparse.ArgumentParser) -> None:
@@ -100,12 +91,8 @@ def _gold_options(parser: argparse.ArgumentParser) -> None:
 
 def _release_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("phase", metavar="PHASE", help="slug of the phase")
-    parser.add_argument(
-        "--at",
-        type=_moment,
-        metavar="TIME",
-        help="release time with time zone, such as 2027-05-20T12:00:00Z (default: now)",
-    )
+    purpose = "release time with time zone, such as 2027-05-20T12:00:00Z (default: now)"
+    parser.add_argument("--at", type=_moment, metavar="TIME", help=purpose)
     parser.add_argument("--take-back", action="store_true", help="hide the scores again, or cancel a scheduled release")
 
 
@@ -135,7 +122,6 @@ def _moment(text: str) -> datetime:
 
 
 def portal_of(options: argparse.Namespace) -> OrganizersPortal:
-    """Return the organizers' view of the portal in the options."""
     return OrganizersPortal(options.portal)
 
 
@@ -229,9 +215,8 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _delete(options: argparse.Namespace) -> int:
-    return _changed(
-        options, "Delete the draft {task} permanently?", OrganizersPortal.delete_task, "{task} was deleted."
-    )
+    question = "Delete the draft {task} permanently?"
+    return _changed(options, question, OrganizersPortal.delete_task, "{task} was deleted.")
 
 
 def _changed(
@@ -265,17 +250,11 @@ def _gold(options: argparse.Namespace) -> int:
 
 
 def _gold_text(lines: Sequence[Gold]) -> str:
-    rows = [
-        (
-            one.track,
-            one.split,
-            one.newest.version if one.newest else None,
-            one.newest.created_at if one.newest else None,
-            ", ".join(str(former.version) for former in one.former),
-            one.upload_state or "",
-        )
-        for one in lines
-    ]
+    rows = []
+    for one in lines:
+        newest = (one.newest.version, one.newest.created_at) if one.newest else (None, None)
+        former = ", ".join(str(version.version) for version in one.former)
+        rows.append((one.track, one.split, *newest, former, one.upload_state or ""))
     return table(["track", "split", "version", "since", "earlier", "last file"], rows)
 
 
@@ -339,17 +318,13 @@ def _preview(upload: GoldUpload) -> str:
     counted = [f"{kind}: {part.count}" for kind, part in upload.changes.items()]
     lines = [f"{upload.listed_items} of {upload.split_items} items have gold. Items {', '.join(counted)}."]
     for board in upload.boards:
-        effects = [
-            f"Runs with a new score: {board.rescored}",
-            f"with a new rank: {board.reranked}",
-            f"in a different tie group: {board.regrouped}",
-        ]
+        effects = (
+            f"Runs with a new score: {board.rescored}, with a new rank: {board.reranked}, in a different tie group: "
+            f"{board.regrouped}."
+        )
         lost = f" {_counted(board.lost, 'run')} can’t be scored." if board.lost else ""
-        lines += [
-            "",
-            f"{board.phase} ({'public' if board.is_public else 'hidden'}). {', '.join(effects)}.{lost}",
-            _board_text(board),
-        ]
+        state = "public" if board.is_public else "hidden"
+        lines += ["", f"{board.phase} ({state}). {effects}{lost}", _board_text(board)]
     return "\n".join(lines)
 
 
@@ -401,9 +376,6 @@ def _export(options: argparse.Namespace) -> int:
     names: Iterable[str] = options.names or EXPORTS
     for name in names:
         known("export", name, EXPORTS)
-    paths = [
-        portal.export(task, name, options.path, force=options.overwrite, progress=progress_of(options, name))
-        for name in names
-    ]
-    show_paths(options, paths)
+    export = partial(portal.export, task, folder=options.path, force=options.overwrite)
+    show_paths(options, [export(name, progress=progress_of(options, name)) for name in names])
     return 0

@@ -4,7 +4,6 @@ import argparse
 
 from agon.answers import Question, Team
 from agon.commands import (
-    ask,
     chosen_task,
     confirmed,
     declare,
@@ -45,13 +44,8 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
         if action == "create":
             own.add_argument("name", metavar="NAME", help="name of the new team")
             own.add_argument("--affiliation", default="", metavar="TEXT", help="university or company of the team")
-            own.add_argument(
-                "--answer",
-                action="append",
-                default=[],
-                metavar="KEY=TEXT",
-                help="answer one of the organizers' questions; repeat this option for each question",
-            )
+            answers = "answer one of the organizers' questions; repeat this option for each question"
+            own.add_argument("--answer", action="append", default=[], metavar="KEY=TEXT", help=answers)
         if action == "join":
             own.add_argument(
                 "code", metavar="CODE", help="the team's invitation code, which members can see with “agon team show”"
@@ -142,9 +136,8 @@ def sign(options: argparse.Namespace) -> int:
         return 0
     if not options.yes:
         note(found.text)
-        if not ask(f"Sign version {found.version} as {options.name}?"):
-            note("Nothing was signed.")
-            return 1
+    if not confirmed(options, f"Sign version {found.version} as {options.name}?", "Nothing was signed."):
+        return 1
     portal.sign_agreement(task, found, options.name)
     found = portal.agreement(task)
     show(options, found, lambda: f"You have signed version {found.version} of the agreement.")
