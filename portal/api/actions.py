@@ -65,15 +65,12 @@ class NamedInput:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A URL that calls an action.
-
-    `named` inputs are referred to by name in the body; `from_request` inputs come from the request or its URL.
-    """
+    """A URL that calls an action. `named` inputs are names in the body; `from_request` inputs come from the request."""
 
     path: str
     action: Action[Any, Any, Any]
     target: Find
-    tag: str
+    tag: str = "Organizers"
     method: str = "POST"
     named: Mapping[str, NamedInput] = field(default_factory=dict)
     from_request: Mapping[str, Callable[[ApiRequest, dict[str, Any]], Any]] = field(default_factory=dict)
@@ -108,8 +105,7 @@ def _run(request: ApiRequest, run: Run) -> RunAnswer:
 
 
 def _team(_request: ApiRequest, team: Team) -> TeamAnswer:
-    members = team.memberships.select_related("user").order_by("-is_captain", "joined_at")
-    return TeamAnswer.of(team, list(members), may_invite=True)
+    return TeamAnswer.of(team, may_invite=True)
 
 
 def _joined(request: ApiRequest, membership: Membership) -> TeamAnswer:
@@ -205,7 +201,6 @@ ROUTES = (
         f"{TASK}/announcements",
         announcements.publish_announcement,
         find_task,
-        "Organizers",
         answer=_announcement,
         status=HTTPStatus.CREATED,
         example={"title": "Test data", "text": "The *test* data is now available."},
@@ -214,24 +209,21 @@ ROUTES = (
         f"{TASK}/announcements/{{int:announcement}}",
         announcements.take_back_announcement,
         _find_announcement,
-        "Organizers",
-        "DELETE",
+        method="DELETE",
     ),
-    Route(f"{TEAMS}/approve", approval.approve_team, find_team, "Organizers"),
-    Route(f"{TEAMS}/decline", approval.decline_team, find_team, "Organizers", example={"reason": "No affiliation."}),
-    Route(f"{TEAMS}/password", data_password.renew_password, find_team, "Organizers"),
+    Route(f"{TEAMS}/approve", approval.approve_team, find_team),
+    Route(f"{TEAMS}/decline", approval.decline_team, find_team, example={"reason": "No affiliation."}),
+    Route(f"{TEAMS}/password", data_password.renew_password, find_team),
     Route(
         f"{PHASE}/window",
         phases.move_phase,
         find_phase,
-        "Organizers",
         example={"opens": "2026-05-01T00:00:00Z", "closes": "2026-05-11T12:00:00Z", "note": "More time."},
     ),
     Route(
         f"{PHASE}/extra-time",
         phases.grant_extra_time,
         find_phase,
-        "Organizers",
         named={"team": NamedInput(str | None, _team_of_task)},
         example={"team": "Meltemi", "until": "2026-05-12T12:00:00Z", "reason": "An outage on our side."},
     ),
@@ -239,69 +231,40 @@ ROUTES = (
         f"{PHASE}/extra-time/{{int:extra_time}}",
         phases.revoke_extra_time,
         lambda request, task, phase, **_others: find_phase(request, task, phase),
-        "Organizers",
-        "DELETE",
+        method="DELETE",
         from_request={"extra_time_id": lambda _request, named: _key(named["extra_time"])},
     ),
-    Route(
-        f"{PHASE}/release",
-        release.release_scores,
-        find_phase,
-        "Organizers",
-        example={"when": "2026-05-20T12:00:00Z"},
-    ),
-    Route(f"{PHASE}/release/take-back", release.take_back_release, find_phase, "Organizers"),
-    Route(f"{PHASE}/release/put-back", release.put_release_back, find_phase, "Organizers"),
+    Route(f"{PHASE}/release", release.release_scores, find_phase, example={"when": "2026-05-20T12:00:00Z"}),
+    Route(f"{PHASE}/release/take-back", release.take_back_release, find_phase),
+    Route(f"{PHASE}/release/put-back", release.put_release_back, find_phase),
     Route(
         f"{TASK}/organize/scores",
         scores.apply_scores,
         find_task,
-        "Organizers",
         named={"wanted": NamedInput(list[str], _waiting)},
         example={"wanted": ["3 9 0.2.0"], "note": "Two gold labels were incorrect."},
     ),
-    Route(
-        f"{TASK}/organize/rescore",
-        scores.rescore,
-        find_task,
-        "Organizers",
-        example={"reason": "A metric was corrected."},
-    ),
-    Route(f"{TASK}/organize/retry", retry.retry_failed, find_task, "Organizers"),
-    Route(f"{TASK}/organize/mails/resend", retry.resend_mails, find_task, "Organizers"),
-    Route(f"{TASK}/organize/papers/close", papers.close_papers, find_task, "Organizers"),
-    Route(f"{TASK}/organize/papers/open", papers.open_papers, find_task, "Organizers"),
-    Route(
-        "/pushes/{uuid:push}/apply",
-        pushes.apply_push,
-        find_push_of_task,
-        "Organizers",
-        answer=_push,
-        example={"is_sure": True},
-    ),
-    Route(f"{TASK}/organize/open", drafts.open_task, find_task, "Organizers"),
-    Route(f"{TASK}/organize/hide", drafts.hide_task, find_task, "Organizers"),
-    Route(f"{TASK}/organize/show", drafts.show_task, find_task, "Organizers"),
-    Route(TASK, drafts.delete_draft, find_task, "Organizers", "DELETE"),
-    Route(
-        f"{TASK}/organize/organizers",
-        organizers.add_organizer,
-        find_task,
-        "Organizers",
-        example={"address": "ana@uni.example"},
-    ),
+    Route(f"{TASK}/organize/rescore", scores.rescore, find_task, example={"reason": "A metric was corrected."}),
+    Route(f"{TASK}/organize/retry", retry.retry_failed, find_task),
+    Route(f"{TASK}/organize/mails/resend", retry.resend_mails, find_task),
+    Route(f"{TASK}/organize/papers/close", papers.close_papers, find_task),
+    Route(f"{TASK}/organize/papers/open", papers.open_papers, find_task),
+    Route("/pushes/{uuid:push}/apply", pushes.apply_push, find_push_of_task, answer=_push, example={"is_sure": True}),
+    Route(f"{TASK}/organize/open", drafts.open_task, find_task),
+    Route(f"{TASK}/organize/hide", drafts.hide_task, find_task),
+    Route(f"{TASK}/organize/show", drafts.show_task, find_task),
+    Route(TASK, drafts.delete_draft, find_task, method="DELETE"),
+    Route(f"{TASK}/organize/organizers", organizers.add_organizer, find_task, example={"address": "ana@uni.example"}),
     Route(
         f"{TASK}/organize/organizers/remove",
         organizers.remove_organizer,
         find_task,
-        "Organizers",
         example={"address": "ana@uni.example"},
     ),
     Route(
         f"{TASK}/organize/gold/{{int:gold}}/preview",
         gold.preview_former_gold,
         _find_gold,
-        "Organizers",
         answer=_gold_upload,
         status=HTTPStatus.ACCEPTED,
     ),
@@ -309,7 +272,6 @@ ROUTES = (
         f"{TASK}/organize/gold-uploads/{{uuid:upload}}/apply",
         gold.apply_gold,
         _find_gold_upload,
-        "Organizers",
         answer=_gold_version,
         example={"note": "Two gold labels were incorrect."},
     ),

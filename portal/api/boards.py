@@ -23,7 +23,6 @@ from portal.queries.board_table import released_table
 from portal.queries.choices import PAGE_SIZE
 from portal.queries.leaderboard import Leaderboard
 from portal.queries.leaderboard import leaderboard as find_board
-from portal.queries.tasks import TaskPage
 from portal.queries.visible import public_releases
 from portal.web.board_address import choices_of
 from portal.web.board_cache import personal, wants_csv
@@ -74,11 +73,7 @@ def leaderboard(request: ApiRequest, task: str, track: str, query: Query[BoardQu
         return personal(_csv(export.board_csv(board)), head)
     if board.page < board.pages:
         note_next(request, str(board.page + 1))
-    more = {
-        "count": board.count,
-        "next": getattr(request, "next_page", None),
-        "hidden_reason": board.hidden_reason,
-    }
+    more = {"count": board.count, "next": getattr(request, "next_page", None), "hidden_reason": board.hidden_reason}
     return personal(_json(export.board_content(board) | more), head)
 
 
@@ -113,13 +108,11 @@ def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
     """Leaderboards as they were when released, newest first."""
     found = find_task(request, task)
     return [
-        ReleaseAnswer(
+        ReleaseAnswer.read(
+            one,
             track=one.track.slug,
             phase=one.phase.slug,
-            number=one.number,
-            at=one.at,
             gold_version=one.gold.version,
-            scorer=one.scorer,
             address=reverse("api:released_leaderboard", args=[task, one.track.slug, one.phase.slug, one.number]),
         )
         for one in public_releases(request.at).filter(track__shared_task=found).defer("content")
@@ -143,18 +136,14 @@ def released_leaderboard(request: ApiRequest, task: str, track: str, phase: str,
 def _board(
     request: ApiRequest, task: str, track: str, query: BoardQuery, *, whole: bool
 ) -> tuple[BoardHead, Leaderboard]:
-    page: TaskPage = find_page(request, task)
+    page = find_page(request, task)
     head = board_head(task, track, query.phase)
     if head is None:
         raise Http404
     if query.cursor and not (query.cursor.isdecimal() and len(query.cursor) < 6):
         raise bad_cursor()
-    choices = replace(
-        choices_of(request.GET),
-        baselines=True,
-        page=int(query.cursor or 1),
-        size=None if whole else query.limit,
-    )
+    size = None if whole else query.limit
+    choices = replace(choices_of(request.GET), baselines=True, page=int(query.cursor or 1), size=size)
     chosen = next(one for one in page.tracks if one.slug == track)
     phase = next(one for one in page.phases if one.slug == head.phase)
     return head, find_board(chosen, phase, request.user, head.at, choices)

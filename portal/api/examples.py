@@ -10,62 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from portal.api.paging import Page
-from portal.api.schemas.account import MeAnswer, OwnTeamAnswer, TokenAnswer
-from portal.api.schemas.boards import (
-    BoardAnswer,
-    BoardRow,
-    CellAnswer,
-    ChangeAnswer,
-    CombinedAnswer,
-    CombinedRowAnswer,
-    IntervalsAnswer,
-    OverallAnswer,
-    OverallRowAnswer,
-    OverallTrackAnswer,
-    ReleaseAnswer,
-    ReleasedBoardAnswer,
-)
-from portal.api.schemas.organizers import (
-    AuditAnswer,
-    EffectAnswer,
-    GoldAnswer,
-    GoldChangeAnswer,
-    GoldUploadAnswer,
-    GoldVersionAnswer,
-    OrganizedTeamAnswer,
-    OrganizerAnswer,
-    PlaceAnswer,
-    PreviewedBoardAnswer,
-    PreviewedRunAnswer,
-    PushAnswer,
-    WaitingScoresAnswer,
-)
-from portal.api.schemas.runs import (
-    ItemAnswer,
-    ItemsAnswer,
-    LimitAnswer,
-    ReportAnswer,
-    RunAnswer,
-    SubmissionAnswer,
-    SubmissionSummary,
-    ValidatedRunAnswer,
-    ValidationAnswer,
-)
-from portal.api.schemas.tasks import (
-    AgreementAnswer,
-    AnnouncementAnswer,
-    DatasetAnswer,
-    MetricAnswer,
-    ObstacleAnswer,
-    PhaseAnswer,
-    QuestionAnswer,
-    RunFieldAnswer,
-    RunFieldLabel,
-    TaskAnswer,
-    TaskSummary,
-    TrackAnswer,
-)
-from portal.api.schemas.teams import MemberAnswer, TeamAnswer
+from portal.api.schemas import account, boards, organizers, runs, tasks, teams
 from portal.models.signature import text_sha256
 
 _TASK, _TRACK, _PHASE, _SPLIT, _TEAM = "tiny", "one", "evaluation", "test", "Meltemi"
@@ -88,13 +33,13 @@ _RUN_OF_BORA = UUID("c4a7f1d2-3b58-4e06-b1f9-7d2c5a8e9034")
 _FILE, _BYTES = "one_Meltemi_1.json", 115
 _SHA256 = "217b217ca107e1127d32e217152b0a89a794992f78335ab2c5584c5b6168dd0d"
 
-_RUN_FIELD = RunFieldAnswer(key="data", label="Training data", required=True)
+_RUN_FIELD = tasks.RunFieldAnswer(key="data", label="Training data", required=True)
 _FIELDS = {"data": "The task’s training data"}
-_RUN_FIELDS = [RunFieldLabel(key=_RUN_FIELD.key, label=_RUN_FIELD.label)]
+_RUN_FIELDS = [tasks.RunFieldLabel(key=_RUN_FIELD.key, label=_RUN_FIELD.label)]
 _METRICS = [
-    MetricAnswer(key="accuracy", title="Accuracy", higher_is_better=True),
-    MetricAnswer(key="f1_macro", title="Macro F1", higher_is_better=True),
-    MetricAnswer(key="f1:YES", title="F1: YES", higher_is_better=True),
+    tasks.MetricAnswer(key="accuracy", title="Accuracy", higher_is_better=True),
+    tasks.MetricAnswer(key="f1_macro", title="Macro F1", higher_is_better=True),
+    tasks.MetricAnswer(key="f1:YES", title="F1: YES", higher_is_better=True),
 ]
 _SCORES: dict[str, float | None] = {"accuracy": 0.75, "f1_macro": 0.7333333333333334, "f1:YES": 0.8}
 _SCORES_BEFORE: dict[str, float | None] = {
@@ -126,19 +71,21 @@ def _page(item: Any) -> Page[Any]:
     return Page(items=[item], next=None)
 
 
-def _used(runs: int) -> LimitAnswer:
-    return LimitAnswer(track=_TRACK, used=runs, limit=3, left=3 - runs, period="phase", whose="team")
+def _used(count: int) -> runs.LimitAnswer:
+    return runs.LimitAnswer(track=_TRACK, used=count, limit=3, left=3 - count, period="phase", whose="team")
 
 
-_ME = MeAnswer(
+_ME = account.MeAnswer(
     name=_CAPTAIN,
     email=_CAPTAINS_ADDRESS,
     may_create_tasks=False,
-    token=TokenAnswer(name="laptop", scope="submit", task=None, expires_at=datetime(2026, 12, 31, 12, tzinfo=UTC)),
-    teams=[OwnTeamAnswer(task=_TASK, team=_TEAM, state="approved", is_captain=True)],
+    token=account.TokenAnswer(
+        name="laptop", scope="submit", task=None, expires_at=datetime(2026, 12, 31, 12, tzinfo=UTC)
+    ),
+    teams=[account.OwnTeamAnswer(task=_TASK, team=_TEAM, state="approved", is_captain=True)],
     organizes=[],
 )
-_TEAM_ANSWER = TeamAnswer(
+_TEAM_ANSWER = teams.TeamAnswer(
     id=12,
     name=_TEAM,
     state="approved",
@@ -146,8 +93,8 @@ _TEAM_ANSWER = TeamAnswer(
     reason="",
     answers={"use": "research"},
     members=[
-        MemberAnswer(id=16, name=_CAPTAIN, is_captain=True),
-        MemberAnswer(id=17, name="Milo Member", is_captain=False),
+        teams.MemberAnswer(id=16, name=_CAPTAIN, is_captain=True),
+        teams.MemberAnswer(id=17, name="Milo Member", is_captain=False),
     ],
     invitation_code="f3Zk9q2L0a",
     bibtex="",
@@ -157,7 +104,7 @@ _TEAM_ANSWER = TeamAnswer(
 _NEW_TEAM = _TEAM_ANSWER.model_copy(update={"state": "pending", "members": _TEAM_ANSWER.members[:1], "paper": ""})
 _JOINED_TEAM = _TEAM_ANSWER.model_copy(update={"paper": ""})
 
-_SUMMARY = TaskSummary(
+_SUMMARY = tasks.TaskSummary(
     slug=_TASK,
     title="Tiny",
     subtitle="Four items, two tracks",
@@ -169,10 +116,10 @@ _SUMMARY = TaskSummary(
     phase=_PHASE,
     next_date=_CLOSES,
 )
-_TASK_ANSWER = TaskAnswer(
+_TASK_ANSWER = tasks.TaskAnswer(
     **_SUMMARY.model_dump(),
     tracks=[
-        TrackAnswer(
+        tasks.TrackAnswer(
             slug=slug,
             title=f"Track {slug}",
             description="",
@@ -187,7 +134,7 @@ _TASK_ANSWER = TaskAnswer(
     current_phase=_PHASE,
     team_name_rule="[A-Za-z0-9_-]{2,30}",
     questions=[
-        QuestionAnswer(
+        tasks.QuestionAnswer(
             key="use", label="What will you use the data for?", required=True, choices=["research", "teaching"]
         )
     ],
@@ -198,7 +145,7 @@ _TASK_ANSWER = TaskAnswer(
     your_team=_TEAM,
     you_organize=False,
 )
-_PHASE_ANSWER = PhaseAnswer(
+_PHASE_ANSWER = tasks.PhaseAnswer(
     slug=_PHASE,
     title="Evaluation",
     split=_SPLIT,
@@ -219,8 +166,10 @@ _PHASE_ANSWER = PhaseAnswer(
     leaderboards=[f"/api/v1/tasks/{_TASK}/leaderboards/{track}?phase={_PHASE}" for track in (_TRACK, "two")],
 )
 _AGREEMENT_TEXT = "Use the data only for research.\n"
-_AGREEMENT = AgreementAnswer(version="1", text=_AGREEMENT_TEXT, sha256=text_sha256(_AGREEMENT_TEXT), is_signed=False)
-_DATASET = DatasetAnswer(
+_AGREEMENT = tasks.AgreementAnswer(
+    version="1", text=_AGREEMENT_TEXT, sha256=text_sha256(_AGREEMENT_TEXT), is_signed=False
+)
+_DATASET = tasks.DatasetAnswer(
     slug="train",
     title="Training data",
     file_name="tiny-train.tsv",
@@ -230,14 +179,14 @@ _DATASET = DatasetAnswer(
     access="registered",
     released=None,
     is_encrypted=False,
-    obstacles=[ObstacleAnswer(code="unsigned", detail="Sign the data agreement.")],
+    obstacles=[tasks.ObstacleAnswer(code="unsigned", detail="Sign the data agreement.")],
     file=f"/api/v1/tasks/{_TASK}/datasets/train/file",
 )
-_ANNOUNCEMENT = AnnouncementAnswer(
+_ANNOUNCEMENT = tasks.AnnouncementAnswer(
     id=4, title="Test data", text="The *test* data is now available.", by=_ORGANIZER, at=_OPENS
 )
 
-_RUN = RunAnswer(
+_RUN = runs.RunAnswer(
     id=_RUN_ID,
     kind="team",
     name=_FILE,
@@ -286,7 +235,7 @@ _NEW_RUN = _BEFORE_RELEASE.model_copy(
         "finished_at": None,
     }
 )
-_UPLOAD = SubmissionSummary(
+_UPLOAD = runs.SubmissionSummary(
     id=_SUBMISSION_ID,
     phase=_PHASE,
     file_name=_FILE,
@@ -296,7 +245,7 @@ _UPLOAD = SubmissionSummary(
     received_at=_RECEIVED,
     replaced_by=None,
 )
-_SUBMISSION = SubmissionAnswer(
+_SUBMISSION = runs.SubmissionAnswer(
     **_UPLOAD.model_dump(),
     slot="",
     is_finished=True,
@@ -325,7 +274,7 @@ _RECEIPT = {
     "signature": "8f41a884a0a8de1002f540d2cbb5f8184ce9db55103946fad6d7de31d0f9708d"
     "88a671f7e2faae72aa70a238d4b8ad6016ae75d541e3727a926096437f523902",
 }
-_WAITING = ValidationAnswer(
+_WAITING = runs.ValidationAnswer(
     id=UUID("e81b6c3d-52f4-4a97-8c0e-93d7a6b5f210"),
     phase=_PHASE,
     file_name="one_Meltemi_2.json",
@@ -347,18 +296,18 @@ _VALIDATION = _WAITING.model_copy(
         "is_valid": False,
         "would_be_accepted": False,
         "runs": [
-            ValidatedRunAnswer(
+            runs.ValidatedRunAnswer(
                 name="one_Meltemi_2.json", track=_TRACK, number=2, items=4, is_valid=False, problems=[_UNKNOWN_LABEL]
             )
         ],
     }
 )
-_ITEMS = ItemsAnswer(
+_ITEMS = runs.ItemsAnswer(
     items=[
-        ItemAnswer(id="a", gold=["YES"], answer=["YES"], value=1),
-        ItemAnswer(id="b", gold=["YES"], answer=["YES"], value=1),
-        ItemAnswer(id="c", gold=["YES"], answer=["NO"], value=0),
-        ItemAnswer(id="d", gold=["NO"], answer=["NO"], value=1),
+        runs.ItemAnswer(id="a", gold=["YES"], answer=["YES"], value=1),
+        runs.ItemAnswer(id="b", gold=["YES"], answer=["YES"], value=1),
+        runs.ItemAnswer(id="c", gold=["YES"], answer=["NO"], value=0),
+        runs.ItemAnswer(id="d", gold=["NO"], answer=["NO"], value=1),
     ],
     next=None,
     measure="right",
@@ -366,7 +315,7 @@ _ITEMS = ItemsAnswer(
     judged=4,
 )
 
-_ROW = BoardRow(
+_ROW = boards.BoardRow(
     rank=1,
     kind="team",
     team=_TEAM,
@@ -383,7 +332,7 @@ _ROW = BoardRow(
     received_at=_RECEIVED,
     run_id=_RUN_ID,
 )
-_ROW_OF_BORA = BoardRow(
+_ROW_OF_BORA = boards.BoardRow(
     rank=2,
     kind="team",
     team="Bora",
@@ -400,9 +349,11 @@ _ROW_OF_BORA = BoardRow(
     received_at=_OF_BORA,
     run_id=_RUN_OF_BORA,
 )
-_INTERVALS = IntervalsAnswer(level=0.95, rounds=10_000, seed=1)
-_CHANGE = ChangeAnswer(at=_CORRECTED, note=_NOTE, gold_version=[1, 2], scorer=[_SCORER, _SCORER], runs=2, ranks=2)
-_RELEASED_BOARD = ReleasedBoardAnswer(
+_INTERVALS = boards.IntervalsAnswer(level=0.95, rounds=10_000, seed=1)
+_CHANGE = boards.ChangeAnswer(
+    at=_CORRECTED, note=_NOTE, gold_version=[1, 2], scorer=[_SCORER, _SCORER], runs=2, ranks=2
+)
+_RELEASED_BOARD = boards.ReleasedBoardAnswer(
     shared_task=_TASK,
     track=_TRACK,
     phase=_PHASE,
@@ -422,28 +373,31 @@ _RELEASED_BOARD = ReleasedBoardAnswer(
         _ROW.model_copy(update={"rank": 2, "scores": _SCORES_BEFORE}),
     ],
 )
-_BOARD = BoardAnswer(
+_BOARD = boards.BoardAnswer(
     **_RELEASED_BOARD.model_dump() | {"gold_version": 2, "changelog": [_CHANGE], "rows": [_ROW, _ROW_OF_BORA]},
     count=2,
     next=None,
     hidden_reason="",
 )
-_OVERALL = OverallAnswer(
+_OVERALL = boards.OverallAnswer(
     shared_task=_TASK,
     phase=_PHASE,
     ladder_step=None,
     tracks=[
-        OverallTrackAnswer(track=_TRACK, rank_by="accuracy", gold_version=2, scorer=_SCORER, changelog=[_CHANGE]),
-        OverallTrackAnswer(track="two", rank_by="accuracy", gold_version=1, scorer=_SCORER, changelog=[]),
+        boards.OverallTrackAnswer(
+            track=_TRACK, rank_by="accuracy", gold_version=2, scorer=_SCORER, changelog=[_CHANGE]
+        ),
+        boards.OverallTrackAnswer(track="two", rank_by="accuracy", gold_version=1, scorer=_SCORER, changelog=[]),
     ],
     rows=[
-        OverallRowAnswer(
-            team=_TEAM, tracks={_TRACK: CellAnswer(rank=1, value=0.75), "two": CellAnswer(rank=1, value=1)}
+        boards.OverallRowAnswer(
+            team=_TEAM,
+            tracks={_TRACK: boards.CellAnswer(rank=1, value=0.75), "two": boards.CellAnswer(rank=1, value=1)},
         ),
-        OverallRowAnswer(team="Bora", tracks={_TRACK: CellAnswer(rank=2, value=0.5)}),
+        boards.OverallRowAnswer(team="Bora", tracks={_TRACK: boards.CellAnswer(rank=2, value=0.5)}),
     ],
     overall=[
-        CombinedAnswer(
+        boards.CombinedAnswer(
             slug="all",
             title="All tracks",
             tracks=[_TRACK, "two"],
@@ -451,11 +405,11 @@ _OVERALL = OverallAnswer(
             weights=[],
             missing="unranked",
             intervals=None,
-            rows=[CombinedRowAnswer(rank=1, team=_TEAM, value=1, interval=None, tie_group="")],
+            rows=[boards.CombinedRowAnswer(rank=1, team=_TEAM, value=1, interval=None, tie_group="")],
         )
     ],
 )
-_RELEASE = ReleaseAnswer(
+_RELEASE = boards.ReleaseAnswer(
     track=_TRACK,
     phase=_PHASE,
     number=1,
@@ -465,7 +419,7 @@ _RELEASE = ReleaseAnswer(
     address=f"/api/v1/tasks/{_TASK}/releases/{_TRACK}/{_PHASE}/1",
 )
 
-_ORGANIZED_TEAM = OrganizedTeamAnswer(
+_ORGANIZED_TEAM = organizers.OrganizedTeamAnswer(
     id=12,
     name=_TEAM,
     state="approved",
@@ -476,9 +430,9 @@ _ORGANIZED_TEAM = OrganizedTeamAnswer(
     flags=[],
     created_at=_TEAM_ANSWER.created_at,
 )
-_FIRST_GOLD = GoldVersionAnswer(id=7, version=1, created_at=datetime(2026, 3, 30, 16, tzinfo=UTC), note="")
-_CORRECTED_GOLD = GoldVersionAnswer(id=9, version=2, created_at=_CORRECTED, note=_NOTE)
-_PREVIEW = GoldUploadAnswer(
+_FIRST_GOLD = organizers.GoldVersionAnswer(id=7, version=1, created_at=datetime(2026, 3, 30, 16, tzinfo=UTC), note="")
+_CORRECTED_GOLD = organizers.GoldVersionAnswer(id=9, version=2, created_at=_CORRECTED, note=_NOTE)
+_PREVIEW = organizers.GoldUploadAnswer(
     id=UUID("97f2d5b0-1c3e-4f68-a4d7-b80e6c925d13"),
     track=_TRACK,
     split=_SPLIT,
@@ -490,12 +444,12 @@ _PREVIEW = GoldUploadAnswer(
     listed_items=4,
     split_items=4,
     changes={
-        "changed": GoldChangeAnswer(count=2, items=["b", "c"]),
-        "added": GoldChangeAnswer(count=0, items=[]),
-        "removed": GoldChangeAnswer(count=0, items=[]),
+        "changed": organizers.GoldChangeAnswer(count=2, items=["b", "c"]),
+        "added": organizers.GoldChangeAnswer(count=0, items=[]),
+        "removed": organizers.GoldChangeAnswer(count=0, items=[]),
     },
     boards=[
-        PreviewedBoardAnswer(
+        organizers.PreviewedBoardAnswer(
             phase=_PHASE,
             is_public=True,
             rescored=2,
@@ -503,19 +457,19 @@ _PREVIEW = GoldUploadAnswer(
             regrouped=0,
             lost=0,
             runs=[
-                PreviewedRunAnswer(
+                organizers.PreviewedRunAnswer(
                     id=_RUN_OF_BORA,
                     run="one_Bora_1.json",
                     team="Bora",
-                    before=PlaceAnswer(scores=_SCORES_OF_BORA_BEFORE, rank=1, tie_group="A"),
-                    after=PlaceAnswer(scores=_SCORES_OF_BORA, rank=2, tie_group="A"),
+                    before=organizers.PlaceAnswer(scores=_SCORES_OF_BORA_BEFORE, rank=1, tie_group="A"),
+                    after=organizers.PlaceAnswer(scores=_SCORES_OF_BORA, rank=2, tie_group="A"),
                 ),
-                PreviewedRunAnswer(
+                organizers.PreviewedRunAnswer(
                     id=_RUN_ID,
                     run=_FILE,
                     team=_TEAM,
-                    before=PlaceAnswer(scores=_SCORES_BEFORE, rank=2, tie_group="A"),
-                    after=PlaceAnswer(scores=_SCORES, rank=1, tie_group="A"),
+                    before=organizers.PlaceAnswer(scores=_SCORES_BEFORE, rank=2, tie_group="A"),
+                    after=organizers.PlaceAnswer(scores=_SCORES, rank=1, tie_group="A"),
                 ),
             ],
         )
@@ -531,7 +485,7 @@ _NEW_GOLD_UPLOAD = _PREVIEW.model_copy(
         "boards": [],
     }
 )
-_GOLD = GoldAnswer(
+_GOLD = organizers.GoldAnswer(
     track=_TRACK,
     split=_SPLIT,
     newest=_CORRECTED_GOLD,
@@ -540,15 +494,15 @@ _GOLD = GoldAnswer(
     upload_state="accepted",
     upload_problems=[],
 )
-_NEW_SCORES = WaitingScoresAnswer(
+_NEW_SCORES = organizers.WaitingScoresAnswer(
     key="3 9 0.2.0",
     track=_TRACK,
     phase=_PHASE,
     scored=2,
     count=2,
-    effect=EffectAnswer(runs=2, ranks=2, missing=0),
+    effect=organizers.EffectAnswer(runs=2, ranks=2, missing=0),
 )
-_PUSH = PushAnswer(
+_PUSH = organizers.PushAnswer(
     id=UUID("2a6e8c04-d7b1-4593-9f20-e1c3b5a79d86"),
     task=_TASK,
     is_first=False,
@@ -580,7 +534,7 @@ _FIRST_PUSH = _NEW_PUSH.model_copy(
     update={"task": None, "is_first": True, "received_at": datetime(2026, 3, 30, 15, 58, tzinfo=UTC)}
 )
 _APPLIED_PUSH = _PUSH.model_copy(update={"state": "applied", "applied_at": _CORRECTED + 60 * _SECOND})
-_ENTRY = AuditAnswer(
+_ENTRY = organizers.AuditAnswer(
     at=datetime(2026, 5, 11, 9, 30, tzinfo=UTC),
     actor=_ORGANIZER,
     verb="grant_extra_time",
@@ -615,7 +569,7 @@ EXAMPLES: Mapping[str, Any] = {
     "submissions": _page(_UPLOAD),
     "submission": _SUBMISSION,
     "submit": _NEW_SUBMISSION,
-    "report": ReportAnswer(ok=False, state="rejected", problems=[_UNKNOWN_LABEL]),
+    "report": runs.ReportAnswer(ok=False, state="rejected", problems=[_UNKNOWN_LABEL]),
     "receipt": _RECEIPT,
     "validation": _VALIDATION,
     "validate_only": _WAITING,
@@ -640,6 +594,6 @@ EXAMPLES: Mapping[str, Any] = {
     "apply_push": _APPLIED_PUSH,
     "audit": _page(_ENTRY),
     "export_audit_json": [_EXPORTED_ENTRY],
-    "organizers": [OrganizerAnswer(name=_ORGANIZER, address=_ORGANIZERS_ADDRESS)],
+    "organizers": [organizers.OrganizerAnswer(name=_ORGANIZER, address=_ORGANIZERS_ADDRESS)],
 }
 """Operation → example of its successful response, as a model or as plain values."""

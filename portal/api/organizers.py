@@ -15,13 +15,12 @@ from portal.api.schemas.organizers import (
     EffectAnswer,
     GoldAnswer,
     GoldUploadAnswer,
-    GoldVersionAnswer,
     OrganizedTeamAnswer,
     OrganizerAnswer,
     PushAnswer,
     WaitingScoresAnswer,
 )
-from portal.queries.gold import GoldLine, gold_lines
+from portal.queries.gold import gold_lines
 from portal.queries.gold_preview import find_preview
 from portal.queries.teams import team_lines
 from portal.queries.visible import audit_log, visible_pushes
@@ -47,7 +46,16 @@ def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]
 @read("Organizers", "/tasks/{slug:task}/organize/gold", list[GoldAnswer])
 def gold(request: ApiRequest, task: str) -> list[GoldAnswer]:
     """The gold standard of each track, and the state of the last upload. The gold itself is never shown."""
-    return [_gold(line) for line in gold_lines(organized(request, task))]
+    return [
+        GoldAnswer.read(
+            line,
+            track=line.track.slug,
+            upload=line.upload.pk if line.upload else None,
+            upload_state=line.upload.state if line.upload else None,
+            upload_problems=line.upload.problems if line.upload else [],
+        )
+        for line in gold_lines(organized(request, task))
+    ]
 
 
 @read("Organizers", "/tasks/{slug:task}/organize/gold-uploads/{uuid:upload}", GoldUploadAnswer)
@@ -114,15 +122,3 @@ def pushes(request: ApiRequest, task: str, paging: Query[Paging]) -> dict[str, A
     """The pushed folders of a task, newest first."""
     rows = visible_pushes(person(request)).filter(shared_task=organized(request, task))
     return as_page(request, [PushAnswer.of(one) for one in page_of(request, rows, ("-received_at", "-pk"), paging)])
-
-
-def _gold(line: GoldLine) -> GoldAnswer:
-    return GoldAnswer(
-        track=line.track.slug,
-        split=line.split,
-        newest=GoldVersionAnswer.read(line.newest) if line.newest else None,
-        former=[GoldVersionAnswer.read(one) for one in line.former],
-        upload=line.upload.pk if line.upload else None,
-        upload_state=line.upload.state if line.upload else None,
-        upload_problems=line.upload.problems if line.upload else [],
-    )

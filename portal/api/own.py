@@ -25,7 +25,7 @@ from portal.models import AccessToken, Run
 from portal.permissions import may_download_run
 from portal.queries.items import ItemChoice, item_table
 from portal.queries.receipts import receipt as receipt_of
-from portal.queries.runs import RunLine, official_among, run_lines, run_view, submission_view
+from portal.queries.runs import official_among, run_lines, run_view, submission_view
 from portal.queries.uploads import run_body
 from portal.queries.visible import visible_runs, visible_submissions
 
@@ -34,10 +34,9 @@ from portal.queries.visible import visible_runs, visible_submissions
 def team(request: ApiRequest, task: str) -> TeamAnswer:
     """Your team in the task."""
     found = own_team(request, task)
-    members = found.memberships.select_related("user").order_by("-is_captain", "joined_at")
     token = person(request).token
     may_invite = token is not None and token.allows(AccessToken.Scope.SUBMIT)
-    return TeamAnswer.of(found, list(members), may_invite=may_invite)
+    return TeamAnswer.of(found, may_invite=may_invite)
 
 
 @read("Submissions", "/tasks/{slug:task}/submissions", Page[SubmissionSummary])
@@ -94,7 +93,7 @@ def runs(request: ApiRequest, task: str, paging: Query[Paging], phase: str = "",
 @read("Runs", "/tasks/{slug:task}/runs/{uuid:run}", RunAnswer)
 def run(request: ApiRequest, task: str, run: UUID) -> RunAnswer:
     """A run of your team, or a baseline."""
-    line: RunLine = run_view(find_run(request, task, run), request.user, request.at).line
+    line = run_view(find_run(request, task, run), request.user, request.at).line
     return RunAnswer.of(line, official_among([line], request.user, request.at))
 
 

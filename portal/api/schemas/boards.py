@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from portal.api.schemas.base import Answer
 from portal.api.schemas.tasks import MetricAnswer, RunFieldLabel
 
 
@@ -135,7 +136,7 @@ class OverallAnswer(BaseModel):
     overall: list[CombinedAnswer]
 
 
-class ReleaseAnswer(BaseModel):
+class ReleaseAnswer(Answer):
     """A released leaderboard in a list of releases."""
 
     track: str

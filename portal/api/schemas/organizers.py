@@ -127,7 +127,7 @@ class GoldUploadAnswer(Answer):
         )
 
 
-class GoldAnswer(BaseModel):
+class GoldAnswer(Answer):
     """A track's gold standards for a split."""
 
     track: str

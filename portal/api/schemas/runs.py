@@ -68,10 +68,7 @@ class RunAnswer(Answer):
 
     @classmethod
     def of(cls, line: RunLine, official: Collection[UUID]) -> "RunAnswer":
-        """Create the answer for a run.
-
-        `official` contains the ids of official runs, as returned by `official_among`.
-        """
+        """Create the answer for a run. `official` has the ids of official runs, from `official_among`."""
         run = line.run
         return cls.read(
             run,
@@ -141,7 +138,7 @@ class ReportAnswer(BaseModel):
     problems: Problems
 
 
-class ValidatedRunAnswer(BaseModel):
+class ValidatedRunAnswer(Answer):
     """A run in a file that was only validated."""
 
     name: str
@@ -185,20 +182,12 @@ class ValidationAnswer(Answer):
         return cls.read(
             validation,
             phase=validation.phase.slug,
-            is_finished=validation.state in (Validation.State.DONE, Validation.State.FAILED),
             is_valid=report.is_valid if report else None,
             would_be_accepted=report.would_be_accepted if report else None,
             rejection=RejectionAnswer(code=rejection.code, detail=rejection.message) if rejection else None,
             problems=report.problems if report else [],
             runs=[
-                ValidatedRunAnswer(
-                    name=one.run.name,
-                    track=one.run.track,
-                    number=one.run.number,
-                    items=one.items,
-                    is_valid=one.is_valid,
-                    problems=one.problems,
-                )
+                ValidatedRunAnswer.read(one.run, items=one.items, is_valid=one.is_valid, problems=one.problems)
                 for one in (report.runs if report else [])
             ],
             limits=[LimitAnswer.of(line) for line in (report.left if report else [])],

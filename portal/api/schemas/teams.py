@@ -37,9 +37,7 @@ class TeamAnswer(Answer):
     created_at: datetime
 
     @classmethod
-    def of(cls, team: Team, members: list[Membership], *, may_invite: bool) -> "TeamAnswer":
-        return cls.read(
-            team,
-            members=[MemberAnswer.of(member) for member in members],
-            invitation_code=team.invitation_code if may_invite else None,
-        )
+    def of(cls, team: Team, *, may_invite: bool) -> "TeamAnswer":
+        members = team.memberships.select_related("user").order_by("-is_captain", "joined_at")
+        code = team.invitation_code if may_invite else None
+        return cls.read(team, members=[MemberAnswer.of(member) for member in members], invitation_code=code)
