@@ -6,6 +6,7 @@ Messages only speed things up: if one is lost, the sweep finds the work. Queuein
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import partial
 from itertools import islice
 from socket import gethostname
 from time import monotonic
@@ -276,49 +277,6 @@ def look_at_certificate() -> None:
         Reading.objects.note(Reading.CERTIFICATE, database_now(), expires.timestamp())
 
 
-def publish_checks(submission_ids: Iterable[UUID]) -> None:
-    """Queue messages for uploads that are waiting to be checked."""
-    _publisher.publish(check_submission, submission_ids)
-
-
-def publish_validations(validation_ids: Iterable[UUID]) -> None:
-    """Queue messages for files that are waiting to be validated, with a lower priority than submitted uploads."""
-    _publisher.publish(validate, validation_ids, priority=VALIDATION_PRIORITY)
-
-
-def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
-    """Queue messages for runs that are waiting to be scored."""
-    _publisher.publish(score_run, run_ids, queue=lane)
-
-
-def publish_gold(upload_ids: Iterable[UUID]) -> None:
-    """Queue messages for gold standards that are waiting to be checked."""
-    _publisher.publish(check_gold, upload_ids)
-
-
-def publish_previews(upload_ids: Iterable[UUID]) -> None:
-    """Queue messages for gold standards that are waiting for a preview."""
-    _publisher.publish(preview_gold, upload_ids)
-
-
-def publish_pushes(push_ids: Iterable[UUID]) -> None:
-    """Queue messages for pushed folders.
-
-    They go to the lane for work that people are waiting for, but have a lower priority than submitted uploads.
-    """
-    _publisher.publish(check_push, push_ids, priority=VALIDATION_PRIORITY)
-
-
-def publish_packs(pack_ids: Iterable[UUID]) -> None:
-    """Queue messages for packs that are waiting to be built."""
-    _publisher.publish(build_pack, pack_ids)
-
-
-def publish_mails(mail_ids: Iterable[UUID]) -> None:
-    """Queue messages for emails that are waiting to be sent."""
-    _publisher.publish(send_mail, mail_ids, together=outbox.MAILS_PER_CONNECTION)
-
-
 class _Publisher:
     """A publisher of messages for workers.
 
@@ -350,6 +308,20 @@ class _Publisher:
 
 
 _publisher = _Publisher()
+
+# Each queues messages for these ids.
+publish_checks = partial(_publisher.publish, check_submission)
+publish_gold = partial(_publisher.publish, check_gold)
+publish_previews = partial(_publisher.publish, preview_gold)
+publish_packs = partial(_publisher.publish, build_pack)
+publish_mails = partial(_publisher.publish, send_mail, together=outbox.MAILS_PER_CONNECTION)
+# In the lane for work that people are waiting for, but after submitted uploads.
+publish_validations = partial(_publisher.publish, validate, priority=VALIDATION_PRIORITY)
+publish_pushes = partial(_publisher.publish, check_push, priority=VALIDATION_PRIORITY)
+
+
+def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
+    _publisher.publish(score_run, run_ids, queue=lane)
 
 
 def _is_empty(lane: Lane) -> bool:

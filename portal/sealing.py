@@ -37,7 +37,7 @@ class CannotOpen(Exception):
 
 def seal(pieces: Iterable[bytes], key: PublicKey | None = None) -> Iterator[bytes]:
     """Yield the sealed file in pieces, using bounded memory. By default, the key in the settings is used."""
-    sealer = Sealer(key or public_key())
+    sealer = Sealer(key)
     yield sealer.head
     for piece in pieces:
         yield sealer.add(piece)
@@ -47,7 +47,8 @@ def seal(pieces: Iterable[bytes], key: PublicKey | None = None) -> Iterator[byte
 class Sealer:
     """A stream that is sealed piece by piece. The sealed file is `head`, followed by what `add` and `end` return."""
 
-    def __init__(self, key: PublicKey) -> None:
+    def __init__(self, key: PublicKey | None = None) -> None:
+        key = key or public_key()
         self._state = sodium.crypto_secretstream_xchacha20poly1305_state()
         own = sodium.crypto_secretstream_xchacha20poly1305_keygen()
         header = sodium.crypto_secretstream_xchacha20poly1305_init_push(self._state, own)

@@ -23,9 +23,7 @@ from portal.objects.folder import require_space
 from portal.objects.interface import data_objects, gold_objects
 from portal.sealing import (
     HEAD_BYTES,
-    Sealer,
     has_key_for,
-    has_private_key,
     key_id,
     public_key,
     seal,
@@ -87,11 +85,7 @@ class StoredUpload(UploadedFile):
 
 
 def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload:
-    """Write an upload to a temporary file, hash it and sync it to disk.
-
-    Raises:
-        UploadTooLarge: the upload has more than `limit` bytes.
-    """
+    """Write an upload to a temporary file, hash it and sync it, or raise UploadTooLarge."""
     with _storing():
         folder = data_objects().drafts()
         require_space(folder)
@@ -161,11 +155,7 @@ def _name_held(name: str, *, alone: bool = False) -> Iterator[None]:
 
 
 def stored_file(sha256: str) -> AbstractContextManager[Path]:
-    """Yield a local file with this content. It may be deleted when the context ends.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Yield a local file with this content. It may be deleted when the context ends."""
     return data_objects().local(stored_name(sha256))
 
 
@@ -180,11 +170,7 @@ def has_file_to_validate(key: UUID) -> bool:
 
 
 def stored_file_to_validate(key: UUID) -> AbstractContextManager[Path]:
-    """Yield a local copy of the validation's file.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Yield a local copy of the validation's file."""
     return data_objects().local(_name_to_validate(key))
 
 
@@ -252,11 +238,6 @@ def store_gold(content: bytes) -> str:
     return store_sealed_gold(seal([content]))
 
 
-def gold_sealer() -> Sealer:
-    """Return a sealer for gold that arrives in pieces."""
-    return Sealer(public_key())
-
-
 def store_sealed_gold(sealed: Iterable[bytes]) -> str:
     """Store gold that was sealed on receipt. Return the sealed file's SHA-256, which reveals nothing about the gold."""
     with _storing():
@@ -268,11 +249,6 @@ def store_sealed_gold(sealed: Iterable[bytes]) -> str:
 
 
 def sealed_gold(sealed_sha256: str) -> bytes:
-    """Return a sealed gold standard.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
     with closing(gold_objects().open(sealed_sha256)) as file:
         return file.read()
 
@@ -295,17 +271,8 @@ def reseal_gold(sealed_sha256: str) -> str | None:
     return store_gold(unseal(sealed))
 
 
-def can_open_gold() -> bool:
-    """Return whether this process has the worker's key."""
-    return has_private_key()
-
-
 def can_open_this_gold(sealed_sha256: str) -> bool:
-    """Return whether this process has the key for the file.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return whether this process has the key for the file."""
     with closing(gold_objects().open(sealed_sha256)) as file:
         return has_key_for(file.read(HEAD_BYTES))
 

@@ -16,7 +16,8 @@ from portal.actions.gold import (
 )
 from portal.evaluation.gold import Versions, adopt, opened
 from portal.models import GoldStandard, SharedTask, Track
-from portal.storage import can_open_gold, store_gold
+from portal.sealing import has_private_key
+from portal.storage import store_gold
 from scoring import Definition
 from scoring.definition.files import Files
 from scoring.gold.check import check_gold
@@ -44,11 +45,7 @@ CHANGED_TWICE = Conflict.declare(
 
 
 def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -> list[str]:
-    """Add the new gold standards and return one sentence for each change.
-
-    Raises:
-        Conflict: gold changed both in the folder and on the website. The error lists every such gold standard.
-    """
+    """Add the new gold standards, and return the changes. Raise Conflict with all that changed in both places."""
     changes, problems = [], []
     tracks = {track.slug: track for track in shared_task.tracks.all()}
     for wanted in definition.gold:
@@ -64,7 +61,7 @@ def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -
             continue
         if gold != before:
             changes.append(new_version(gold))
-        elif not can_open_gold():
+        elif not has_private_key():
             changes.append(f"gold {track.slug} {wanted.split}: a worker will compare it with version {gold.version}")
     if problems:
         raise GOLD_CHANGED_TWICE(problems="\n".join(problems))
@@ -85,7 +82,7 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, files:
         Conflict: both the file and the gold in use have changed since the last import.
     """
     versions, content = Versions.of(track, split), named_bytes(files, file)
-    if versions.newest is not None and not can_open_gold():
+    if versions.newest is not None and not has_private_key():
         upload = leave_for_worker(track, split, store_gold(content), at, None, is_imported=True)
         upload_gold.record(None, track, at, **audit_words(upload))
         return versions.newest

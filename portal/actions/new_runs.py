@@ -31,37 +31,19 @@ PHASE_MOVES = Conflict.declare(
     "phase_moves",
     _("The organizers are changing %(phase)s right now, so no run was submitted. Upload the file again."),
 )
-NO_RUNS_LEFT = {
-    (period, whose): LimitReached.declare("no_runs_left", sentence)
-    for period, whose, sentence in (
-        (
-            "day",
-            "team",
-            _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. Runs in this upload: %(runs)d."),
-        ),
-        (
-            "phase",
-            "team",
-            _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. Runs in this upload: %(runs)d."),
-        ),
-        (
-            "day",
-            "person",
-            _(
-                "Runs you have left today (UTC) for %(track)s, counting runs for your earlier teams: "
-                "%(left)d of %(limit)d. Runs in this upload: %(runs)d."
-            ),
-        ),
-        (
-            "phase",
-            "person",
-            _(
-                "Runs you have left for %(track)s in %(phase)s, counting runs for your earlier teams: "
-                "%(left)d of %(limit)d. Runs in this upload: %(runs)d."
-            ),
-        ),
-    )
+_SENTENCES = {
+    ("day", "team"): _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. Runs in this upload: %(runs)d."),
+    ("phase", "team"): _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. Runs in this upload: %(runs)d."),
+    ("day", "person"): _(
+        "Runs you have left today (UTC) for %(track)s, counting runs for your earlier teams: %(left)d of %(limit)d. "
+        "Runs in this upload: %(runs)d."
+    ),
+    ("phase", "person"): _(
+        "Runs you have left for %(track)s in %(phase)s, counting runs for your earlier teams: %(left)d of %(limit)d. "
+        "Runs in this upload: %(runs)d."
+    ),
 }
+NO_RUNS_LEFT = {limit: LimitReached.declare("no_runs_left", sentence) for limit, sentence in _SENTENCES.items()}
 NUMBER_TAKEN = Conflict.declare(
     "run_number_taken", _("Run number %(number)d is already used in %(track)s. Available numbers: %(free)s.")
 )

@@ -46,17 +46,14 @@ NOT_ON_SERVER = NotAllowed.declare("people_only", _("Only a person with an accou
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role. `missing` returns the error if the user may not act on the target, and None otherwise.
-
-    `scope` is the scope that a token needs. If it is None, tokens are not allowed.
-    """
+    """A role. `missing` returns the error if the user may not act on the target, and None otherwise."""
 
     name: str | Promise
     errors: tuple[ErrorCode, ...]
     missing: Callable[[Viewer, Any], ErrorCode | None]
     needs_second_factor: bool = False
     on_server: bool = False  # whether commands on the server may call the action without an account
-    scope: AccessToken.Scope | None = AccessToken.Scope.SUBMIT
+    scope: AccessToken.Scope | None = AccessToken.Scope.SUBMIT  # that a token needs; None if no token is enough
 
     def check(self, who: Viewer | None, target: Any) -> None:
         """Raise the error that `missing` returns, or one of TOKEN_ERRORS."""
@@ -78,20 +75,15 @@ class Role:
         if self.scope is None:
             raise NOT_BY_TOKEN()
         _require_scope(token, self.scope)
-        if isinstance(target, User):  # no task is involved
-            _require_any_task(token)
-            return
-        require_task(token, _shared_task(target))
+        if not isinstance(target, User):
+            require_task(token, _shared_task(target))
+        elif token.shared_task is not None:  # no task is involved
+            raise TOKEN_TASK(task=token.shared_task)
 
 
 def _require_scope(token: AccessToken, needed: AccessToken.Scope) -> None:
     if not token.allows(needed):
         raise TOKEN_SCOPE(scope=token.scope, needed=needed)
-
-
-def _require_any_task(token: AccessToken) -> None:
-    if token.shared_task is not None:
-        raise TOKEN_TASK(task=token.shared_task)
 
 
 def require_task(token: AccessToken, shared_task: SharedTask) -> None:

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from portal.actions.input import REQUIRED, InvalidInput
 from portal.actions.intake import TOO_LARGE
 from portal.api.problems import NOT_READABLE, WRONG_MEDIA
-from portal.storage import gold_sealer
+from portal.sealing import Sealer
 from portal.web.bodies import FORM_BYTES, allow_large_file
 
 _PIECE = 256 * 1024  # bytes
@@ -67,7 +67,7 @@ def sealed(request: HttpRequest, limit: int) -> Iterator[Iterator[bytes]]:
     """
     _require_small(request, limit, limit)
     _require_file_itself(request)
-    sealer = gold_sealer()
+    sealer = Sealer()
     with SpooledTemporaryFile(_IN_MEMORY) as body:
         body.write(sealer.head)
         for piece in _raw(request, limit):

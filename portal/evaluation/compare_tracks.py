@@ -126,18 +126,14 @@ def _ranked_teams(rule: Overall, boards: Mapping[str, Board], mean: MeanScore) -
     values: dict[str, float] = {}
     for team, own in parts.items():
         scores = [
-            None if part is None else part.scores[rank_by]
-            for part, rank_by in zip(own, _metrics(rule, boards), strict=True)
+            None if part is None else part.scores[_rank_by(boards[slug])]
+            for slug, part in zip(rule.tracks, own, strict=True)
         ]
         if (value := mean.value(scores)) is not None:
             values[team] = value
     is_better_high = _is_better_high(next(iter(boards.values())))
     best_first = sorted(values, key=lambda team: (-values[team] if is_better_high else values[team], team))
     return {team: parts[team] for team in best_first[: min(RUNS, RUNS_IN_ALL // len(rule.tracks))]}
-
-
-def _metrics(rule: Overall, boards: Mapping[str, Board]) -> list[str]:
-    return [_rank_by(boards[slug]) if slug in boards else "" for slug in rule.tracks]
 
 
 def _official(board: Board) -> list[Evaluation]:
@@ -149,11 +145,7 @@ def _official(board: Board) -> list[Evaluation]:
 def _compared(
     rule: Overall, boards: Mapping[str, Board], teams: Mapping[str, Parts], mean: MeanScore
 ) -> dict[str, Any]:
-    """Compare the teams in a confined child.
-
-    Raises:
-        OSError, ChildError: as in `run_limited`.
-    """
+    """Compare the teams in a confined child; see `run_limited`."""
     with ExitStack() as files:
         tracks = []
         for at, slug in enumerate(rule.tracks):

@@ -9,7 +9,8 @@ from portal.models import GoldStandard, SharedTask
 from portal.models.schema import schema_problems
 from portal.models.task import definition_name
 from portal.objects.interface import data_objects, gold_objects
-from portal.storage import can_open_gold, can_open_this_gold
+from portal.sealing import has_private_key
+from portal.storage import can_open_this_gold
 
 PROBED = 20  # how many of the newest files to look for; any one of them proves that this is the portal's storage
 
@@ -36,7 +37,7 @@ def _storage() -> Iterator[str]:
 
 
 def _key() -> Iterator[str]:
-    if not can_open_gold():
+    if not has_private_key():
         yield "The gold key is missing. Set AGON_GOLD_PRIVATE_KEY_FILE."
         return
     newest = _newest(GoldStandard, "sealed_sha256")

@@ -17,7 +17,8 @@ from portal.models.quota import quota_day, whole_phase
 from portal.models.run import RunQuerySet
 from portal.models.task import definition_name
 from portal.objects.interface import data_objects
-from portal.storage import can_open_gold, file_sha256, folder_sha256, sealed_gold, stored_file
+from portal.sealing import has_private_key
+from portal.storage import file_sha256, folder_sha256, sealed_gold, stored_file
 from scoring import DefinitionError
 from scoring import __version__ as scorer_version
 
@@ -201,7 +202,7 @@ def _quotas(shared_task: SharedTask, at: datetime) -> Iterator[Difference]:
 
 def _sampled(shared_task: SharedTask, sample: int, seed: int) -> Iterator[Difference]:
     """Compute a sample of evaluations again, if this process has the scorer that produced them and the gold key."""
-    if not can_open_gold():
+    if not has_private_key():
         words = "no scores were recomputed, because this process lacks AGON_GOLD_PRIVATE_KEY, which only workers have"
         yield Difference("scores-not-checked", "gold", words)
         return

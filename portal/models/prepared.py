@@ -59,8 +59,8 @@ class _Prepared(Generic[Built]):
             raise TypeError(f"{self._build.__name__} changes {', '.join(sorted(one.name for one in missing))}")
         return built, compiler, sql, parameters
 
-    def _compiler_of(self, built: Built) -> SQLCompiler:
-        raise NotImplementedError
+    def _compiler_of(self, built: Any) -> SQLCompiler:
+        return built.query.get_compiler(connection=connection)
 
 
 class PreparedQuery(_Prepared[QuerySet[Any, Row]], Generic[Row]):
@@ -78,9 +78,6 @@ class PreparedQuery(_Prepared[QuerySet[Any, Row]], Generic[Row]):
         """Return the first row, or None if there is none."""
         return next(iter(self(**values)), None)
 
-    def _compiler_of(self, built: QuerySet[Any, Row]) -> SQLCompiler:
-        return built.query.get_compiler(connection=connection)
-
 
 class PreparedSubquery(_Prepared[QuerySet[Any, Any]]):
     """A subquery as a function of its parameters, for conditions such as `pk__in`."""
@@ -88,9 +85,6 @@ class PreparedSubquery(_Prepared[QuerySet[Any, Any]]):
     def __call__(self, **values: Any) -> RawSQL:
         _built, _compiler, sql, parameters = self._compiled(clock_question())
         return RawSQL(sql, _filled(parameters, values))
-
-    def _compiler_of(self, built: QuerySet[Any, Any]) -> SQLCompiler:
-        return built.query.get_compiler(connection=connection)
 
 
 class PreparedUpdate(_Prepared[tuple[QuerySet[Any, Any], dict[str, Any]]]):
@@ -105,9 +99,9 @@ class PreparedUpdate(_Prepared[tuple[QuerySet[Any, Any], dict[str, Any]]]):
             cursor.execute(sql, _filled(parameters, values))
             return cursor.rowcount
 
-    def _compiler_of(self, built: tuple[QuerySet[Any, Any], dict[str, Any]]) -> SQLCompiler:
+    def _compiler_of(self, built: Any) -> SQLCompiler:
         rows, values = built
-        update: UpdateQuery = rows.query.chain(UpdateQuery)  # type: ignore[assignment]
+        update: UpdateQuery = rows.query.chain(UpdateQuery)
         update.add_update_values(values)
         return update.get_compiler(connection=connection)
 

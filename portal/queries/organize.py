@@ -174,24 +174,14 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
     new = sum(not board.waits() for board in boards)
     counted = [
         ("failed", failed, _n("%d run failed on our side.", "%d runs failed on our side."), "organize_runs"),
-        (
-            "rejected",
-            len(rejected),
-            _n("%d gold file was rejected.", "%d gold files were rejected."),
-            "organize_gold",
-        ),
+        ("rejected", len(rejected), _n("%d gold file was rejected.", "%d gold files were rejected."), "organize_gold"),
         (
             "ready",
             sum(one.state == GoldUpload.State.READY for one in uploads),
             _n("%d gold preview is ready to apply.", "%d gold previews are ready to apply."),
             "organize_gold",
         ),
-        (
-            "warning",
-            len(golden),
-            _n("%d gold standard is missing.", "%d gold standards are missing."),
-            "organize_gold",
-        ),
+        ("warning", len(golden), _n("%d gold standard is missing.", "%d gold standards are missing."), "organize_gold"),
         (
             "pending",
             waiting,
@@ -215,12 +205,7 @@ def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
             ),
             "organize_teams",
         ),
-        (
-            "failed",
-            unsent,
-            _n("%d email could not be sent.", "%d emails could not be sent."),
-            "organize_mails",
-        ),
+        ("failed", unsent, _n("%d email could not be sent.", "%d emails could not be sent."), "organize_mails"),
         (
             "scoring",
             unscored,

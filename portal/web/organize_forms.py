@@ -27,6 +27,10 @@ from portal.web.action_forms import ActionForm, action_field
 from scoring.limits import EARLIEST, LATEST
 
 _INPUT = "%Y-%m-%dT%H:%M"
+_NO_SUCH_TIME = _(
+    "This time does not exist in the selected time zone because clocks are set forward. Choose an earlier or later "
+    "time."
+)
 
 
 def zones(user: User) -> dict[str, tzinfo]:
@@ -43,9 +47,12 @@ class MomentField(forms.DateTimeField):
         super().__init__(input_formats=[_INPUT, "%Y-%m-%d %H:%M"], **options)
 
     def to_python(self, value: Any) -> Any:
-        """Return the time without a zone, because Django would add its own."""
-        local = None if value in self.empty_values else super().to_python(value)
-        if local is not None and not EARLIEST.year <= local.year < LATEST.year:
+        """Return the time without the zone that Django adds."""
+        moment = super().to_python(value)
+        if moment is None:
+            return None
+        local = moment.replace(tzinfo=None)
+        if not EARLIEST.year <= local.year < LATEST.year:
             raise forms.ValidationError(OUT_OF_RANGE)
         return local
 
@@ -84,25 +91,15 @@ class ZonedForm(ActionForm):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         zone = self._zones.get(values.pop("zone", ""))
-        for name in [name for name, field in self.fields.items() if isinstance(field, MomentField)]:
-            local = values.get(name)
-            if zone is None or not isinstance(local, datetime):
-                continue
+        local_times = {name: value for name, value in values.items() if zone and isinstance(value, datetime)}
+        for name, local in local_times.items():
             before = self.initial.get(name)  # in AoE, as the form shows it
-            if isinstance(before, datetime) and before.replace(tzinfo=None, second=0, microsecond=0) == local.replace(
-                tzinfo=None
-            ):
+            if before is not None and before.replace(tzinfo=None, second=0, microsecond=0) == local:
                 values[name] = before.astimezone(UTC)
                 continue
             values[name] = moment = local.replace(tzinfo=zone).astimezone(UTC)
-            if moment.astimezone(zone).replace(tzinfo=None) != local.replace(tzinfo=None):
-                self.add_error(
-                    name,
-                    _(
-                        "This time does not exist in the selected time zone because clocks are set forward. Choose an "
-                        "earlier or later time."
-                    ),
-                )
+            if moment.astimezone(zone).replace(tzinfo=None) != local:
+                self.add_error(name, _NO_SUCH_TIME)
         return values
 
 

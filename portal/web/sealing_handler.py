@@ -6,7 +6,7 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 
-from portal.storage import gold_sealer
+from portal.sealing import Sealer
 
 
 class SealingHandler(FileUploadHandler):
@@ -23,7 +23,7 @@ class SealingHandler(FileUploadHandler):
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
         self._left = self._limit
-        self._sealer = gold_sealer()
+        self._sealer = Sealer()
         self._sealed = TemporaryFile()  # noqa: SIM115 - closed with the request's files
         self._sealed.write(self._sealer.head)
 

@@ -20,7 +20,7 @@ from portal.models import OutgoingMail, Reading, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.queries.health import CLOCK_SECONDS, SILENCE, health
 from portal.queries.metrics import certificate_seconds, connections, regular_work
-from portal.storage import can_open_gold
+from portal.sealing import has_private_key
 
 DISK_BYTES = 5_000_000_000  # the same limit as in the alert AgonDiskFull
 FIXES = {
@@ -69,7 +69,7 @@ def _parts() -> Iterator[str]:
 
 def _this_machine() -> Iterator[str]:
     """Check this machine. If it has no gold key, it is not a scoring worker and needs less."""
-    yield from missing_for(Lane.SCORING if can_open_gold() else Lane.MAIL)
+    yield from missing_for(Lane.SCORING if has_private_key() else Lane.MAIL)
 
 
 def _workers() -> Iterator[str]:
