@@ -67,7 +67,7 @@ def size(spec: FormatSpec) -> Size:
     return Size(entries=tokens, cells=8 * tokens, bytes=limits.TOKEN_BYTES * tokens)
 
 
-def _tags_of(spec: FormatSpec) -> dict[str, int]:
+def tags_of(spec: FormatSpec) -> dict[str, int]:
     """Map each tag to a number: 8 · type index + prefix."""
     letters = PREFIXES[spec.options["scheme"]]
     types = enumerate(spec.options["classes"])
@@ -75,6 +75,7 @@ def _tags_of(spec: FormatSpec) -> dict[str, int]:
 
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
+    """Read the entities of each sentence."""
     text = decode(data, reading.report)
     if text is None or is_too_much(text, " ", reading):
         return None
@@ -86,8 +87,8 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     if reading.text_lengths is not None:
         expected = [reading.text_lengths.get(item, length) for item, length in zip(ids, lengths, strict=True)]
         report_lengths(ids, lengths, expected, problems, reading.lenient)
-    codes = _codes(tags, lines, _tags_of(spec), problems, reading)
-    found = _entities_of(ids, lengths, codes, spec, problems, lines, reading.strict)
+    codes = _codes(tags, lines, tags_of(spec), problems, reading)
+    found = entities_of(ids, lengths, codes, spec, problems, lines, reading.lenient)
     problems.report()
     check_ids(ids, reading)
     if reading.has_errors:
@@ -175,24 +176,33 @@ def report_lengths(
     ids: Sequence[str], lengths: Sequence[int], expected: Sequence[int], problems: Problems, lenient: bool
 ) -> None:
     """Report sentences with an unexpected number of tokens, because a difference shifts all positions after it."""
-    severity: Severity = "warning" if lenient else "error"
     for item, length, wanted in zip(ids, lengths, expected, strict=True):
         if length != wanted:
+            severity: Severity = "warning" if lenient else "error"
             texts = {"item": shown(item), "found": str(length), "expected": str(wanted)}
             problems.add("tokens-differ", f"{shown(item)}: {length}", severity=severity, **texts)
+
+
+def codes_of(tags: Sequence[str], known: Mapping[str, int]) -> NDArray[np.uint32]:
+    """Convert tags to numbers.
+
+    Raises:
+        KeyError: a tag is unknown.
+    """
+    if not tags:
+        return np.zeros(0, np.uint32)
+    # The fastest way to convert many strings to an array is to use one character per tag.
+    letters = {tag: chr(code) for tag, code in known.items()}
+    text = "".join(itemgetter(*tags)(letters))
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def _codes(
     tags: Sequence[str], lines: Sequence[int], known: Mapping[str, int], problems: Problems, reading: Reading
 ) -> NDArray[np.uint32]:
     """Convert tags to numbers. Report unknown tags and treat them as `O`."""
-    if not tags:
-        return np.zeros(0, np.uint32)
     with suppress(KeyError):
-        # The fastest way to convert many strings to an array is to use one character per tag.
-        letters = {tag: chr(code) for tag, code in known.items()}
-        text = "".join(itemgetter(*tags)(letters))
-        return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        return codes_of(tags, known)
     for tag, line in zip(tags, lines, strict=True):
         if tag not in known and not problems.has_counted("label-outside-domain"):
             problems.add(
@@ -207,19 +217,16 @@ def _codes(
     return np.fromiter((known.get(tag, OUTSIDE) for tag in tags), np.uint32, len(tags))
 
 
-def _entities_of(
+def entities_of(
     ids: list[str],
     lengths: Sequence[int],
     codes: NDArray[np.uint32],
     spec: FormatSpec,
     problems: Problems,
     lines: Sequence[int],
-    severity: Severity,
+    lenient: bool = False,
 ) -> Entities:
-    """Find the entities in tags. `codes` holds the numbers of all sentences' tags, in order (see `_tags_of`).
-
-    Report tags in an invalid order with this severity.
-    """
+    """Find the entities in tags. `codes` holds the numbers of all sentences' tags, in order (see `tags_of`)."""
     kinds, prefixes = codes >> 3, (codes & 7).astype(np.uint8)
     sizes = np.array(lengths, np.int64)
     bounds = np.append(0, np.cumsum(sizes))
@@ -235,10 +242,7 @@ def _entities_of(
         if spec.options["scheme"] == "BIOES":
             proper = (proper & (prefixes[ends - 1] == END)) | ((prefixes[firsts] == SINGLE) & (ends - firsts == 1))
         if spec.options["repair"] == "reject":
-            is_long = spec.options["scheme"] == "BIOES"
-            expected = "B-, I- …, E- of one type, or S-" if is_long else "I- only after B- or I- of the same type"
-            for line in (lines[at] for at in firsts[~proper].tolist()):
-                problems.add("tag-out-of-order", f"line {line}", severity=severity, line=line, expected=expected)
+            _report_order(firsts[~proper].tolist(), lines, spec, problems, lenient)
         else:
             firsts, ends = firsts[proper], ends[proper]
     owners = np.repeat(np.arange(len(sizes)), sizes)[firsts]
@@ -251,6 +255,16 @@ def _entities_of(
         starts=np.append(0, np.cumsum(np.bincount(owners, minlength=len(sizes)))),
         lengths=sizes,
     )
+
+
+def _report_order(
+    firsts: Sequence[int], lines: Sequence[int], spec: FormatSpec, problems: Problems, lenient: bool
+) -> None:
+    is_long = spec.options["scheme"] == "BIOES"
+    expected = "B-, I- …, E- of one type, or S-" if is_long else "I- only after B- or I- of the same type"
+    for at in firsts:
+        severity: Severity = "warning" if lenient else "error"
+        problems.add("tag-out-of-order", f"line {lines[at]}", severity=severity, line=lines[at], expected=expected)
 
 
 def write(answers: Entities, spec: FormatSpec) -> str:
