@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,10 @@ EVERY_KEY = yaml.safe_load(Path(__file__).with_name("every_key.yaml").read_text(
 SCHEMA = schema.schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 Edit = tuple[tuple[str | int, ...], Any]
+
+
+def as_yaml(document: dict[str, Any]) -> str:
+    return str(yaml.dump(document, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)))
 
 
 def test_the_documents_made_of_the_code_are_up_to_date() -> None:
@@ -74,7 +79,7 @@ def declared(keys: Iterable[Key], path: str = "") -> Iterator[str]:
 
 
 def test_a_definition_with_every_key_is_valid(tmp_path: Path) -> None:
-    (tmp_path / "task.yaml").write_text(yaml.safe_dump(EVERY_KEY), encoding="utf-8")
+    (tmp_path / "task.yaml").write_text(as_yaml(EVERY_KEY), encoding="utf-8")
     load_definition(tmp_path)
     VALIDATOR.validate(EVERY_KEY)
 
@@ -187,7 +192,7 @@ def edited(edits: Iterable[Edit]) -> dict[str, Any]:
 def test_what_is_broken_is_rejected_by_schema_and_reader(edit: Edit, tmp_path: Path) -> None:
     document = edited([edit])
     assert not VALIDATOR.is_valid(document)
-    (tmp_path / "task.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    (tmp_path / "task.yaml").write_text(as_yaml(document), encoding="utf-8")
     with pytest.raises(DefinitionError) as raised:
         load_definition(tmp_path)
     place = path_to("", *edit[0])
@@ -254,6 +259,16 @@ TYPES: dict[str, Callable[[dict[str, Any]], st.SearchStrategy[Any]]] = {
 }
 
 
+@cache  # creating a strategy or a validator takes longer than using it
+def values_of(name: str) -> st.SearchStrategy[Any]:
+    return values(SCHEMA["properties"][name])
+
+
+@cache
+def validator_of(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(SCHEMA["properties"][name] | {"$defs": SCHEMA["$defs"]})
+
+
 @pytest.mark.slow
 @settings(
     max_examples=150,
@@ -268,12 +283,10 @@ def test_what_satisfies_it_is_well_formed_for_the_reader(data: st.DataObject, tm
     Problems in hierarchies are ignored, because only the reader checks the names in them.
     """
     name = data.draw(st.sampled_from(sorted(SCHEMA["properties"])))
-    part = SCHEMA["properties"][name]
-    value = data.draw(values(part), label=name)
+    value = data.draw(values_of(name), label=name)
     # All other parts are valid, as another test shows, and validating them again would take most of the time.
-    assume(jsonschema.Draft202012Validator(part | {"$defs": SCHEMA["$defs"]}).is_valid(value))
-    text = yaml.dump(EVERY_KEY | {name: value}, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper))
-    (tmp_path / "task.yaml").write_text(text, encoding="utf-8")
+    assume(validator_of(name).is_valid(value))
+    (tmp_path / "task.yaml").write_text(as_yaml(EVERY_KEY | {name: value}), encoding="utf-8")
     try:
         load_definition(tmp_path)
     except DefinitionError as error:
