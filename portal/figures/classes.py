@@ -115,7 +115,7 @@ def by_class(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
             "column": line["name"],
             "f1": line["f1"],
             "shade": line["f1"] or 0.0,
-            "words": "–" if line["f1"] is None else f"{line['f1']:.2f}",
+            "words": score(line["f1"], 2),
         }
         for run, lines in runs.items()
         for line in lines

@@ -160,7 +160,7 @@ def _square(name: str, title: str, caption: str, values: Mapping[str, Mapping[st
             "column": column,
             "value": value,
             "shade": abs(value or 0.0),
-            "words": "–" if value is None else score(value, 2),
+            "words": score(value, 2),
         }
         for row, cells in values.items()
         for column, value in cells.items()
@@ -231,40 +231,39 @@ def labels(found: Mapping[str, Any]) -> list[Figure]:
             ],
         },
     )
-    return [bars, *_labels_of_items(found.get("sizes", ())), *_cooccurrence(found)]
+    more = (_labels_of_items(found.get("sizes", ())), _cooccurrence(found))
+    return [bars, *(figure for figure in more if figure is not None)]
 
 
-def _labels_of_items(counts: Sequence[int]) -> list[Figure]:
+def _labels_of_items(counts: Sequence[int]) -> Figure | None:
     """Show how many items have 0, 1, … labels, if any item has several."""
     if len(counts) < 3:
-        return []
+        return None
     data: list[Datum] = [{"labels": size, "items": count} for size, count in enumerate(counts)]
-    return [
-        Figure(
-            name="labels-of-items",
-            title=_("Labels per item"),
-            caption=_("Gold standard labels, without those that have child labels in the hierarchy."),
-            alt=", ".join(f"{one['labels']}: {one['items']:,}" for one in data),
-            fields=(Field("labels", _("Labels"), 0), Field("items", _("Items"), 0)),
-            data=data,
-            drawing={
-                "width": WIDTH,
-                "height": 220,
-                "encoding": {
-                    "x": nominal("labels", _("labels →"), type="ordinal", axis={"labelAngle": 0}),
-                    "y": quantitative("items", _("↑ items")),
-                },
-                "layer": [layer("bar"), layer("text", {"text": quantitative("items", format=",")}, dy=-8)],
+    return Figure(
+        name="labels-of-items",
+        title=_("Labels per item"),
+        caption=_("Gold standard labels, without those that have child labels in the hierarchy."),
+        alt=", ".join(f"{one['labels']}: {one['items']:,}" for one in data),
+        fields=(Field("labels", _("Labels"), 0), Field("items", _("Items"), 0)),
+        data=data,
+        drawing={
+            "width": WIDTH,
+            "height": 220,
+            "encoding": {
+                "x": nominal("labels", _("labels →"), type="ordinal", axis={"labelAngle": 0}),
+                "y": quantitative("items", _("↑ items")),
             },
-        )
-    ]
+            "layer": [layer("bar"), layer("text", {"text": quantitative("items", format=",")}, dy=-8)],
+        },
+    )
 
 
-def _cooccurrence(found: Mapping[str, Any]) -> list[Figure]:
+def _cooccurrence(found: Mapping[str, Any]) -> Figure | None:
     """Show the co-occurrence of labels if items can have several labels."""
     classes, together = found["classes"], found["together"]
     if not any(count for row, line in enumerate(together) for column, count in enumerate(line) if row != column):
-        return []
+        return None
     data: list[Datum] = [
         {
             "row": one,
@@ -276,14 +275,12 @@ def _cooccurrence(found: Mapping[str, Any]) -> list[Figure]:
         for row, (one, line) in enumerate(zip(classes, together, strict=True))
         for other, count in zip(classes, line, strict=True)
     ]
-    return [
-        Figure(
-            name="co-occurrence",
-            title=_("Label co-occurrence"),
-            caption=_("Number of items that have both labels. Shading is relative to each row."),
-            alt=_("The table below lists all counts."),
-            fields=(Field("row", _("Label")), Field("column", _("Together with")), Field("count", _("Items"), 0)),
-            data=data,
-            drawing=heat(classes, classes, shown="words", shade="share", across="", down=""),
-        )
-    ]
+    return Figure(
+        name="co-occurrence",
+        title=_("Label co-occurrence"),
+        caption=_("Number of items that have both labels. Shading is relative to each row."),
+        alt=_("The table below lists all counts."),
+        fields=(Field("row", _("Label")), Field("column", _("Together with")), Field("count", _("Items"), 0)),
+        data=data,
+        drawing=heat(classes, classes, shown="words", shade="share", across="", down=""),
+    )
