@@ -47,6 +47,7 @@ from tests.portal.world import (
     person,
     run_file,
     send,
+    without_children,
     work_off,
 )
 
@@ -74,7 +75,8 @@ def counting(team):
     runs = Run.objects.filter(team=team).eligible().order_by("name")
     quota = Quota.objects.filter(team=team, day="").values_list("used", flat=True)
     assert sum(quota) == len(runs)
-    assert reconcile(team.shared_task, EVALUATION) == []
+    with without_children():
+        assert reconcile(team.shared_task, EVALUATION) == []
     return [run.name for run in runs]
 
 
@@ -157,8 +159,9 @@ def test_a_rejected_upload_replaces_nothing(team):
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_the_newest_counts_in_whatever_order_they_are_checked(team, order):
     uploads = [upload(team, "one_1", "two_1", minutes=minutes) for minutes in range(3)]
-    for place in order:
-        check_submission(uploads[place].pk, EVALUATION + 3 * MINUTE)
+    with without_children():
+        for place in order:
+            check_submission(uploads[place].pk, EVALUATION + 3 * MINUTE)
     work_off(EVALUATION + 3 * MINUTE)
     assert list(Submission.objects.filter(replaced_by__isnull=True)) == [uploads[2]]
     assert counting(team) == ["one_Meltemi_1.json", "two_Meltemi_1.json"]
