@@ -4,8 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from scoring import Definition, load_definition
+
+# By default, hypothesis fails tests on a busy machine, where examples take longer. Fixtures that all examples share are
+# never changed.
+settings.register_profile(
+    "any machine",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("any machine")
 
 ITEMS = [f"i{number}" for number in range(10)]
 

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from scoring import DefinitionError, load_definition
@@ -272,9 +272,7 @@ def validator_of(name: str) -> jsonschema.Draft202012Validator:
 @pytest.mark.slow
 @settings(
     max_examples=150,
-    deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # no shrinking: it takes minutes, and examples are small
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
 def test_what_satisfies_it_is_well_formed_for_the_reader(data: st.DataObject, tmp_path: Path) -> None:

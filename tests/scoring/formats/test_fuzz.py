@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring import Definition, check, check_upload
@@ -16,7 +16,7 @@ from scoring.reports.problems import Report
 from scoring.uploads import naming
 from tests.scoring.conftest import ITEMS
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=60)
 RIGHT = {
     "task1-hard": json.dumps([{"id": item, "value": "A", "test_case": "TINY"} for item in ITEMS]).encode(),
     "task2-hard": json.dumps([{"id": item, "value": ["A", "NO"]} for item in ITEMS]).encode(),

@@ -36,7 +36,7 @@ def one_hot(classes: Any) -> Any:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(2, 40), classes=st.integers(1, 4))
 def test_one_label(seed: int, items: int, classes: int) -> None:
     rng = np.random.default_rng(seed)
@@ -58,7 +58,7 @@ def test_one_label(seed: int, items: int, classes: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(2, 40), in_gold=st.integers(2, 4))
 def test_correlation_of_tables_and_labels_where_the_gold_lacks_values(seed: int, items: int, in_gold: int) -> None:
     rng = np.random.default_rng(seed)
@@ -88,7 +88,7 @@ def test_correlation_keeps_unknown_values_apart() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(1, 40))
 def test_several_labels(seed: int, items: int) -> None:
     rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def test_several_labels(seed: int, items: int) -> None:
             assert score(f"{name}_micro", gold, run) == pytest.approx(value, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(1, 40))
 def test_soft_labels(seed: int, items: int) -> None:
     rng = np.random.default_rng(seed)
@@ -118,7 +118,7 @@ def test_soft_labels(seed: int, items: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(1, 40), base=st.sampled_from([("2", 2.0), ("e", np.e), ("10", 10.0)]))
 def test_distances_of_soft_labels(seed: int, items: int, base: tuple[str, float]) -> None:
     rng = np.random.default_rng(seed)
@@ -144,7 +144,7 @@ def test_distances_of_soft_labels(seed: int, items: int, base: tuple[str, float]
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seed=seeds, items=st.integers(2, 60), levels=st.sampled_from([3, 1000]))
 def test_curves_and_their_areas(seed: int, items: int, levels: int) -> None:
     rng = np.random.default_rng(seed)
@@ -169,7 +169,7 @@ def test_curves_and_their_areas(seed: int, items: int, levels: int) -> None:
     assert points.thresholds[1:].tolist() == thresholds[::-1].tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(2, 40), levels=st.sampled_from([3, 100000]), shift=st.sampled_from([0.0, 1e6]))
 @pytest.mark.parametrize(
     ("name", "theirs"),
@@ -192,7 +192,7 @@ def test_numbers(name: str, theirs: Callable[..., float], seed: int, items: int,
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seed=seeds, items=st.integers(1, 60), levels=st.integers(1, 6), tolerance=st.sampled_from([0, 0.5, 1, 2]))
 def test_values_with_an_order(seed: int, items: int, levels: int, tolerance: float) -> None:
     rng = np.random.default_rng(seed)
@@ -210,7 +210,7 @@ def test_values_with_an_order(seed: int, items: int, levels: int, tolerance: flo
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(1, 30), columns=st.integers(1, 4), empty=st.sampled_from(["zero", "one", "skip"]))
 def test_mean_f1_of_columns_of_zeros_and_ones(seed: int, items: int, columns: int, empty: str) -> None:
     rng = np.random.default_rng(seed)
@@ -224,7 +224,7 @@ def test_mean_f1_of_columns_of_zeros_and_ones(seed: int, items: int, columns: in
     assert ours == (pytest.approx(defined.mean(), abs=1e-12) if len(defined) else None)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(1, 40))
 def test_distances_on_the_globe(seed: int, items: int) -> None:
     rng = np.random.default_rng(seed)

@@ -39,7 +39,7 @@ def score(key: str, gold: Documents, run: Documents, **options: str) -> float | 
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1), queries=st.integers(1, 5), levels=st.sampled_from([2, 1000]))
 def test_as_trec_eval(seed: int, queries: int, levels: int) -> None:
     """Compare rankings with ties, negative relevance, unjudged documents, and queries without documents in the run."""

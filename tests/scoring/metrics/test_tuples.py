@@ -44,7 +44,7 @@ def projected(sets: Sets, places: tuple[int, ...]) -> Sets:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(2, 25))
 def test_sets_as_sklearn_counts_them(seed: int, items: int) -> None:
     rng = np.random.default_rng(seed)
@@ -72,7 +72,7 @@ def test_sets_as_sklearn_counts_them(seed: int, items: int) -> None:
         assert value(f"tuple_exact_match{ending}", *answers) == pytest.approx(sk.accuracy_score(*sides))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(1, 25))
 def test_macro_over_the_gold_s_values_of_a_column(seed: int, items: int) -> None:
     rng = np.random.default_rng(seed)
@@ -95,7 +95,7 @@ def overlap(left: str, right: str) -> float:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, items=st.integers(1, 12))
 def test_partial_credit_as_scipy_assigns_it(seed: int, items: int) -> None:
     rng = np.random.default_rng(seed)
@@ -116,7 +116,7 @@ def test_partial_credit_as_scipy_assigns_it(seed: int, items: int) -> None:
         assert value("tuple_f1_partial", tuples(gold), tuples(run), **options) == pytest.approx(theirs, abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(seed=seeds, shape=st.tuples(st.integers(1, 6), st.integers(1, 6)), levels=st.sampled_from([2, 4, 1000]))
 def test_the_best_total_is_the_best_of_all_pairings(seed: int, shape: tuple[int, int], levels: int) -> None:
     table = np.random.default_rng(seed).integers(0, levels, shape) / levels
