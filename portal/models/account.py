@@ -1,6 +1,7 @@
 """User accounts, each identified by an email address."""
 
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 from zoneinfo import available_timezones
 
@@ -24,6 +25,7 @@ SECOND_FACTORS = ("totp", "webauthn")
 _PLACES = ("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
+@cache  # reading their names takes as long as most requests
 def time_zones() -> list[str]:
     """Return UTC and all time zones that are named after places."""
     return ["UTC", *sorted(zone for zone in available_timezones() if zone.startswith(_PLACES) and "/" in zone)]
