@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import User
 from portal.models.audit import AuditEntry
+from portal.models.prepared import PreparedQuery
 from portal.models.task import SharedTask
 
 SECRET_LENGTH = 30  # letters and digits; 178 bits
@@ -49,10 +50,13 @@ class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
         return self.filter(revoked_at__isnull=True, expires_at__gt=at, user__is_active=True)
 
     def find(self, text: str, at: datetime) -> "AccessToken | None":
-        """Return the valid token with this text, or None. The secret part is compared in constant time."""
+        """Return the valid token with this text, or None. The secret part is compared in constant time.
+
+        Every request of a script calls this, so its SQL is prepared.
+        """
         if not is_well_formed(text):
             return None
-        found = self.valid(at).select_related("user", "shared_task").filter(shown=text[:_SHOWN]).first()
+        found = _valid_tokens.first(shown=text[:_SHOWN], at=at)
         if found is None or not hmac.compare_digest(found.sha256, _sha256(text)):
             return None
         return found
@@ -129,6 +133,11 @@ class AccessToken(models.Model):
         """Save the time of last use, at most once a minute."""
         if self.last_used_at is None or self.last_used_at <= at - _USES_KEPT_EVERY:
             AccessToken.objects.filter(pk=self.pk).update(last_used_at=at)
+
+
+@PreparedQuery
+def _valid_tokens(shown: str, at: datetime) -> models.QuerySet[AccessToken]:
+    return AccessToken.objects.valid(at).select_related("user", "shared_task").filter(shown=shown)
 
 
 def _sha256(text: str) -> str:
