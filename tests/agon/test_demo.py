@@ -235,8 +235,14 @@ def _fix_gold(organizer: Person, slug: str, gold: Path) -> float:
 
 
 def _wait_for_gold(person: Person, slug: str, version: int) -> None:
-    board = ("leaderboard", f"{slug}/task1", "--phase", "evaluation")
-    wait_until(lambda: person.json(*board)["gold_version"] == version, f"the board goes by gold version {version}")
+    """Wait until the page and the command use this gold version. The page is asked first, without a new process."""
+    page = f"/tasks/{slug}/leaderboard/task1/?phase=evaluation&format=json"
+
+    def is_used() -> bool:
+        return bool(json.loads(person.browser.get(page))["gold_version"] == version)
+
+    wait_until(is_used, f"the board goes by gold version {version}")
+    assert person.json("leaderboard", f"{slug}/task1", "--phase", "evaluation")["gold_version"] == version
 
 
 def _same_board_as_on_the_page(captain: Person, slug: str, score: float) -> None:
