@@ -11,6 +11,7 @@ import structlog
 from celery.signals import worker_init
 from celery.worker import WorkController
 from django.db import DatabaseError, connections
+from django.urls import get_resolver
 
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import PROBE_SECONDS
@@ -36,6 +37,17 @@ def wait_until_able(sender: WorkController, **_: object) -> None:
         sleep(PROBE_SECONDS)
     if said:
         log.warning("this worker is ready and starts")
+    if lanes == [Lane.MAIL]:
+        load_pages()
+
+
+def load_pages() -> None:
+    """Load all pages before the worker's processes are forked, because emails contain links to pages.
+
+    Otherwise, each process would load them for its first email. On a busy machine, that can take longer than a job may,
+    so the process would be killed, and so would its successors.
+    """
+    _ = get_resolver().url_patterns
 
 
 def probe(lanes: list[Lane]) -> list[str]:
