@@ -37,7 +37,7 @@ def wait_until_able(sender: WorkController, **_: object) -> None:
         sleep(PROBE_SECONDS)
     if said:
         log.warning("this worker is ready and starts")
-    if lanes == [Lane.MAIL]:
+    if Lane.MAIL in lanes:
         load_pages()
 
 
