@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -13,7 +13,6 @@ from django.db.models import Exists, Q
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import User, Viewer
-from portal.models.prepared import PreparedQuery
 from portal.objects.interface import data_objects
 from scoring import load_definition
 from scoring.definition import Dataset, Definition
@@ -147,20 +146,12 @@ class SharedTask(models.Model):
         return self.state == self.State.OPEN or self.is_organized_by(user)
 
     def is_assigned_to(self, user: Viewer) -> bool:
-        """Return whether the task is in `assigned_to`. Use this only to explain what else is needed.
-
-        Nearly every page of the task calls this, so its SQL is prepared.
-        """
-        return user.is_active and (user.is_staff or bool(_organizers(shared_task=self.pk, user=user.pk)))
+        """Return whether the task is in `assigned_to`. Use this only to explain what else is needed."""
+        return SharedTask.objects.filter(pk=self.pk).assigned_to(user).exists()
 
     def is_organized_by(self, user: Viewer) -> bool:
         """Return whether the task is in `organized_by`, so that the user may act as an organizer."""
         return SharedTask.objects.filter(pk=self.pk).organized_by(user).exists()
-
-
-@PreparedQuery
-def _organizers(shared_task: int, user: int) -> models.QuerySet[Any]:
-    return SharedTask.organizers.through.objects.filter(sharedtask=shared_task, user=user)
 
 
 class Track(models.Model):
