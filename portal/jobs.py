@@ -309,7 +309,7 @@ class _Publisher:
 
 _publisher = _Publisher()
 
-# Each queues messages for these ids.
+# Each accepts the ids of waiting work and queues messages for them.
 publish_checks = partial(_publisher.publish, check_submission)
 publish_gold = partial(_publisher.publish, check_gold)
 publish_previews = partial(_publisher.publish, preview_gold)

@@ -85,7 +85,11 @@ class StoredUpload(UploadedFile):
 
 
 def store_upload(chunks: Iterable[bytes], name: str, limit: int) -> StoredUpload:
-    """Write an upload to a temporary file, hash it and sync it, or raise UploadTooLarge."""
+    """Write an upload to a temporary file, hash it and sync it to disk.
+
+    Raises:
+        UploadTooLarge: the upload has more than `limit` bytes.
+    """
     with _storing():
         folder = data_objects().drafts()
         require_space(folder)
@@ -155,7 +159,11 @@ def _name_held(name: str, *, alone: bool = False) -> Iterator[None]:
 
 
 def stored_file(sha256: str) -> AbstractContextManager[Path]:
-    """Yield a local file with this content. It may be deleted when the context ends."""
+    """Yield a local file with this content. It may be deleted when the context ends.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     return data_objects().local(stored_name(sha256))
 
 
@@ -170,7 +178,11 @@ def has_file_to_validate(key: UUID) -> bool:
 
 
 def stored_file_to_validate(key: UUID) -> AbstractContextManager[Path]:
-    """Yield a local copy of the validation's file."""
+    """Yield a local copy of the validation's file.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     return data_objects().local(_name_to_validate(key))
 
 
@@ -249,6 +261,11 @@ def store_sealed_gold(sealed: Iterable[bytes]) -> str:
 
 
 def sealed_gold(sealed_sha256: str) -> bytes:
+    """Return a sealed gold standard.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     with closing(gold_objects().open(sealed_sha256)) as file:
         return file.read()
 
@@ -272,7 +289,11 @@ def reseal_gold(sealed_sha256: str) -> str | None:
 
 
 def can_open_this_gold(sealed_sha256: str) -> bool:
-    """Return whether this process has the key for the file."""
+    """Return whether this process has the key for the file.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     with closing(gold_objects().open(sealed_sha256)) as file:
         return has_key_for(file.read(HEAD_BYTES))
 

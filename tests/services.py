@@ -55,8 +55,8 @@ def children(parent: int) -> list[int]:
     Only this process's entries in /proc are read, because tests ask many times while they wait.
     """
     found: list[int] = []
-    with suppress(FileNotFoundError, ProcessLookupError):  # the process or one of its threads has just ended
-        for file in Path(f"/proc/{parent}/task").glob("*/children"):
+    for file in Path(f"/proc/{parent}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
             found += map(int, file.read_text().split())
     return [pid for pid in found if _is_running(pid)]
 

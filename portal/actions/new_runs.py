@@ -31,7 +31,7 @@ PHASE_MOVES = Conflict.declare(
     "phase_moves",
     _("The organizers are changing %(phase)s right now, so no run was submitted. Upload the file again."),
 )
-_SENTENCES = {
+_SENTENCES = {  # by period and by whose limit it is
     ("day", "team"): _("Runs left today (UTC) for %(track)s: %(left)d of %(limit)d. Runs in this upload: %(runs)d."),
     ("phase", "team"): _("Runs left for %(track)s in %(phase)s: %(left)d of %(limit)d. Runs in this upload: %(runs)d."),
     ("day", "person"): _(

@@ -25,7 +25,7 @@ from scoring.definition.slices import Slicing
 
 LOOK_AGAIN = timedelta(days=1)  # how often a board is checked even if it has not changed
 PAIRS = ("gold", "scorer", "next_gold", "next_scorer")  # a board's current versions, and the next ones
-A_CHANGE: dict[str, Any] = {"revision": F("revision") + 1, "settled_at": None}
+_A_CHANGE: dict[str, Any] = {"revision": F("revision") + 1, "settled_at": None}
 
 
 @lru_cache(maxsize=256)
@@ -77,7 +77,7 @@ class BoardQuerySet(HeldQuerySet["Board"]):
         of their keys to avoid deadlocks.
         """
         list(self.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
-        return self.update(**A_CHANGE)
+        return self.update(**_A_CHANGE)
 
     def settle(self, run: Run, at: datetime, scored: "tuple[GoldStandard, str] | None" = None) -> None:
         """Update the board after a run was scored with this gold and scorer, or failed.
@@ -191,7 +191,7 @@ class Board(models.Model):
 
 @PreparedUpdate
 def _count_a_change(track: int, phase: int) -> tuple[QuerySet[Board], dict[str, Any]]:
-    return Board.objects.filter(track=track, phase=phase), A_CHANGE
+    return Board.objects.filter(track=track, phase=phase), _A_CHANGE
 
 
 @PreparedQuery

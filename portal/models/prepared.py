@@ -1,4 +1,4 @@
-"""Statements and subqueries whose SQL is built once per process, for uploads, task pages and the embargo.
+"""Statements and subqueries whose SQL is built once per process, for what most requests and uploads need.
 
 Django builds a statement's SQL again for each use. This takes several times as long as running it.
 """

@@ -16,13 +16,13 @@ class StaticFiles(CompressedManifestStaticFilesStorage):
     """
 
     def compress_files(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-        requested = {hashed for name, hashed in self.hashed_files.items() if not self._is_minified(name)}
+        requested = {hashed for name, hashed in self.hashed_files.items() if not self._has_minified_version(name)}
         yield from super().compress_files(set(paths) & requested)
 
     def create_compressor(self, **options: object) -> Compressor:
         return _Compressor(**options)
 
-    def _is_minified(self, name: str) -> bool:
+    def _has_minified_version(self, name: str) -> bool:
         path = PurePosixPath(name)
         return self.exists(str(path.with_name(f"{path.stem}.min{path.suffix}")))
 

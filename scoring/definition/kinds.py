@@ -130,7 +130,6 @@ def one_of(*words: T, expected: str = "") -> Kind[T]:
 
 
 def many(kind: Kind[T], *, least: int = 0, each_once: bool = False) -> Kind[tuple[T, ...]]:
-
     def read(value: Value) -> tuple[T, ...]:
         entries = tuple(kind.read(entry) for entry in value.entries())
         if each_once and len(set(entries)) < len(entries):

@@ -405,7 +405,8 @@ def _with_columns(metrics: Sequence[MetricSpec], files: Files | None) -> tuple[M
 
 def _columns(spec: MetricSpec, files: Files | None) -> Iterator[MetricSpec]:
     """Yield the metric for each file if the combined score shows these metrics as columns."""
-    if spec.options.get("columns") is True and files is not None and spec.options["slices"] == files.name:
+    is_shown = spec.options.get("columns") is True and spec.of  # without `of`, there has been an error
+    if is_shown and files is not None and spec.options["slices"] == files.name:
         yield from (replace(spec.of[0], where=(files.name, value), is_added=True) for value in files.of)
 
 

@@ -1,12 +1,20 @@
-"""All commands and workers: what they load at their start, and how they report an unusable database."""
+"""Commands and workers: what they load at their start, and how commands report an unusable database."""
 
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from types import SimpleNamespace as Fake
 
 import pytest
+from django.urls import resolvers
 
+from portal import worker
+from portal.evaluation.lanes import Lane
+from portal.management import commands
+from portal.management.command import PortalCommand
 from tests.conftest import ROOT
 
 START = """
@@ -30,6 +38,24 @@ def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 def test_workers_and_commands_load_no_pages(tmp_path: Path) -> None:
     done = run("-c", START, AGON_STATE=str(tmp_path))
     assert done.stdout.endswith("loaded: []\n"), done.stderr
+
+
+def test_every_command_starts_in_this_way() -> None:
+    names = {module.name for module in iter_modules(commands.__path__)} - {"makemessages"}  # Django's own, extended
+    assert len(names) > 10
+    for name in names:
+        assert issubclass(import_module(f"{commands.__name__}.{name}").Command, PortalCommand), name
+
+
+@pytest.mark.parametrize(("lanes", "is_loaded"), [([Lane.SCORING], False), ([Lane.SCORING, Lane.MAIL], True)])
+def test_a_worker_for_emails_loads_the_pages_before_it_forks(
+    monkeypatch: pytest.MonkeyPatch, lanes: list[Lane], is_loaded: bool
+) -> None:
+    monkeypatch.setattr(worker, "probe", lambda _lanes: [])
+    resolver = resolvers.URLResolver(resolvers.RegexPattern(r"^/"), "portal.urls")
+    monkeypatch.setattr(worker, "get_resolver", lambda: resolver)
+    worker.wait_until_able(Fake(app=Fake(amqp=Fake(queues=Fake(consume_from=lanes)))))  # type: ignore[arg-type]
+    assert ("url_patterns" in vars(resolver)) == is_loaded
 
 
 @pytest.mark.slow

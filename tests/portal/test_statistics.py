@@ -199,14 +199,18 @@ def test_runs_of_tracks_with_the_same_columns_are_in_one_table(sliced: SharedTas
     assert "Ostro" in render_to_string("boards/_all_runs.html", {"found": found})
 
 
-def with_figure_of(metric: str, folder: Path) -> SharedTask:
-    """Return the tiny task with the same columns in both tracks, a figure of all tracks, and runs in both."""
+def add_figure_of(metric: str, folder: Path) -> None:
+    """Give the tiny task the same columns in both tracks, and a figure of all tracks."""
     (folder / "data/languages.tsv").write_text("id\tlang\na\ten\nb\ten\nc\tes\nd\tes\n")
     path = folder / "task.yaml"
     text = path.read_text().replace('metrics: [accuracy, f1_macro, "f1:YES"]', "metrics: [accuracy]")
     tables = "{test: data/languages.tsv, later: data/languages.tsv}"
     slices = f'slices: {{language: {{column: lang, items: {tables}}}}}\n    metrics: [accuracy, "accuracy@language=es"]'
     path.write_text(f'{text.replace("metrics: [accuracy]", slices)}\nall_runs_figure: "{metric}"\n')
+
+
+def with_runs(folder: Path) -> SharedTask:
+    """Import the folder and return the task with runs of two teams in both tracks."""
     task = import_shared_task(None, folder, EVALUATION).shared_task
     for name, values in {"Ostro": GOOD, "Meltemi": POOR}.items():
         team = new_team(task, name)
@@ -216,9 +220,15 @@ def with_figure_of(metric: str, folder: Path) -> SharedTask:
     return task
 
 
+@pytest.fixture
+def paired_folder(tiny_folder: Path) -> Path:
+    add_figure_of("accuracy", tiny_folder)
+    return tiny_folder
+
+
 @remembered
-def paired(tiny_folder: Path, db: None) -> SharedTask:
-    return with_figure_of("accuracy", tiny_folder)
+def paired(paired_folder: Path, db: None) -> SharedTask:
+    return with_runs(paired_folder)
 
 
 @pytest.mark.slow
@@ -254,7 +264,8 @@ def test_the_figure_of_all_tracks_is_on_the_page_and_in_the_pack_once_the_scores
 
 @pytest.mark.slow
 def test_the_figure_of_all_tracks_has_an_address_for_every_metric(tiny_folder: Path, db: None) -> None:
-    with_figure_of("accuracy@language=es", tiny_folder)
+    add_figure_of("accuracy@language=es", tiny_folder)
+    with_runs(tiny_folder)
     page = Client().get("/tasks/tiny/leaderboard/?phase=evaluation").content.decode()
     (address,) = re.findall(r'src="(/tasks/tiny/leaderboard/[^"?]*\.svg)', page)
     assert Client().get(address, {"phase": "evaluation"}).content.startswith(b"<svg")

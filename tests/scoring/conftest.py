@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, settings
 
 from scoring import Definition, load_definition
 
-# By default, hypothesis fails tests on a busy machine, where examples take longer. Fixtures that all examples share are
-# never changed.
+# By default, hypothesis fails tests on a busy machine, where examples take longer. All examples of a test share its
+# fixtures, but none depends on the files of another.
 settings.register_profile(
     "any machine",
     deadline=None,

@@ -313,6 +313,7 @@ def load_files() -> Files:
         ("gold/{language}/labels.csv", "gold/labels.csv", "must contain the placeholder {language}"),
         ("pred_{language}.csv", "pred.csv", "names must contain {language}"),
         ("slices: language,", "", "columns: true only if its slices: is the name"),
+        ("of: [f1_macro_mean], slices", "of: {}, slices", "a list"),
     ],
 )
 def test_errors_of_the_definition(folder: Path, before: str, after: str, word: str) -> None:

@@ -200,7 +200,8 @@ def test_equal_teams_are_rarely_in_different_groups_and_intervals_cover_the_trut
         teams = {f"team {number}" for number in range(10)}
         one, two, three = ({team: rng.random(200) < chance for team in sorted(teams)} for _track in range(3))
         tracks = [track(gold, one), track(gold, two), track(gold, three, ids=[f"t{item}" for item in range(200)])]
-        ours = sampled(tracks, (1, 1, 1), rounds=200)  # the error rates hold for any number of rounds
+        # The p-values and the intervals of shares hold for any number of rounds.
+        ours = sampled(tracks, (1, 1, 1), rounds=200)
         groups = mean_groups(ours, higher_is_better=True)
         apart += max(group.group or 0 for group in groups) > 1
         found = ours.intervals(0.95)["team 0"]

@@ -25,7 +25,8 @@ SEED = 11
 def share_flagged(sizes: Sequence[int], shares: Sequence[float], metric: str) -> float:
     """Return the share of runs with a gap, among runs that answer these shares of the slices s0, s1, … correctly.
 
-    All runs have the same gold standard, so that the samples of its items are drawn only once.
+    All runs of a case have the same gold standard, so that the samples of its items are drawn only once. Given this
+    gold standard, the runs are independent, as the bounds of the tests require.
     """
     rng = np.random.default_rng(SEED)
     items = sum(sizes)
