@@ -62,7 +62,7 @@ def test_a_worker_for_emails_loads_the_pages_before_it_forks(
 @pytest.mark.parametrize(
     ("database", "reason"),
     [
-        ("postgres://agon@127.0.0.1:1/agon", "Connection refused"),
+        ("postgres://agon@127.0.0.1:1/agon", "port 1 failed"),
         ("sqlite:///{folder}/new.sqlite3", "no such table: portal_sharedtask"),
     ],
     ids=["unreachable", "empty"],
