@@ -4,14 +4,15 @@ Each key is declared once. The JSON Schema and the reference page are generated 
 is checked before it is imported.
 """
 
-from scoring.definition.data import Dataset, GoldFile, GoldView, VotesFile
+from scoring.definition.data import Baseline, Dataset, GoldFile, GoldView, VotesFile
 from scoring.definition.phases import Phase
 from scoring.definition.spec import Definition, DefinitionError, Naming, Overall, RunField
-from scoring.definition.teams import Agreement
+from scoring.definition.teams import Agreement, Question, TeamRules
 from scoring.definition.tracks import Examples, FormatSpec, MetricSpec, Track
 
 __all__ = [
     "Agreement",
+    "Baseline",
     "Dataset",
     "Definition",
     "DefinitionError",
@@ -23,7 +24,9 @@ __all__ = [
     "Naming",
     "Overall",
     "Phase",
+    "Question",
     "RunField",
+    "TeamRules",
     "Track",
     "VotesFile",
 ]

@@ -2,22 +2,25 @@
 
 from scoring.metrics.comparison import Comparison, compare
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import Metric, MetricInfo
+from scoring.metrics.metric import Contributions, Metric, MetricInfo
 from scoring.metrics.registry import (
     METRICS,
     compute,
     contributions,
     describe,
+    find,
     get,
     is_count,
     needs_texts,
     plain,
     slices_used,
 )
+from scoring.metrics.validation import validate
 
 __all__ = [
     "METRICS",
     "Comparison",
+    "Contributions",
     "LoadedGold",
     "Metric",
     "MetricInfo",
@@ -25,9 +28,11 @@ __all__ = [
     "compute",
     "contributions",
     "describe",
+    "find",
     "get",
     "is_count",
     "needs_texts",
     "plain",
     "slices_used",
+    "validate",
 ]

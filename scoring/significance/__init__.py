@@ -15,17 +15,21 @@ The same arguments give bit-identical results for any number of threads.
 
 from scoring.significance.confidence_intervals import Interval, interval, intervals, rank_ranges
 from scoring.significance.inputs import ROUNDS
-from scoring.significance.paired_leads import Lead, leads, paired_test
+from scoring.significance.paired_leads import Lead, PairedTest, leads, paired_test
 from scoring.significance.several_tracks import MeanScore, TrackRuns, mean_groups, sampled_means
-from scoring.significance.slice_gaps import slice_gaps
+from scoring.significance.slice_gaps import Gap, SliceGaps, SliceScore, slice_gaps
 from scoring.significance.tie_grouping import GroupedRun, tie_groups
 
 __all__ = [
     "ROUNDS",
+    "Gap",
     "GroupedRun",
     "Interval",
     "Lead",
     "MeanScore",
+    "PairedTest",
+    "SliceGaps",
+    "SliceScore",
     "TrackRuns",
     "interval",
     "intervals",
