@@ -268,7 +268,7 @@ def main(arguments: list[str]) -> int:
         os.chdir(ROOT)
         os.execve(sys.executable, [sys.executable, "-m", "pytest", *arguments], os.environ | memory)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped as after Ctrl-C
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of scripts ignore it, and so would suites
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's background job and its children ignore it
     started = time.monotonic()
     tally = Tally()
     if arguments == ["--checks"]:
