@@ -22,6 +22,8 @@ from tests.conftest import ROOT
 from tests.services import PATIENCE, Broker, answers, chromium, wait_until
 
 TASKS = ("detests2022", "exist2024")
+# As the demo does.
+CREATE_TABLES = "import django; django.setup(); from portal.management.schema import migrate; migrate()"
 # Chromium's sandbox does not work as root. The last flags keep Chromium from contacting its own servers.
 CHROMIUM_FLAGS = (
     "--headless",
@@ -55,9 +57,7 @@ class Portal:
 
 
 @pytest.fixture(scope="session")
-def portal(
-    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config, migrated: Path, django_db_setup: None
-) -> Iterator[Portal]:
+def portal(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Portal]:
     """A web server, workers and a broker with fresh data: two shared tasks and no accounts."""
     folder = tmp_path_factory.mktemp("portal")
     port, broker_port = free_port(), free_port()
@@ -79,15 +79,14 @@ def portal(
             return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
 
         try:
-            state.mkdir()
-            shutil.copyfile(migrated, state / "agon.sqlite3")
             kept = pytestconfig.cache.mkdir("demo-tasks")
             folders = [_task_folder(slug, kept, own.tasks / slug) for slug in TASKS]
             for task in folders:
                 mark_gold(task)
                 _keep_open(task / "task.yaml")
-            command = [sys.executable, "manage.py", "import_task", *map(str, folders)]
-            subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=log, stderr=log)
+            for words in (("-c", CREATE_TABLES), ("manage.py", "import_task", *map(str, folders))):
+                command = [sys.executable, *words]
+                subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=log, stderr=log)
             workers = [worker_command(name, lanes) for name, lanes in WORKERS.items()]
             programs += [start(command) for command in (web_command(port), *workers, BEAT)]
             wait_until(lambda: answers(port), f"the web server answers; see {folder / 'log'}")

@@ -75,6 +75,7 @@ def test_all_programs_end_with_the_demo_and_no_other(
     demo: subprocess.Popen[str], bystander: int, tmp_path: Path, how: signal.Signals
 ) -> None:
     leader, child = pid_in(tmp_path / "leader"), pid_in(tmp_path / "child")
+    pid_in(tmp_path / "two")  # once it has started, the first program is guarded
     assert is_running(leader)
     assert is_running(child)
     demo.send_signal(how)
