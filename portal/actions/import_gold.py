@@ -45,7 +45,11 @@ CHANGED_TWICE = Conflict.declare(
 
 
 def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -> list[str]:
-    """Add the new gold standards, and return the changes. Raise Conflict with all that changed in both places."""
+    """Add the new gold standards and return one sentence for each change.
+
+    Raises:
+        Conflict: gold changed both in the folder and on the website. The error lists every such gold standard.
+    """
     changes, problems = [], []
     tracks = {track.slug: track for track in shared_task.tracks.all()}
     for wanted in definition.gold:

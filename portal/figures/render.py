@@ -23,7 +23,7 @@ def render(figure: Figure, ending: str, theme: str = "light", *, is_small: bool 
     cache = caches["figures"]
     kept = cache.get(key)
     if kept is None:
-        # The packages that draw are loaded with the first drawing, because they take an eighth of a web server's start.
+        # The packages that draw are loaded with the first drawing, so that web servers start sooner.
         kept = import_module("portal.figures.drawing").DRAW[ending](spec)
         cache.set(key, kept, _KEPT_SECONDS)
     return bytes(kept)
