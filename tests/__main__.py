@@ -5,8 +5,9 @@
     --checks      run only the checks
 
 Suites that start programs spend most of their time waiting for them, so they run in parallel with the others, as do the
-checks. A PostgreSQL server is started for the suites and stopped afterwards; tests that need Valkey start their own. In
-CI, a test that cannot run counts as failed unless only `../shared`, debootstrap or network namespaces are missing.
+checks. The others have the lowest priority: workers lower their own, so they would starve beside them. A PostgreSQL
+server is started for the suites and stopped afterwards; tests that need Valkey start their own. In CI, a test that
+cannot run counts as failed unless only `../shared`, debootstrap or network namespaces are missing.
 """
 
 import os
@@ -63,6 +64,7 @@ SLOWEST = 25  # number of tests listed by --durations
 # By default, numerical libraries start a thread per core in each process. The cores are already busy with other tests,
 # so waiting for each other takes a third of the CPU time of simulations.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+LOWEST_PRIORITY = 19
 TEARDOWN_SECONDS = 60  # time allowed for tearing down the fixtures of a suite that is stopped early
 # Debian packages that the suites need, and how to find out whether each is installed.
 PROGRAMS = {
@@ -185,6 +187,9 @@ class PytestRun:
                 command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
             )
 
+        if is_live:
+            _lower_priority(self._process.pid)
+
     def end(self) -> None:
         """Interrupt the suite, so that its fixtures stop what they have started. If it does not end in time, kill it.
 
@@ -208,6 +213,17 @@ class PytestRun:
             tally.add_junit(self._report, self._suite.name)
         if code not in (0, 1):  # neither "all passed" nor "some failed"
             tally.failed.append(f"{self._suite.name}: pytest ended with {code}")
+
+
+def _lower_priority(leader: int) -> None:
+    """Give the session of the process `leader` the lowest priority.
+
+    If Linux schedules by session (autogroups), priorities of processes have an effect only within a session.
+    """
+    try:
+        Path(f"/proc/{leader}/autogroup").write_text(str(LOWEST_PRIORITY))
+    except OSError:
+        os.setpriority(os.PRIO_PROCESS, leader, LOWEST_PRIORITY)
 
 
 def run_suites(tally: Tally) -> None:

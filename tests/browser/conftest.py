@@ -19,7 +19,7 @@ from tasks import build
 from tasks.kept import content_key
 from tests.canary import EYES, mark_gold
 from tests.conftest import ROOT
-from tests.services import PATIENCE, Broker, answers, chromium, wait_until
+from tests.services import PATIENCE, Broker, Program, answers, chromium, wait_until
 
 TASKS = ("detests2022", "exist2024")
 # As the demo does.
@@ -72,31 +72,27 @@ def portal(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     own = Portal(url, state, folder / "tasks", environment)
     broker = Broker(tmp_path_factory.mktemp("valkey"), broker_port)
     broker.start()
-    programs: list[subprocess.Popen[bytes]] = []
-    with (folder / "log").open("wb") as log:
-
-        def start(command: list[str]) -> subprocess.Popen[bytes]:
-            return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-
-        try:
-            kept = pytestconfig.cache.mkdir("demo-tasks")
-            folders = [_task_folder(slug, kept, own.tasks / slug) for slug in TASKS]
-            for task in folders:
-                mark_gold(task)
-                _keep_open(task / "task.yaml")
+    workers = [worker_command(name, lanes) for name, lanes in WORKERS.items()]
+    # Each has its own session, because a worker lowers the priority of its session.
+    programs = [Program(command, environment, folder / "log") for command in (web_command(port), *workers, BEAT)]
+    try:
+        kept = pytestconfig.cache.mkdir("demo-tasks")
+        folders = [_task_folder(slug, kept, own.tasks / slug) for slug in TASKS]
+        for task in folders:
+            mark_gold(task)
+            _keep_open(task / "task.yaml")
+        with (folder / "log").open("wb") as log:
             for words in (("-c", CREATE_TABLES), ("manage.py", "import_task", *map(str, folders))):
                 command = [sys.executable, *words]
                 subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=log, stderr=log)
-            workers = [worker_command(name, lanes) for name, lanes in WORKERS.items()]
-            programs += [start(command) for command in (web_command(port), *workers, BEAT)]
-            wait_until(lambda: answers(port), f"the web server answers; see {folder / 'log'}")
-            yield own
-        finally:
-            for program in programs:
-                program.terminate()
-            for program in programs:
-                program.wait(PATIENCE)
-            broker.kill()
+        for program in programs:
+            program.start()
+        wait_until(lambda: answers(port), f"the web server answers; see {folder / 'log'}")
+        yield own
+    finally:
+        for program in programs:
+            program.stop()
+        broker.kill()
     EYES.look("log of the programs", (folder / "log").read_bytes())
     EYES.look_at_folder(own.state)
     EYES.look_at_folder(tmp_path_factory.getbasetemp() / "valkey0")
