@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from portal.management.valkey import HOST
-from tests.__main__ import PytestRun, Suite, running_checks
+from tests.__main__ import LOWEST_PRIORITY, PytestRun, Suite, Tally, running_checks
 from tests.conftest import ROOT
 from tests.services import PATIENCE, wait_until
 
@@ -144,6 +144,24 @@ def test_a_suite_that_is_ended_ends_what_it_has_started(tmp_path: Path, options:
     finally:
         run.end()
     assert not server.exists()
+
+
+LOOKING = """
+import os, pathlib
+
+def test_that_looks():
+    session = pathlib.Path("/proc/self/autogroup")
+    priority = session.read_text() if session.exists() else str(os.nice(0))
+    (pathlib.Path(__file__).parent / "priority").write_text(priority.strip())
+"""
+
+
+def test_a_live_suite_leaves_the_cores_to_the_programs_of_the_others(tmp_path: Path) -> None:
+    (tmp_path / "test_looking.py").write_text(LOOKING)
+    tally = Tally()
+    PytestRun(Suite("looking", (f"--rootdir={tmp_path}", str(tmp_path))), tmp_path).finish(tally)
+    assert tally.failed == []
+    assert (tmp_path / "priority").read_text().endswith(str(LOWEST_PRIORITY))
 
 
 def test_when_the_suites_are_ended_no_further_check_begins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

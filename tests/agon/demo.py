@@ -91,12 +91,12 @@ class Demo:
         if self._program is not None:
             self._program.stop()
 
-    def press_ctrl_c(self) -> None:
-        """Press Ctrl-C, and check that the demo ends without an error."""
+    def press_ctrl_c(self, *options: str) -> None:
+        """Press Ctrl-C, and check that a demo with these options ends without an error."""
         os.kill(self.pid, signal.SIGINT)
         assert self._process.wait(PATIENCE) == 0, self.log
         port = self.address.rpartition(":")[2]
-        command = f"AGON_STATE={self.state} PORT={port} ./run demo"
+        command = " ".join([f"AGON_STATE={self.state} PORT={port} ./run demo", *options])
         assert f"The data is kept in {self.state}. To continue with it, run:\n{command}\n" in self.log
 
     @property

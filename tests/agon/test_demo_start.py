@@ -31,7 +31,7 @@ def command_of(pid: int) -> str:
 
 def pause_loader(demo: Demo) -> int:
     """Pause the program that loads the sample tasks once the first one is loaded, and return its process id."""
-    demo.wait_for("is loaded (1 of 6")
+    demo.wait_for("is loaded (1 of 2")
     (loader,) = (pid for pid in children(demo.pid) if "load_demo" in command_of(pid))
     os.kill(loader, signal.SIGSTOP)
     return loader
@@ -49,32 +49,33 @@ def counts(demo: Demo) -> dict[str, int]:
 
 
 def test_pages_answer_while_tasks_are_loading_and_a_second_start_continues(demo: Demo, task_folders: Path) -> None:
-    demo.start("You can open")
+    """Only the smallest tasks are loaded. `tests/bare/test_bare.py` loads all of them."""
+    demo.start("You can open", "--small")
     loader = pause_loader(demo)
     home = demo.get("/")
     assert LOADING in home.text
     assert "/tasks/tryagon/" in home.text
     assert demo.get("/tasks/tryagon/").status == HTTPStatus.OK
-    assert demo.get("/tasks/exist2024/").status == HTTPStatus.NOT_FOUND
+    assert demo.get("/tasks/ssa2023/").status == HTTPStatus.NOT_FOUND
     programs = children(demo.pid)
 
     os.kill(loader, signal.SIGCONT)
-    demo.press_ctrl_c()
+    demo.press_ctrl_c("--small")
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in programs), "all programs are gone")
     assert not list(demo.state.glob("demo-tasks/*/tmp*"))
     assert not list(demo.state.glob("demo-tasks/*/*/runs/tmp*"))
 
-    demo.add_task_folders(task_folders)  # all but the one or two that this demo has generated itself
-    demo.start("Agon is ready")
+    demo.add_task_folders(task_folders)  # unless this demo has already generated both
+    demo.start("Agon is ready", "--small")
     demo.keep_task_folders(task_folders)
-    assert "is loaded (1 of 6" not in demo.log
-    assert "is loaded (6 of 6" in demo.log
+    assert "is loaded (1 of 2" not in demo.log
+    assert "is loaded (2 of 2" in demo.log
     assert LOADING not in demo.get("/").text
-    assert demo.get("/tasks/exist2024/").status == HTTPStatus.OK
-    assert counts(demo) == {"sharedtask": 6, "team": 42, "announcement": 6}
+    assert demo.get("/tasks/ssa2023/").status == HTTPStatus.OK
+    assert counts(demo) == {"sharedtask": 2, "team": 14, "announcement": 2}
 
     kept = kept_folders(demo)
-    demo.press_ctrl_c()
+    demo.press_ctrl_c("--small")
     demo.start("Agon is ready", "--fresh", "--small")
     assert counts(demo) == {"sharedtask": 2, "team": 14, "announcement": 2}
     assert kept_folders(demo) == kept

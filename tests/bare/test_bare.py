@@ -7,6 +7,7 @@ import signal
 import threading
 
 from portal.management.valkey import HOST, free_port
+from tasks import DEMO as TASKS
 from tests.bare.conftest import Machine
 from tests.bare.visitor import Visitor
 from tests.services import PATIENCE, children, wait_until
@@ -48,7 +49,11 @@ def test_from_the_readme_to_a_scored_run(machine: Machine) -> None:
 
     port = free_port()
     demo = Demo(machine, port)
+    assert "is loaded (6 of 6" in demo.log
     visitor = Visitor(f"http://{HOST}:{port}")
+    home = visitor.get("/")
+    for slug in TASKS:
+        assert f"/tasks/{slug}/" in home
     visitor.sign_in("captain@agon.example", "agon-demo")
     tweets = visitor.get("/tasks/hateval2019/data/test-en/").splitlines()[1:]
     run = "".join(f"{tweet.split()[0]}\t0\n" for tweet in tweets)
