@@ -46,6 +46,7 @@ def test_bash_completes_commands_actions_and_options(programs: Path) -> None:
     assert completed("agon login --scope ", programs) >= {"read", "submit", "organize"}
 
 
+@pytest.mark.slow
 def test_fish_requests_completions_in_another_way(programs: Path) -> None:
     answer = programs / "answer"
     answer.touch()

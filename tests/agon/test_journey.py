@@ -152,6 +152,7 @@ def test_the_same_from_python(agon: Typed, portal: str, worker: None, at: Clock)
     assert [one.slug for one in client.Portal().tasks()] == ["tiny"]
 
 
+@pytest.mark.slow
 def test_errors_from_python_are_of_their_kind(agon: Typed, portal: str, team: Team) -> None:
     Path("one_Meltemi_9.json").write_bytes(run_file(GOOD))
     with pytest.raises(RunInvalid) as invalid:

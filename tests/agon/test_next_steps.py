@@ -71,6 +71,7 @@ def test_a_hidden_task_is_never_suggested(agon: Typed, gated: SharedTask) -> Non
     assert "Did you mean" not in suggested
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "score", "explain"])
 def test_a_misspelled_task_folder_is_answered_with_the_closest_task(
     agon: Typed, command: str, monkeypatch: pytest.MonkeyPatch

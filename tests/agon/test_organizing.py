@@ -115,6 +115,7 @@ def test_hidden_files_and_caches_are_not_packed(tmp_path: Path) -> None:
         assert sorted(packed.namelist()) == ["data/items.txt", "task.yaml"]
 
 
+@pytest.mark.slow
 def test_teams_are_listed_and_decided(agon: Typed, organizer: User, task: SharedTask, team: Team) -> None:
     register_team(person("Nora"), task, EVALUATION, name="Notus")
     Team.objects.filter(name="Notus").update(state="pending")

@@ -67,6 +67,7 @@ def test_runs_left_are_those_of_the_round(agon: Typed, run: Path) -> None:
     assert "Runs left: one 3 of 3 in this round." in agon.err
 
 
+@pytest.mark.slow
 def test_runs_left_are_those_of_the_tracks_that_the_name_contains(agon: Typed) -> None:
     """An archive can contain runs for every track."""
     for name in ("tiny_Meltemi_one.zip", "run.json"):
@@ -174,6 +175,7 @@ def test_a_message_that_is_not_saved_loses_no_submission(
     assert f"{found['id']} was submitted, but the description was not saved" in agon.err
 
 
+@pytest.mark.slow
 def test_what_is_not_there_in_time_has_an_id(agon: Typed, run: Path) -> None:
     found = agon.json("submit", run, "--yes", "-q", "--wait=0", expect=6)
     sent = Submission.objects.get()

@@ -222,6 +222,7 @@ PAGE = "/settings/tokens/"
 FORM = {"name": "CI of our system", "scope": "submit", "shared_task": "", "days": "30"}
 
 
+@pytest.mark.slow
 def test_the_page_shows_a_new_token_once(browser, tiny):
     answer = browser.post(PAGE, FORM | {"shared_task": tiny.slug})
     text = answer.context["text"]

@@ -179,6 +179,7 @@ def test_who_may_do_what(world: World) -> None:
     assert found == WHO_MAY
 
 
+@pytest.mark.slow
 def test_an_inactive_account_may_do_nothing(world: World) -> None:
     """Actions that need no account are the exception."""
     for who in world.people.values():
@@ -240,6 +241,7 @@ def test_every_repeatable_action_is_called() -> None:
     assert {name for name, action in every_action().items() if action.repeatable} == set(CALLS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_a_second_call_changes_nothing(name: str, world: World) -> None:
     action, (role, given) = every_action()[name], CALLS[name]

@@ -196,6 +196,7 @@ def test_what_commits_while_a_backup_is_written_is_not_in_it(lived_in, tmp_path,
     assert manifest.rows["portal.reading"] == 0
 
 
+@pytest.mark.slow
 def test_a_portal_that_is_in_use_is_left_alone(backup, somewhere_else):
     with pytest.raises(ActionError, match="database is not empty"):
         restore_backup(backup)
@@ -310,6 +311,7 @@ def test_a_backup_says_which_version_made_it(backup, settings):
     assert len(settings.REVISION) == 40
 
 
+@pytest.mark.slow
 def test_a_backup_whose_rows_lack_a_column_is_rejected_as_a_whole(backup, somewhere_else):
     older = rewritten(backup, "database/portal.team.jsonl", lambda rows: rows.replace(b'"affiliation"', b'"other"'))
     somewhere_else()
@@ -372,6 +374,7 @@ def test_the_command_notes_when_and_prunes_in_spite_of_a_damaged_file(lived_in, 
     assert Reading.objects.get(name="backup").at > database_now() - timedelta(minutes=1)
 
 
+@pytest.mark.slow
 def test_without_a_new_backup_the_old_ones_stay(lived_in, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("no space left")

@@ -96,6 +96,7 @@ def test_a_board_of_one_language_is_ranked_by_it(bilingual: SharedTask) -> None:
     assert lines(board(bilingual, RELEASE, slice="language=xx")) == lines(whole)
 
 
+@pytest.mark.slow
 def test_all_runs_are_ranked_by_it(bilingual: SharedTask) -> None:
     send_run(bilingual.teams.get(name="Meltemi"), SPANISH, 2, EVALUATION + MILLISECOND)
     bilingual.phases.filter(slug="evaluation").update(official="best")
@@ -136,6 +137,7 @@ def test_equal_scores_go_by_the_track_s_rule(bilingual: SharedTask, tiny_folder:
     ]
 
 
+@pytest.mark.slow
 def test_the_page_and_the_files_say_so(bilingual: SharedTask) -> None:
     page = Client().get(f"{PAGE}&slice=language%3Des").content.decode()
     assert "These scores cover only the 2 items with language Spanish. The official ranking uses all items." in page
@@ -154,6 +156,7 @@ def test_the_page_and_the_files_say_so(bilingual: SharedTask) -> None:
     assert (cells["team"], cells["accuracy"], cells["slice"], cells["low"]) == ("Meltemi", "1.0", "language=es", "")
 
 
+@pytest.mark.slow
 def test_nothing_of_a_slice_before_the_release(bilingual: SharedTask) -> None:
     Phase.objects.filter(slug="evaluation").update(released=None)
     client = Client()
@@ -188,6 +191,7 @@ def test_a_released_board_stays_one_of_all_items(bilingual: SharedTask, client: 
     assert client.get(f"{address}&slice=language%3Des").content == client.get(address).content
 
 
+@pytest.mark.slow
 def test_a_run_that_was_not_compared_yet_has_no_score(bilingual: SharedTask) -> None:
     send_run(new_team(bilingual, "Levante"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)

@@ -162,6 +162,7 @@ def fork_server_is(pid):
     return fork_server().pid == pid
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_with_a_child_at_work_is_no_error_of_the_content():
     with Child(attempts.Worker()) as child:
         child.ask("work", 0)

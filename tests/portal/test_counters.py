@@ -43,6 +43,7 @@ def test_what_is_kept_is_what_was_counted(lived_in: Team) -> None:
         assert after["upload_to_score_seconds", "+Inf"] == after["scoring_seconds", "+Inf"] == 1
 
 
+@pytest.mark.slow
 def test_no_counter_falls_when_runs_are_scored_again(lived_in: Team) -> None:
     last = counters(EVALUATION)
 
@@ -229,6 +230,7 @@ def test_every_series_is_there_from_the_start(tiny) -> None:
         assert ("agon_heartbeat_age_seconds", lane) in found
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_job_keeps_them(lived_in: Team) -> None:
     jobs.keep_counters()

@@ -57,6 +57,7 @@ def test_a_draft_is_opened_once_and_then_only_hidden_and_shown(tiny: SharedTask,
     assert list(AuditEntry.objects.filter(verb__in=verbs).order_by("pk").values_list("verb", flat=True)) == verbs
 
 
+@pytest.mark.slow
 def test_a_draft_is_deleted_with_all_that_was_tried_in_it(tiny: SharedTask, organizer: User) -> None:
     team = register_team(organizer, state(tiny, "draft"), EVALUATION, name="Trial")
     send_run(team, GOOD, 1, EVALUATION)
@@ -98,6 +99,7 @@ def test_organizers_are_added_and_removed_by_address(tiny: SharedTask, organizer
     assert list(tiny.organizers.all()) == [other]
 
 
+@pytest.mark.slow
 def test_who_enters_many_addresses_has_to_wait(tiny: SharedTask, gated: SharedTask, organizer: User) -> None:
     gated.organizers.add(organizer)
     otto = person("Otto")

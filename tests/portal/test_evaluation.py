@@ -110,6 +110,7 @@ def test_run_without_gold_waits_and_loses_no_attempt(meltemi):
     assert run.pk not in sweep(POST + timedelta(days=1)).runs
 
 
+@pytest.mark.slow
 def test_messages_that_come_again_change_nothing(run):
     for _ in range(10):
         check_submission(run.submission.pk, EVALUATION)
@@ -188,6 +189,7 @@ def test_content_that_kills_the_check_quarantines_the_whole_upload(meltemi):
     assert used(meltemi) == 0
 
 
+@pytest.mark.slow
 def test_worker_that_dies_every_time_is_quarantined_by_the_sweep(run, meltemi):
     at = EVALUATION
     for _ in range(LEASES_LOST + 1):
@@ -200,6 +202,7 @@ def test_worker_that_dies_every_time_is_quarantined_by_the_sweep(run, meltemi):
     assert (run.state, run.attempts, used(meltemi)) == ("failed", 0, 0)
 
 
+@pytest.mark.slow
 def test_failed_baseline_harms_no_one(tiny, poison):
     of_test = Run.objects.filter(phase__split="test")
     poison(of_test.filter(kind="baseline").first())
@@ -209,6 +212,7 @@ def test_failed_baseline_harms_no_one(tiny, poison):
     assert set(states.order_by()) == {("baseline", "failed"), ("baseline", "scored"), ("gold", "scored")}
 
 
+@pytest.mark.slow
 def test_sweep_trusts_a_fresh_hint_and_then_finds_the_work(meltemi):
     work_off(EVALUATION)  # scores the baselines
     submission = send_run(meltemi, GOOD, 1, EVALUATION).submission
@@ -229,6 +233,7 @@ def test_sweep_finds_what_a_dead_worker_held(run):
     assert score_run(run.pk, LATER)
 
 
+@pytest.mark.slow
 def test_evaluation_names_the_hash_that_was_scored(run):
     work_off(EVALUATION)
     run.refresh_from_db()

@@ -86,6 +86,7 @@ def test_confusion_counts_and_shares_are_the_run_s():
     assert figure.alt == "The run assigns the gold label to 5 of 6 items."
 
 
+@pytest.mark.slow
 def test_a_drawing_says_what_its_table_says():
     drawn = render(confusion(CONFUSION), "svg").decode()
     words = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
@@ -226,6 +227,7 @@ def test_without_the_packages_that_draw_pages_and_packs_have_the_tables(field, m
 CURVE = {"roc": [[0, 0], [0.2, 0.9], [1, 1]], "auc": 0.85}
 
 
+@pytest.mark.slow
 def test_curves_of_all_runs_are_in_one_plot_with_their_areas():
     chance = {"roc": [[0, 0], [1, 1]], "auc": 0.5}
     figure = roc_of_runs({"BoW": CURVE, "Meltemi": chance})

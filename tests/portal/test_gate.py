@@ -101,6 +101,7 @@ FRONT_ENDS = ("web", "api", "task_exports.py", "export.py")
 READ_THE_SAME_WAY = {"SharedTask", "Signature"}  # through one method, such as `visible_to`, which needs nothing more
 
 
+@pytest.mark.slow
 def test_no_two_front_ends_read_the_same_rows_by_themselves() -> None:
     """What a page, the API and an export show comes from one function in `portal.queries`."""
     readers: dict[str, set[str]] = {}
@@ -121,6 +122,7 @@ RULES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra_time", [None, EVALUATION, EVALUATION + HOUR])
 def test_database_and_phase_say_the_same(tiny, extra_time):
     organizer, everyone = organizer_of(tiny), AnonymousUser()

@@ -122,6 +122,7 @@ def test_no_row_can_be_compared_with_a_guess(tiny):
     assert not [text for text in kept for guess in guesses if guess in text]
 
 
+@pytest.mark.slow
 def test_no_row_says_how_many_items_the_gold_has(tiny):
     work_off(EVALUATION)
     assert set(Run.objects.filter(state="scored").values_list("items", flat=True)) == {None}
@@ -192,6 +193,7 @@ def test_errors_of_gold_name_place_and_count(tiny, organizer):
     assert "YES" in problem["message"]
 
 
+@pytest.mark.slow
 def test_gold_that_lists_some_items_is_accepted_where_the_folder_says_so(tiny, tiny_folder, organizer):
     assert newest(tiny).counts == (4, 4)
     (problem,) = uploaded(tiny, organizer, run_file(["YES", "NO"])).problems

@@ -250,6 +250,7 @@ def test_a_stale_preview_is_not_applied(field, organizer, tiny_folder, change):
     assert GoldStandard.objects.count() == versions
 
 
+@pytest.mark.slow
 def test_runs_that_come_in_while_a_phase_is_open_leave_a_preview_as_it_is(field, organizer):
     upload = previewed(field, organizer)
     send_run(field.teams.get(name="Good"), PERFECT, 2, POST, "post")
@@ -311,6 +312,7 @@ def test_a_preview_whose_worker_died_is_found(field, organizer):
     assert sweep(now()).previews == []
 
 
+@pytest.mark.slow
 def test_files_of_previews_are_kept_until_another_takes_their_place(field, organizer):
     first = previewed(field, organizer)
     assert drop_unused_gold() == 0

@@ -63,6 +63,7 @@ def test_a_field_in_figures(field: SharedTask) -> None:
     assert set(found.ranks) == {"Meltemi", "Ostro", "Sirocco"}
 
 
+@pytest.mark.slow
 def test_the_board_is_asked_for_once(field: SharedTask) -> None:
     asked = [queries(lambda: seen(field, RELEASE))]
     run = Run.objects.get(team__name="Ostro")
@@ -159,6 +160,7 @@ def test_text_is_printed_unchanged() -> None:
     assert escaped("中") == "U+4E2D"
 
 
+@pytest.mark.slow
 def test_runs_side_by_side(field: SharedTask) -> None:
     client = Client()
     address = f"/tasks/{field.slug}/insights/one/compare/?phase=evaluation"

@@ -79,6 +79,7 @@ def test_answers_are_written_down_after_the_release(published: SharedTask) -> No
     assert boards_to_publish(Board.objects.all(), RELEASE) == []
 
 
+@pytest.mark.slow
 def test_nothing_is_written_or_shown_before_the_release(published: SharedTask) -> None:
     assert boards_to_publish(Board.objects.all(), EVALUATION) == []
     work_on_items(RELEASE)

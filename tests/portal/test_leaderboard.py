@@ -117,6 +117,7 @@ def test_the_word_for_the_state_of_a_board(field, expected, given):
     assert board_state(board(field, RELEASE), Choices(), RELEASE) == expected
 
 
+@pytest.mark.slow
 def test_no_board_is_final_while_a_score_is_to_come(field, client):
     address = "/tasks/tiny/leaderboard/one/?phase=evaluation"
     send_run(new_team(field, "Levante"), PERFECT, 1, EVALUATION)
@@ -177,6 +178,7 @@ def test_filters_change_no_rank(field):
     assert {row.kind for row in board(field, RELEASE, baselines=False).rows} == {"team"}
 
 
+@pytest.mark.slow
 def test_lower_is_better_ranks_upwards(tiny_folder, db):
     path = tiny_folder / "task.yaml"
     text = path.read_text().replace("kind: json-labels", "kind: json-soft", 1)
@@ -216,6 +218,7 @@ def test_official_run(tiny, official, expected):
     }
 
 
+@pytest.mark.slow
 def test_the_chosen_run_is_official(tiny):
     team = new_team(tiny, "Meltemi")
     first = send_run(team, GOOD, 1, EVALUATION)

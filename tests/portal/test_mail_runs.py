@@ -135,6 +135,7 @@ def test_a_rejected_upload_shows_its_first_problems_with_codes_places_and_fixes(
     assert not list(mail.iter_attachments())
 
 
+@pytest.mark.slow
 def test_the_first_ten_of_many_problems_are_mailed(meltemi, smtp):
     names = {f"one_Meltemi_{number}.json": b"[]" for number in range(1, 4)}
     submission = send(meltemi, "tiny_Meltemi.zip", archive(names), EVALUATION)
@@ -169,12 +170,14 @@ def test_no_mail_before_the_release_depends_on_a_score(meltemi, smtp):
     assert "The scores are hidden until the organizers release them" in texts[0][0]
 
 
+@pytest.mark.slow
 def test_before_the_release_even_organizers_get_no_scores(meltemi, tiny, smtp):  # emails may be forwarded
     tiny.organizers.add(captain(meltemi))
     text, html = mail_after(smtp, meltemi, GOOD, 1, EVALUATION)
     assert not re.search(r"\b[01][.,]\d{2}", text + html.partition("</head>")[2])
 
 
+@pytest.mark.slow
 def test_scores_that_everyone_sees_are_mailed(meltemi, smtp):
     for part in mail_after(smtp, meltemi, GOOD, 1, POST, "post"):
         assert "Track one: Acc 0.7500" in part

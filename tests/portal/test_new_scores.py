@@ -84,6 +84,7 @@ def test_a_new_scorer_leaves_a_released_board_as_it_is(field, organizer, monkeyp
     assert {line.board.next_scorer for line in waiting_scores(field, organizer, POST)} == {"9.0.0"}
 
 
+@pytest.mark.slow
 def test_a_board_that_is_not_released_follows_at_once(field, tiny_folder, organizer):
     path = tiny_folder / "gold" / "one.json"
     path.write_bytes(run_file(GOOD))
@@ -93,6 +94,7 @@ def test_a_board_that_is_not_released_follows_at_once(field, tiny_folder, organi
     assert waiting_scores(field, organizer, EVALUATION) == []
 
 
+@pytest.mark.slow
 def test_a_team_sees_the_score_that_the_released_board_shows(fixed):
     team = fixed.teams.get(name="Good")
     (line,) = team_runs(team, captain(team), POST)
@@ -172,6 +174,7 @@ def test_a_change_needs_one_sentence(fixed, organizer, note, code):
     assert not BoardChange.objects.exists()
 
 
+@pytest.mark.slow
 def test_only_organizers_apply_and_only_what_they_have_seen(fixed, organizer, tiny_folder):
     seen = waiting_scores(fixed, organizer, POST)
     with pytest.raises(NotAllowed):
@@ -187,6 +190,7 @@ def test_only_organizers_apply_and_only_what_they_have_seen(fixed, organizer, ti
     assert board(fixed, POST).gold_version == 1
 
 
+@pytest.mark.slow
 def test_taking_a_release_back_and_putting_it_back_changes_no_score(fixed, organizer):
     phase = fixed.phases.get(slug="evaluation")
     take_back_release(organizer, phase, POST)
@@ -213,6 +217,7 @@ def test_the_page_applies_the_chosen_boards(fixed, organizer):
     assert "There are no new scores to apply" in client.get(address).content.decode()
 
 
+@pytest.mark.slow
 def test_a_newer_gold_says_nothing_of_itself_before_it_is_applied(fixed):
     anybody = Client()
     for address in (BOARD, f"{BOARD}&format=json", "/tasks/tiny/insights/one/?phase=evaluation"):

@@ -98,6 +98,7 @@ def test_the_sender_sees_that_an_upload_waits_for_us(meltemi):
     assert "A problem on our side" not in client.get(page).content.decode()
 
 
+@pytest.mark.slow
 def test_it_is_tried_later_each_time(meltemi):
     submission = send_run(meltemi, GOOD, 1, EVALUATION).submission
     stored_path(submission.sha256).unlink()
@@ -140,6 +141,7 @@ def test_gold_key_or_definition_missing_on_a_new_worker_host(meltemi):
     assert score_run(run.pk, EVALUATION)
 
 
+@pytest.mark.slow
 def test_items_that_cannot_be_read_are_no_attempt(meltemi, tiny):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     assert check_submission(run.submission.pk, EVALUATION) == [run.pk]
@@ -262,6 +264,7 @@ def test_no_child_can_be_started(monkeypatch):
     assert len(list(Path("/dev/fd").iterdir())) <= before
 
 
+@pytest.mark.slow
 def test_rows_say_whose_content_killed_the_child(meltemi, poison):
     fine, fatal, waiting = (send_run(meltemi, GOOD, number, EVALUATION) for number in (1, 2, 3))
     for run in (fine, fatal, waiting):

@@ -110,6 +110,7 @@ def test_where_the_rule_decides_there_is_nothing_to_choose(meltemi):
         choose_official_run(captain(meltemi), run, POST)
 
 
+@pytest.mark.slow
 def test_a_rejected_run_cannot_be_official(meltemi):
     run = send_run(meltemi, GOOD[:2], 1, EVALUATION)
     work_off(EVALUATION)

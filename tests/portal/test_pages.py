@@ -108,6 +108,7 @@ def test_home_finds_tasks_by_word_language_and_year(tiny):
     assert (lists.languages, lists.years, lists.count) == (["en", "es"], [tiny.year + 1, tiny.year], 0)
 
 
+@pytest.mark.slow
 def test_home_counts_teams_and_valid_runs(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, GOOD[:1], 2, EVALUATION)
@@ -143,6 +144,7 @@ def test_limits_that_do_not_exist_are_none(meltemi):
     assert {(line.limit, line.left) for line in remaining(meltemi, captain(meltemi), phase, POST)} == {(None, None)}
 
 
+@pytest.mark.slow
 def test_scores_are_on_a_teams_page_only_when_they_are_public(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)

@@ -172,6 +172,7 @@ def test_one_pack_is_built_at_a_time(field):
     assert (one.state, one.done, one.total) == ("building", 0, 2)
 
 
+@pytest.mark.slow
 def test_progress_is_shown_track_by_track(field, monkeypatch):
     seen = []
     status = Client().get(PAGE)
@@ -188,6 +189,7 @@ def test_progress_is_shown_track_by_track(field, monkeypatch):
     assert ["0 of 2 tracks" in seen[0], "1 of 2 tracks" in seen[1]] == [True, True]
 
 
+@pytest.mark.slow
 def test_a_stale_builder_writes_nothing_and_another_builds_it(field, monkeypatch):
     at = database_now()
     pack = request_pack(phase_of(field), None, at)
@@ -206,6 +208,7 @@ def test_a_stale_builder_writes_nothing_and_another_builds_it(field, monkeypatch
     assert (pack.state, pack.attempts) == ("ready", 2)
 
 
+@pytest.mark.slow
 def test_a_pack_that_cannot_be_built_fails_after_some_attempts_and_may_be_asked_for_again(field, monkeypatch):
     at, phase = database_now(), phase_of(field)
     pack = request_pack(phase, None, at)

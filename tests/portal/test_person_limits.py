@@ -108,6 +108,7 @@ def test_a_rejected_run_is_given_back_to_its_sender(meltemi):
     assert Quota.objects.get(user=user).used == 3
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_parallel_uploads_of_a_person_for_two_teams_admit_the_limit(meltemi):
     """A person may leave a team while uploading for it. The upload still counts when it is committed."""
@@ -138,6 +139,7 @@ def test_without_all_rows_nothing_is_reserved(meltemi, monkeypatch):
     assert not Submission.objects.exists()
 
 
+@pytest.mark.slow
 def test_an_upgrade_counts_what_persons_have_sent(meltemi):
     for number in (1, 2):
         send_run(meltemi, GOOD, number, EVALUATION)

@@ -324,6 +324,7 @@ def public_items(tiny_folder, tiny, organizer):
 OVER = 'opens: "2024-05-17 00:00 UTC", closes: "2024-05-20 00:00 UTC"'
 
 
+@pytest.mark.slow
 def test_a_phase_stays_closed_while_the_gold_of_its_items_is_public(public_items, organizer, tiny_folder):
     post = public_items.phases.get(slug="post")
     later = RELEASE + timedelta(days=9)

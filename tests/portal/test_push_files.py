@@ -137,6 +137,7 @@ def _killed(*_args: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_definition_that_is_stored_again_is_recent(place: type, tiny: SharedTask) -> None:
     files = PublicFiles.of(tiny.definition)
     name = definition_name(files.sha256)

@@ -58,6 +58,7 @@ def test_one_push_is_applied_once(tiny, organizer, tiny_folder):
     assert GoldStandard.objects.filter(track__slug="one").count() == 2
 
 
+@pytest.mark.slow
 def test_a_push_that_meets_an_import_is_stale_or_comes_first(tiny, organizer, tiny_folder):
     edit(tiny_folder, 'title: "Track one"', 'title: "Track uno"')
     push = pushed(organizer, packed(tiny_folder), tiny)

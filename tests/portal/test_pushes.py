@@ -131,6 +131,7 @@ def test_problems_of_files_quote_no_gold(creator: User, tiny_folder: Path) -> No
     assert "Schibboleth" not in str(push.problems)
 
 
+@pytest.mark.slow
 def test_a_later_push_shows_the_difference_and_changes_nothing_until_it_is_applied(
     creator: User, tiny_folder: Path
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_later_push_shows_the_difference_and_changes_nothing_until_it_is_appli
     assert AuditEntry.objects.get(verb="apply_push").actor == creator
 
 
+@pytest.mark.slow
 def test_a_removed_dataset_and_a_new_deadline_are_listed(creator: User, tiny_folder: Path) -> None:
     definition, file = tiny_folder / "task.yaml", tiny_folder / "data/sample.tsv"
     text = definition.read_text()
@@ -175,6 +177,7 @@ def test_a_removed_dataset_and_a_new_deadline_are_listed(creator: User, tiny_fol
     ]
 
 
+@pytest.mark.slow
 def test_the_same_folder_again_changes_nothing(creator: User, tiny_folder: Path) -> None:
     task = pushed(creator, packed(tiny_folder)).shared_task
     push = pushed(creator, packed(tiny_folder), task)

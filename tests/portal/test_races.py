@@ -122,6 +122,7 @@ def test_parallel_uploads_with_one_key_are_one_at_a_limit_too(meltemi, monkeypat
     assert len(set(at_once([upload for _ in range(6)]))) == 1
 
 
+@pytest.mark.slow
 def test_parallel_uploads_with_invalid_names_report_the_limit(meltemi):
     phase, user = meltemi.shared_task.phases.get(slug="evaluation"), captain(meltemi)
 

@@ -83,6 +83,7 @@ def test_a_metric_that_low_values_win_turns_the_keys(field, tiny_folder):
     assert ranked(board(after, POST)) == [(1, "Ostro"), (2, "Bora")]
 
 
+@pytest.mark.slow
 def test_what_was_scored_without_the_metric_waits_and_is_scored_again(field, tiny_folder):
     after, changes = ranked_by(tiny_folder, "f1:NO", 'accuracy, f1_macro, "f1:NO"')
     assert "track one: ranked by accuracy → f1:NO, 6 runs will be rescored" in changes

@@ -78,6 +78,7 @@ def test_an_older_worker_claims_nothing_and_uses_no_attempt(meltemi, tiny, monke
     assert (run.submission.state, run.submission.attempts) == ("received", 0)
 
 
+@pytest.mark.slow
 def test_a_worker_that_claimed_as_the_scorer_changed_writes_nothing(run, tiny, monkeypatch):
     really = score.claim_run
 
@@ -154,6 +155,7 @@ def test_the_sweep_adds_nothing_to_a_lane_in_which_messages_wait(run, tiny, queu
     assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == waiting
 
 
+@pytest.mark.slow
 def test_gold_swapped_under_load_names_its_version_each_time(run, tiny_folder):
     first = run.evaluations.get()
     for version in (2, 3):

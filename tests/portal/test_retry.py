@@ -52,6 +52,7 @@ def state(row):
     return row.state, row.attempts
 
 
+@pytest.mark.slow
 def test_a_run_is_scored_after_the_deadline(tiny, meltemi, organizer):
     run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
     Run.objects.filter(pk=run.pk).update(attempts=3, leases_lost=2)
@@ -79,6 +80,7 @@ def test_administrators_hear_of_each_failure(tiny, meltemi, organizer):
     assert OutgoingMail.objects.filter(kind="alert").count() == 2
 
 
+@pytest.mark.slow
 def test_an_upload_comes_back_with_its_runs(tiny, meltemi, organizer):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     assert quarantine(Submission.objects.filter(pk=run.submission.pk), EVALUATION)
@@ -114,6 +116,7 @@ def test_a_limit_used_since_then_applies(tiny, meltemi, organizer):
     assert max(used(meltemi)) == limit
 
 
+@pytest.mark.slow
 def test_one_team_s_used_limit_costs_another_nothing(tiny, meltemi, organizer):
     given_up(send_run(meltemi, GOOD, 1, EVALUATION))
     send_run(meltemi, GOOD, 1, EVALUATION + MINUTE)
@@ -152,6 +155,7 @@ def test_the_command(tiny, meltemi, capsys):
     assert AuditEntry.objects.get(verb="retry_failed").actor is None
 
 
+@pytest.mark.slow
 def test_the_button(tiny, meltemi, organizer):
     client = Client()
     client.force_login(organizer)

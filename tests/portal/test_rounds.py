@@ -121,6 +121,7 @@ def test_a_limit_by_day_and_one_by_round_are_counted_apart(practice, meltemi):
     assert accepts(meltemi, ENDS)
 
 
+@pytest.mark.slow
 def test_a_rejected_run_gives_back_quota_of_its_own_round(practice, meltemi):
     wrong = send_run(meltemi, ["MAYBE", "NO", "NO", "NO"], 1, ENDS - MILLISECOND)
     assert accepts(meltemi, ENDS)
@@ -132,6 +133,7 @@ def test_a_rejected_run_gives_back_quota_of_its_own_round(practice, meltemi):
     assert (left(meltemi, practice, ENDS - MILLISECOND), left(meltemi, practice, ENDS)) == (2, 1)
 
 
+@pytest.mark.slow
 def test_the_board_keeps_the_runs_of_all_rounds_and_is_never_final(practice, meltemi):
     send_run(meltemi, GOOD, 1, ENDS - MILLISECOND)
     send_run(new_team(meltemi.shared_task, "Sirocco"), PERFECT, 1, ENDS)

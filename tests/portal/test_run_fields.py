@@ -100,6 +100,7 @@ def test_a_description_changes_the_fields_that_it_names(team: Team) -> None:
     assert AuditEntry.objects.filter(verb="describe_run").latest("pk").detail["before"] == {"fields": GIVEN}
 
 
+@pytest.mark.slow
 def test_boards_and_exports_have_a_column_for_each_field(task: SharedTask, team: Team) -> None:
     sent(team, GIVEN)
     work_off(EVALUATION)
@@ -118,6 +119,7 @@ def test_boards_and_exports_have_a_column_for_each_field(task: SharedTask, team:
     assert frame.loc["Meltemi", "field_dataset"] == "OLID"
 
 
+@pytest.mark.slow
 def test_fields_are_hidden_with_the_names(task: SharedTask, team: Team) -> None:
     """A model's name can reveal the team."""
     task.phases.filter(slug="post").update(team_names="on-release", released=POST + timedelta(days=1))
@@ -155,6 +157,7 @@ def test_wrong_declarations(folder: Path, old: str, new: str, place: str) -> Non
     assert place in [problem.item for problem in error.value.report.errors]
 
 
+@pytest.mark.slow
 def test_the_upload_page_asks_and_keeps_what_was_entered(team: Team, sign_in: Callable[[User], Client]) -> None:
     sender, address = sign_in(captain(team)), "/tasks/tiny/submit/"
     assert 'name="field-model"' in sender.get(address).content.decode()
@@ -192,6 +195,7 @@ def test_a_file_is_validated_without_the_fields(team: Team, sign_in: Callable[[U
     assert f'value="{"x" * 121}"' in text
 
 
+@pytest.mark.slow
 def test_the_leaderboard_page_shows_the_fields(task: SharedTask, team: Team, client: Client) -> None:
     sent(team, {"model": "<b>BERT"})
     work_off(EVALUATION)

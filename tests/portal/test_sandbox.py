@@ -168,6 +168,7 @@ def test_signals_by_descriptor():
     assert prevented(fcntl.fcntl, 0, fcntl.F_SETOWN, os.getpid()) == "PermissionError"
 
 
+@pytest.mark.slow
 def test_descriptors_of_the_parent_are_closed(fork_here, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("hidden")
@@ -251,6 +252,7 @@ def test_protection_holds_without_privileges(fork_here, tmp_path):
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [1, 2, 3, 4, 5, 6, landlock.version()])
 def test_older_kernels(known, monkeypatch, fork_here, tmp_path):
     """Try each version of Landlock. A kernel accepts the access rights of its own version and of earlier versions."""

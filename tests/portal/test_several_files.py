@@ -316,6 +316,7 @@ def test_a_phase_has_the_files_of_its_split(by_split: SharedTask, client: Client
     assert "(deu)" not in page
 
 
+@pytest.mark.slow
 def test_a_file_of_another_split_is_an_error(by_split: SharedTask, client: Client) -> None:
     client.force_login(captain(new_team(by_split, "Meltemi")))
     page = client.get("/tasks/tiny/submit/").content.decode()

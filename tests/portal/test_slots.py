@@ -162,6 +162,7 @@ def test_one_of_many_simultaneous_first_runs_is_primary(team):
     assert sorted(slots(team)) == ["contrastive", "contrastive", "primary"]
 
 
+@pytest.mark.slow
 def test_boards_show_slots_and_can_be_asked_for_one(team):
     send(team, 1)
     send(team, 2, slot="contrastive", values=PERFECT)

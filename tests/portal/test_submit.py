@@ -153,6 +153,7 @@ def test_numbers_of_before_are_no_obstacle_where_a_phase_comes_to_count_them(mel
         send_run(meltemi, GOOD, 1, tomorrow, "post")
 
 
+@pytest.mark.slow
 def test_rejection_frees_number_and_quota(meltemi):
     send_run(meltemi, GOOD[:2], 1, EVALUATION)
     assert limits(meltemi, EVALUATION)["one"] == (1, 3)

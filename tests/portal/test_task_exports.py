@@ -95,6 +95,7 @@ def test_a_file_that_is_missing_costs_no_other(field: SharedTask, organizer: Use
     assert set(problems.values()) == {None}
 
 
+@pytest.mark.slow
 def test_one_run_is_in_memory_at_a_time(field: SharedTask, organizer: User, monkeypatch: pytest.MonkeyPatch) -> None:
     read = []
     monkeypatch.setattr(task_exports, "run_body", lambda run: read.append(run.name) or b"x" * 200_000)
@@ -113,6 +114,7 @@ def test_scores_are_exact_and_say_what_made_them(field: SharedTask, organizer: U
     assert {row["run"] for row in found if row["official"] == "yes"} == {"one_Perfect_1.json", "one_Good_1.json"}
 
 
+@pytest.mark.slow
 def test_the_audit_log_is_whole(field: SharedTask, organizer: User) -> None:
     entries = json.loads(exported("audit.json", field, organizer))
     table = rows(exported("audit.csv", field, organizer))

@@ -102,6 +102,7 @@ def test_a_file_that_no_worker_claims_is_deleted_after_an_hour(meltemi):
     assert len(files()) == len(before) + 1
 
 
+@pytest.mark.slow
 def test_files_that_nothing_waits_for_are_deleted_by_night(meltemi):
     before = files()
     gone = asked(meltemi)
@@ -113,6 +114,7 @@ def test_files_that_nothing_waits_for_are_deleted_by_night(meltemi):
     assert files() == before
 
 
+@pytest.mark.slow
 def test_a_file_that_is_submitted_as_well_is_kept(meltemi):
     """The submission's copy has its own path, so deleting the validated file does not affect it."""
     validation = asked(meltemi)

@@ -237,6 +237,7 @@ def test_all_places_are_listed_when_asked_for(
     assert len(run_json(capsys, *scored, "--all")[1]["problems"][0]["places"]) == 30
 
 
+@pytest.mark.slow
 def test_as_a_program_with_an_odd_name_and_a_plain_locale(folder: Path) -> None:
     path = write(folder, "tâsk\udcff.json")
     command = [sys.executable, "-m", "scoring", "check", "--task", str(folder), str(path)]
@@ -245,6 +246,7 @@ def test_as_a_program_with_an_odd_name_and_a_plain_locale(folder: Path) -> None:
     assert b"name-" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_engine_starts_without_anything_heavy() -> None:
     heavy = {"django", "pandas", "celery", "asyncio", "http", "email", "unittest", "importlib.metadata"}
     command = [sys.executable, "-c", "import sys, scoring.__main__; print(*sys.modules)"]

@@ -134,6 +134,7 @@ def test_the_command_line_names_what_is_missing(files, capsys):
     assert "none" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_without_cryptography_the_command_says_what_to_install(files):
     program = (
         "import sys; sys.modules['cryptography'] = None; sys.modules['cryptography.exceptions'] = None\n"
@@ -153,6 +154,7 @@ def test_without_cryptography_the_command_says_what_to_install(files):
     assert shlex.split(command) == [sys.executable, "-m", "pip", "install", "cryptography"]
 
 
+@pytest.mark.slow
 def test_check_and_score_do_not_load_it():
     done = subprocess.run(
         [sys.executable, "-c", "import sys, scoring.__main__; print('cryptography' in sys.modules)"],

@@ -112,6 +112,7 @@ def test_a_run_is_found_in_its_own_task_alone(runs, gated, member):
     assert problem(member(f"/tasks/gated/runs/{runs[0].pk}")) == (404, "not_found")
 
 
+@pytest.mark.slow
 def test_a_validation_has_its_report(meltemi, member):
     body = [run_file(GOOD)]
     given = {"content": body, "file_name": "one_Meltemi_1.json"}
@@ -167,6 +168,7 @@ def test_a_board_as_it_was(at, runs, monkeypatch):
     assert table["rows"] == Script()(f"{BOARD}?phase=evaluation").json()["rows"]
 
 
+@pytest.mark.slow
 def test_tracks_side_by_side(at, runs):
     at(RELEASE)
     page = Client().get("/tasks/tiny/leaderboard/?phase=evaluation&format=json").json()

@@ -235,6 +235,7 @@ def test_a_team_from_its_registration_to_its_end(tiny):
     assert Team.objects.get().state == Team.State.WITHDRAWN
 
 
+@pytest.mark.slow
 def test_runs_are_chosen_described_and_withdrawn(meltemi, member):
     Phase.objects.filter(shared_task__slug="tiny").update(official=Phase.Official.CHOSEN)
     run = send_run(meltemi, GOOD, 1, EVALUATION)
@@ -338,6 +339,7 @@ def test_organizers_ask_for_scores_and_close_papers(organizer):
     assert organizer("/tasks/gated").json()["papers_closed"]
 
 
+@pytest.mark.slow
 def test_gold_is_sealed_as_it_comes(organizer, tiny):
     assert organizer("/tasks/gated/organize/gold/one/test", "POST", b'[{"id": "a"}]').status_code == 202
     upload = GoldUpload.objects.filter(is_imported=False).get()

@@ -115,6 +115,7 @@ def test_behind_a_proxy_the_proxy_sends_the_file(gated, client, settings):
     assert "X-Accel-Redirect" not in client.get(f"{DATA}training/")
 
 
+@pytest.mark.slow
 def test_organizers_and_the_team_see_who_downloaded_what(gated, reader, cleo, organizer):
     sign(cleo, gated)
     User.objects.filter(pk=cleo.pk).update(name="=1+1")

@@ -110,6 +110,7 @@ def test_only_data_with_a_password_can_be_encrypted(db, gated_folder):
         import_shared_task(None, gated_folder, EVALUATION)
 
 
+@pytest.mark.slow
 def test_a_large_file_passes_in_pieces():
     class Large(io.RawIOBase):
         left = 64 * 1024 * 1024

@@ -17,6 +17,7 @@ from tests.portal.data.gate import DATA, PASSWORD_PAGE, latest_password, status
 from tests.portal.world import EVALUATION, POST, at_once, person, sign
 
 
+@pytest.mark.slow
 def test_the_right_password_is_not_enough(gated, reader, password, smtp):
     Signature.objects.all().delete()
     assert reader.post(PASSWORD_PAGE, {"password": password}).status_code == 403
@@ -68,6 +69,7 @@ def test_guesses_at_once_are_no_more_than_guesses_in_a_row(gated, password, cleo
     assert {answer.code for answer in answers} <= {"wrong_password", "too_many_guesses"}
 
 
+@pytest.mark.slow
 def test_who_changes_teams_has_no_new_guesses(gated, password, cleo, organizer):
     for number in range(GUESSES):
         with pytest.raises(ActionError):
@@ -95,6 +97,7 @@ def test_many_accounts_of_a_team_share_its_guesses_and_its_other_members_go_on(g
     assert give_password(friend, gated, EVALUATION, guess=password)
 
 
+@pytest.mark.slow
 def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, smtp):
     reader.post(PASSWORD_PAGE, {"password": password})
     assert status(reader) == 200
@@ -107,6 +110,7 @@ def test_a_rotated_password_ends_what_sessions_know(reader, password, cleo, smtp
     assert status(reader) == 200
 
 
+@pytest.mark.slow
 def test_the_password_is_useless_after_leaving_the_team(gated, reader, password, cleo, organizer, smtp):
     reader.post(PASSWORD_PAGE, {"password": password})
     Team.objects.get().memberships.all().delete()
@@ -149,6 +153,7 @@ def test_the_password_page_says_what_comes_first(gated, reader, client):
         give_password(person("Lone"), gated, POST, guess="x")
 
 
+@pytest.mark.slow
 def test_a_password_is_renewed_by_captain_and_organizers_alone(gated, reader, password, organizer):
     friend = person("Friend")
     team = Team.objects.get()

@@ -44,6 +44,7 @@ def test_it_holds_engine_and_client_in_the_portals_version() -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
 
 
+@pytest.mark.slow
 def test_the_same_files_make_the_same_bytes_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("agon", "scoring", "tasks"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))

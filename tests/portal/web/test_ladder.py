@@ -99,6 +99,7 @@ def test_a_team_reads_of_its_steps_alone(stepped: SharedTask) -> None:
     assert official.run.number == 3
 
 
+@pytest.mark.slow
 def test_organizers_see_scores_as_they_are_and_all_do_when_it_has_closed(
     stepped: SharedTask, organizer: Client, at: Clock
 ) -> None:

@@ -153,6 +153,7 @@ def test_a_code_serves_once(oana: User, smtp: MailServer, at: Clock) -> None:
     assert cannot_enroll(client)
 
 
+@pytest.mark.slow
 def test_a_code_ends_after_a_quarter_of_an_hour(oana: User, smtp: MailServer, at: Clock) -> None:
     client = signed_in(oana)
     at(NOON)
@@ -192,6 +193,7 @@ def test_a_code_works_in_the_session_that_asked_for_it(oana: User, smtp: MailSer
     assert cannot_enroll(thief)
 
 
+@pytest.mark.slow
 def test_codes_are_not_guessed(oana: User, smtp: MailServer) -> None:
     client = signed_in(oana)
     ask(client)
@@ -215,6 +217,7 @@ def test_codes_are_not_sent_for_ever(oana: User, smtp: MailServer) -> None:
     assert give(client, code_in(smtp.mails[-1])).status_code == 302  # the latest code still works
 
 
+@pytest.mark.slow
 def test_codes_go_to_the_confirmed_address_alone(oana: User, smtp: MailServer) -> None:
     EmailAddress.objects.create(user=oana, email="thief@example.org", verified=False, primary=False)
     EmailAddress.objects.create(user=oana, email="old@example.org", verified=True, primary=False)
@@ -231,6 +234,7 @@ def test_codes_go_to_the_confirmed_address_alone(oana: User, smtp: MailServer) -
     assert len(smtp.mails) == 1
 
 
+@pytest.mark.slow
 def test_a_confirmation_ends_with_the_address(oana: User, smtp: MailServer) -> None:
     client = signed_in(oana)
     ask(client)
@@ -264,6 +268,7 @@ def test_another_factor_needs_no_mail(oana: User, smtp: MailServer) -> None:
     assert smtp.mails == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["organizer", "administrator"])
 def test_who_organizes_changes_no_address_with_a_password_alone(
     role: str, oana: User, tiny: SharedTask, smtp: MailServer

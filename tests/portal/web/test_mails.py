@@ -38,6 +38,7 @@ def wishes(user: User):
     return [getattr(user, wish) for wish in WISHES]
 
 
+@pytest.mark.slow
 def test_looking_changes_nothing(meltemi, link, mail_program):
     page = mail_program.get(link)
     assert page.status_code == 200

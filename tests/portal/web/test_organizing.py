@@ -124,6 +124,7 @@ def test_gold_is_sealed_while_it_comes_in_and_a_worker_answers(organizer: Client
     assert text.count("4 of 4 items have gold") == 2  # one for each track
 
 
+@pytest.mark.slow
 def test_gold_of_a_split_that_the_track_no_longer_has_is_not_found(
     organizer: Client, tiny: SharedTask, tiny_folder: Path
 ) -> None:
@@ -225,6 +226,7 @@ def test_extra_time_lets_a_team_in_and_is_public(
     assert stranger.post("/tasks/tiny/submit/", late).status_code == 403
 
 
+@pytest.mark.slow
 def test_extra_time_is_revoked_on_the_page(
     organizer: Client, sender: Client, stranger: Client, meltemi: Team, phase: Phase, now: datetime
 ) -> None:
@@ -263,6 +265,7 @@ def test_scores_are_released_now_later_and_taken_back(
     assert "are hidden until" not in anybody.get(board).content.decode() + organizer.get(board).content.decode()
 
 
+@pytest.mark.slow
 def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
     organizer: Client, anybody: Client, phase: Phase, now: datetime
 ) -> None:

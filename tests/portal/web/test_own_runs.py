@@ -30,6 +30,7 @@ def test_my_runs_say_what_counts_and_why(runs: list[Run], sender: Client) -> Non
     assert (text.count("Make official"), text.count("Keep official")) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_choice_is_made_by_post_and_shown(runs: list[Run], sender: Client) -> None:
     response = sender.post(f"/runs/{runs[0].pk}/choose/", follow=True)
     text = response.content.decode()
@@ -115,6 +116,7 @@ def test_wrong_methods(runs: list[Run], sender: Client) -> None:
         assert sender.put(f"/runs/{runs[0].pk}/{action}/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["choose", "withdraw", "describe"])
 def test_without_a_token_nothing_is_done(action: str, sender: Client, runs: list[Run]) -> None:
     careful = Client(enforce_csrf_checks=True)
@@ -148,11 +150,13 @@ def test_a_method_that_is_a_formula_is_defused_in_csv(runs: list[Run], sender: C
     assert "=cmd()" in sender.get("/tasks/tiny/leaderboard/one/?phase=evaluation").content.decode()
 
 
+@pytest.mark.slow
 def test_organizers_read_who_withdrew_and_why(runs: list[Run], sender: Client, organizer: Client) -> None:
     sender.post(f"/runs/{runs[0].pk}/withdraw/", {"reason": "wrong file"})
     assert "“wrong file”" in organizer.get(f"/runs/{runs[0].pk}/").content.decode()
 
 
+@pytest.mark.slow
 def test_slots_are_asked_for_and_shown(sender: Client, meltemi: Team) -> None:
     Phase.objects.filter(slug="post").update(contrastive=1, runs_per_track=2, official="chosen")
     assert 'value="contrastive"' in sender.get("/tasks/tiny/submit/").content.decode()

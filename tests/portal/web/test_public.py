@@ -76,6 +76,7 @@ def test_a_release_that_was_taken_back_is_nowhere(anybody: Client, meltemi: Team
         assert b"evaluation/1/" not in anybody.get(address).content
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_before_the_release(meltemi: Team) -> None:
     meltemi.shared_task.phases.update(released=None)
     send_run(meltemi, PERFECT, 1, EVALUATION)

@@ -80,6 +80,7 @@ def test_problems_are_listed_with_file_and_line(page: Client, tiny_folder: Path)
     assert 'href="/organize/new/">Push folder again' in shown
 
 
+@pytest.mark.slow
 def test_a_rejected_push_leads_to_the_form_of_its_task(page: Client, tiny_folder: Path) -> None:
     page.post("/organize/new/", {"file": zip_of(tiny_folder)})
     address = f"/organize/pushes/{judged().pk}/"
@@ -90,6 +91,7 @@ def test_a_rejected_push_leads_to_the_form_of_its_task(page: Client, tiny_folder
     assert 'href="/tasks/tiny/organize/push/">Push folder again' in shown
 
 
+@pytest.mark.slow
 def test_a_draft_is_deleted_after_a_question(page: Client, tiny_folder: Path) -> None:
     page.post("/organize/new/", {"file": zip_of(tiny_folder)})
     judged()

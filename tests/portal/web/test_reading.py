@@ -98,6 +98,7 @@ contact: {address: us@uni.example, mailing_list: "https://uni.example/list?a=1&b
 """
 
 
+@pytest.mark.slow
 def test_every_page_of_a_task_says_how_to_reach_its_organizers(anybody: Client, db: None, tiny_folder: Path) -> None:
     import_shared_task(None, tiny_folder, POST)
     assert "us@uni.example" not in anybody.get("/tasks/tiny/").content.decode()

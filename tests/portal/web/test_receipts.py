@@ -56,6 +56,7 @@ def test_the_receipt_is_the_same_for_ever(sender: Client, tiny_folder: Path, sub
     assert sender.get(address(submission)).content == before
 
 
+@pytest.mark.slow
 def test_a_rejected_upload_has_a_receipt_for_its_bytes(sender: Client, meltemi: Team) -> None:
     rejected = send(meltemi, "one_Meltemi_1.json", b"[]", POST, "post")
     work_off(POST)

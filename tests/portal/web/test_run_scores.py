@@ -44,6 +44,7 @@ def test_it_keeps_what_an_older_scorer_gave_and_why_it_was_scored_again(run: Run
     assert "rescored: A column was read twice" in shown
 
 
+@pytest.mark.slow
 def test_it_says_nothing_before_the_release(run: Run) -> None:
     run.phase.released = None
     run.phase.save()

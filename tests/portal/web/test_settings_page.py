@@ -179,6 +179,7 @@ def test_taking_data_away_or_deleting_asks_for_the_password_again(cleo):
     assert cleo.is_active
 
 
+@pytest.mark.slow
 def test_a_deleted_account_leaves_the_teams_records_and_nothing_of_the_person(browser, cleo):
     set_up_second_factor(cleo)
     team = cleo.teams.get()

@@ -143,6 +143,7 @@ def test_a_recovery_code_serves_once(milo, code):
         assert ("_auth_user_id" in client.session) is may_enter
 
 
+@pytest.mark.slow
 def test_codes_are_not_guessed(milo, code):
     client = Client()
     sign_in(client)

@@ -72,6 +72,7 @@ def test_a_run_can_be_checked_and_scored_as_its_page_says(sender: Client, meltem
     assert (run(check, home), run(score, home)) == (0, 0)
 
 
+@pytest.mark.slow
 def test_another_split_is_named(sender: Client, meltemi: Team, home: Path) -> None:
     sent = send_run(meltemi, GOOD, 1, POST, "without-gold")
     assert Run.objects.get(pk=sent.pk).phase.split == "later"

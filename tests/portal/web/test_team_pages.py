@@ -23,6 +23,7 @@ def decider(gated: SharedTask, sign_in) -> Client:
     return sign_in(user)
 
 
+@pytest.mark.slow
 def test_questions_are_asked_and_answered(gated: SharedTask, sign_in, at: Clock) -> None:
     at(EVALUATION)
     client = sign_in(person("Cleo"))
@@ -68,6 +69,7 @@ def test_a_closed_registration_has_no_form(gated: SharedTask, sign_in, at: Clock
     assert "Registration for this task is closed" in answer.content.decode()
 
 
+@pytest.mark.slow
 def test_an_invitation_is_sent_from_the_page(teammate: Client, stranger: Client, newcomer: Client) -> None:
     response = teammate.post(f"{PAGE}invite/", {"address": "ada@example.org"}, follow=True)
     assert "We’re sending the invitation to ada@example.org" in response.content.decode()
@@ -79,6 +81,7 @@ def test_an_invitation_is_sent_from_the_page(teammate: Client, stranger: Client,
     assert OutgoingMail.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_a_captain_hands_over_and_leaves(sender: Client, teammate: Client, meltemi: Team) -> None:
     assert sender.post(f"{PAGE}leave/").status_code == 409
     heir = Membership.objects.get(user__name="Teammate")
@@ -111,6 +114,7 @@ def test_only_the_captain_withdraws(sender: Client, teammate: Client, meltemi: T
     assert "Your team Meltemi can’t submit runs" in sender.get("/tasks/tiny/submit/").content.decode()
 
 
+@pytest.mark.slow
 def test_organizers_approve(decider: Client, pending: Team, sign_in) -> None:
     text = decider.get(REQUESTS).content.decode()
     assert "One team is waiting for your decision" in text
@@ -147,6 +151,7 @@ def test_a_new_team_may_have_its_captains_affiliation(tiny: SharedTask, sign_in)
     assert 'value="University of the Aegean"' in sign_in(user).get(PAGE).content.decode()
 
 
+@pytest.mark.slow
 def test_a_declined_team_reads_why_and_asks_again(decider: Client, pending: Team, sign_in) -> None:
     without_reason = decider.post(f"{REQUESTS}{pending.pk}/decline/", {"reason": ""})
     assert (without_reason.status_code, '<details class="more" open>' in without_reason.content.decode()) == (422, True)

@@ -104,6 +104,7 @@ def test_a_name_is_only_a_suggestion_if_the_track_is_uncertain(sender: Client) -
     assert "if you mean this run, rename the file to" in " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_under_a_wrong_name_the_content_is_judged_too(sender: Client) -> None:
     wrong = json.dumps([{"id": "a", "value": "YESS"}, {"id": "b", "value": "NO"}]).encode()
     text = upload(sender, "one_Meltmi_1.json", wrong).content.decode()
@@ -182,6 +183,7 @@ def report_after(client: Client, response: Any) -> str:
     return str(client.get(response["Location"]).content.decode())
 
 
+@pytest.mark.slow
 def test_validating_says_what_would_become_of_an_upload(sender: Client) -> None:
     text = report_after(sender, try_out(sender, "one_Meltemi_1.json", run_file(PERFECT)))
     assert "Valid: this file would be accepted" in text
@@ -189,6 +191,7 @@ def test_validating_says_what_would_become_of_an_upload(sender: Client) -> None:
     assert not Submission.objects.exists()
 
 
+@pytest.mark.slow
 def test_validating_lists_every_problem_of_content_and_names(sender: Client) -> None:
     body = archive({"one_Meltemi_1.json": b'[{"id": "a", "value": "YESS"}]', "two_Meltmi_1.json": run_file(PERFECT)})
     text = report_after(sender, try_out(sender, "tiny_Meltemi.zip", body))
@@ -197,6 +200,7 @@ def test_validating_lists_every_problem_of_content_and_names(sender: Client) -> 
     assert '<ins class="be">Meltemi</ins>' in text
 
 
+@pytest.mark.slow
 def test_validating_knows_the_limits(sender: Client) -> None:
     upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
     text = report_after(sender, try_out(sender, "one_Meltemi_1.json", run_file(PERFECT)))
@@ -413,6 +417,7 @@ def test_baselines_are_seen_by_anybody_and_their_files_by_organizers(
     assert organizer.get(f"/runs/{baseline.pk}/file/").status_code == 200
 
 
+@pytest.mark.slow
 def test_the_runs_of_a_team(sender: Client, newcomer: Client, anybody: Client, submission: Submission) -> None:
     text = sender.get("/tasks/tiny/runs/").content.decode().replace("<wbr>", "")
     assert "one_Meltemi_1.json" in text
@@ -421,6 +426,7 @@ def test_the_runs_of_a_team(sender: Client, newcomer: Client, anybody: Client, s
     assert anybody.get("/tasks/tiny/runs/").status_code == 302
 
 
+@pytest.mark.slow
 def test_a_valid_run_in_a_rejected_upload_says_where_the_problem_is(sender: Client) -> None:
     body = archive({"one_Meltemi_1.json": run_file(PERFECT), "two_Meltemi_1.json": b"[]"})
     page = upload(sender, "tiny_Meltemi.zip", body)["Location"]

@@ -18,6 +18,7 @@ def test_only_steps_are_shown_and_rounded() -> None:
     assert list(ladder(losses, 0.01)) == [0.5, None, 0.49, None, None, None, 0.48, None, 0.12]
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-2, 2) | st.none()), st.sampled_from([0.001, 0.01, 0.05, 0.3]))
 def test_what_is_shown_only_gets_better_and_is_never_far_from_the_best(losses: list[float | None], step: float) -> None:
     shown = list(ladder(losses, step))

@@ -48,6 +48,7 @@ def run(task: Path, *arguments: str) -> int:
     return main(["baselines", "--task", str(task), "--track", "task1-hard", *arguments])
 
 
+@pytest.mark.slow
 def test_every_baseline_of_the_track_is_written_and_valid(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
     learned = ["--train", str(task / "train.json"), "--texts", str(task / "texts.tsv")]
     assert run(task, *learned, "--json") == 0

@@ -46,6 +46,7 @@ def test_the_documents_made_of_the_code_are_up_to_date() -> None:
     assert (ROOT / "docs/metrics.md").read_text(encoding="utf-8") == metrics_table.as_markdown(), hint
 
 
+@pytest.mark.slow
 def test_it_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(schema.as_text()))
 

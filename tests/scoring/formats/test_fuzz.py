@@ -81,6 +81,7 @@ def test_no_content_raises(tiny: Definition, track: str, data: st.DataObject) ->
             assert sorted(answers.ids) == sorted(items)
 
 
+@pytest.mark.slow
 @QUICK
 @given(data=st.data())
 def test_no_archive_raises(tiny: Definition, tmp_path: Path, data: st.DataObject) -> None:

@@ -104,6 +104,7 @@ def test_several_labels(seed: int, items: int) -> None:
             assert score(f"{name}_micro", gold, run) == pytest.approx(value, abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(seed=seeds, items=st.integers(1, 40))
 def test_soft_labels(seed: int, items: int) -> None:
@@ -169,6 +170,7 @@ def test_curves_and_their_areas(seed: int, items: int, levels: int) -> None:
     assert points.thresholds[1:].tolist() == thresholds[::-1].tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(seed=seeds, items=st.integers(2, 40), levels=st.sampled_from([3, 100000]), shift=st.sampled_from([0.0, 1e6]))
 @pytest.mark.parametrize(
@@ -224,6 +226,7 @@ def test_mean_f1_of_columns_of_zeros_and_ones(seed: int, items: int, columns: in
     assert ours == (pytest.approx(defined.mean(), abs=1e-12) if len(defined) else None)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(seed=seeds, items=st.integers(1, 40))
 def test_distances_on_the_globe(seed: int, items: int) -> None:

@@ -130,6 +130,7 @@ def test_case_and_normalization_are_options() -> None:
     assert value("exact_match", gold, run, normalize="none") == 0
 
 
+@pytest.mark.slow
 def test_samples_of_the_counts_are_those_of_the_texts() -> None:
     """The expected values come from drawing texts at random and scoring them as a corpus."""
     given = corpus(7, 2)

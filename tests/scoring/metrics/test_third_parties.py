@@ -72,6 +72,7 @@ def test_it_is_found_described_and_computed(installed: Path, root: Path) -> None
     assert python(code, installed, root) == "always Always the same 0.5"
 
 
+@pytest.mark.slow
 def test_ours_come_first_and_unknown_names_stay_unknown(installed: Path, root: Path) -> None:
     assert python("print(get('accuracy').title, find('nowhere'))", installed, root) == "Accuracy None"
 
@@ -101,16 +102,19 @@ def test_runs_are_analysed_by_it_and_the_schema_knows_it(installed: Path, root: 
         jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(text.replace("[always", "[allways", 1)))
 
 
+@pytest.mark.slow
 def test_a_slip_in_its_name_is_recognized(installed: Path, root: Path) -> None:
     found = python("get('allways')", installed, root)
     assert found.endswith("there is no metric allways; did you mean always?")
 
 
+@pytest.mark.slow
 def test_what_is_no_metric_is_named(installed: Path, root: Path) -> None:
     found = python("find('broken')", installed, root)
     assert found.startswith("TypeError: tiny_metrics:NO_METRIC is declared under agon.metrics")
 
 
+@pytest.mark.slow
 def test_packages_are_looked_through_only_for_unknown_names(installed: Path, root: Path) -> None:
     code = "import sys; get('accuracy'); print('importlib.metadata' in sys.modules, 'tiny_metrics' in sys.modules)"
     assert python(code, installed, root) == "False False"

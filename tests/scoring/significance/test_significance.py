@@ -59,6 +59,7 @@ def test_interval_of_a_share_is_wilsons(key: str, share: float) -> None:
     assert (ours.low, ours.high) == pytest.approx((peer.low, peer.high), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_samples_of_a_metric_without_contributions_are_scipys() -> None:
     rng = np.random.default_rng(3)
     right = rng.random((60, 1))
