@@ -26,10 +26,10 @@ from portal.api.schemas.tasks import (
     TaskAnswer,
     TaskSummary,
 )
-from portal.models import SharedTask, Signature
-from portal.models.signature import text_sha256
+from portal.models import SharedTask
 from portal.models.task import DatasetDefinition
 from portal.permissions import DataAccess, data_access, may_create_tasks
+from portal.queries.agreement import current_agreement
 from portal.queries.quota import remaining
 from portal.queries.task_folder import folder_zip
 from portal.queries.tasks import TaskPage
@@ -121,13 +121,10 @@ def announcements(request: ApiRequest, task: str, paging: Query[Paging]) -> dict
 @read("Data", "/tasks/{slug:task}/agreement", AgreementAnswer)
 def agreement(request: ApiRequest, task: str) -> AgreementAnswer:
     """The current data agreement."""
-    found = find_task(request, task)
-    rules = found.definition.agreement
-    if rules is None:
+    found = current_agreement(find_task(request, task), request.user)
+    if found is None:
         raise Http404
-    text = rules.file.read_text(encoding="utf-8")
-    is_signed = Signature.objects.current(request.user, found) is not None
-    return AgreementAnswer(version=rules.version, text=text, sha256=text_sha256(text), is_signed=is_signed)
+    return AgreementAnswer.read(found)
 
 
 @read("Data", "/tasks/{slug:task}/datasets", list[DatasetAnswer])

@@ -1,6 +1,7 @@
 """Signing the data agreement, what requires the signature, and new versions of the agreement."""
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.actions.agreement import sign_agreement
@@ -11,6 +12,7 @@ from portal.actions.teams import register_team
 from portal.models import AuditEntry, SharedTask, Signature, Submission, Validation
 from portal.models.signature import text_sha256
 from portal.permissions import has_signed
+from portal.queries.agreement import current_agreement
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POST, captain, organizer_of, person, run_file, send, sign
 
@@ -73,15 +75,23 @@ def test_no_run_without_a_signature(team):
     assert send(team, name, body, EVALUATION, key="click") == receipt  # accepted uploads remain accepted
 
 
+def agreement_states(task, user):
+    """Return what the user and then a visitor have signed: this version, or only an earlier one."""
+    found = [current_agreement(task, viewer) for viewer in (user, AnonymousUser())]
+    return [(one.is_signed, one.signed_earlier) for one in found]
+
+
 def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
     user = captain(team)
     sign(user, team.shared_task)
     task = new_version(gated_folder)
     assert not has_signed(user, task)
+    assert agreement_states(task, user) == [(False, True), (False, False)]
     team.shared_task = task
     with pytest.raises(NotAllowed, match="Sign this task’s data agreement"):
         send(team, "one_Bora_1.json", run_file(GOOD), EVALUATION)
     sign(user, task)
+    assert agreement_states(task, user) == [(True, False), (False, False)]
     assert send(team, "one_Bora_1.json", run_file(GOOD), EVALUATION)
     assert Signature.objects.filter(user=user).count() == 2
 
@@ -102,7 +112,7 @@ def test_the_page_is_read_by_anybody_and_signed_by_people(client, gated):
     assert client.post(PAGE, {"name": "Visitor"})["Location"].startswith("/accounts/login/")
     user = person("Cleo")
     client.force_login(user)
-    sha256 = client.get(PAGE).context["sha256"]
+    sha256 = client.get(PAGE).context["agreement"].sha256
     fields = {"name": "Cleo Captain", "sha256": sha256, "next": "/tasks/gated/submit/"}
     response = client.post(PAGE, fields, REMOTE_ADDR="192.0.2.7", headers={"X-Forwarded-For": "198.51.100.1"})
     assert response["Location"] == "/tasks/gated/submit/"
@@ -114,7 +124,7 @@ def test_the_page_is_read_by_anybody_and_signed_by_people(client, gated):
 @pytest.mark.parametrize("address", ["https://evil.example/", "//evil.example", "home", "javascript:alert(1)"])
 def test_signing_leads_to_no_other_site(client, gated, address):
     client.force_login(person("Cleo"))
-    fields = {"name": "Cleo", "sha256": client.get(PAGE).context["sha256"], "next": address}
+    fields = {"name": "Cleo", "sha256": client.get(PAGE).context["agreement"].sha256, "next": address}
     assert client.post(PAGE, fields)["Location"] == PAGE
 
 
@@ -123,7 +133,7 @@ def test_what_was_not_read_is_rejected_on_the_page(client, gated):
     response = client.post(PAGE, {"name": "Cleo", "sha256": "0" * 64})
     assert response.status_code == 409
     assert "Read it again" in response.content.decode()
-    assert client.post(PAGE, {"sha256": response.context["sha256"]}).status_code == 422
+    assert client.post(PAGE, {"sha256": response.context["agreement"].sha256}).status_code == 422
 
 
 def test_who_sees_a_signed_copy(client, gated, team):

@@ -98,7 +98,7 @@ def test_the_search_passes_the_gate() -> None:
 
 
 FRONT_ENDS = ("web", "api", "task_exports.py", "export.py")
-READ_THE_SAME_WAY = {"SharedTask", "Signature"}  # through one method, such as `visible_to`, which needs nothing more
+READ_THE_SAME_WAY = {"SharedTask"}  # through one method, such as `visible_to`, which needs nothing more
 
 
 @pytest.mark.slow

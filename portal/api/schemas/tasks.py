@@ -126,7 +126,7 @@ class PhaseAnswer(Answer):
         )
 
 
-class AgreementAnswer(BaseModel):
+class AgreementAnswer(Answer):
     """The data agreement. To sign exactly this text, send its `sha256` back."""
 
     version: str

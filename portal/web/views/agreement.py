@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from portal.actions.agreement import sign_agreement
 from portal.actions.errors import ActionError
 from portal.models import Signature
-from portal.models.signature import text_sha256
+from portal.queries.agreement import current_agreement
 from portal.web.access import SignedInRequest, client_address, tab_context
 from portal.web.markdown import render as render_markdown
 
@@ -56,17 +56,12 @@ def signed_copy(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 
 def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     context = tab_context(request, slug, "data")
-    shared_task = context["page"].shared_task
-    agreement = shared_task.definition.agreement
+    agreement = current_agreement(context["page"].shared_task, request.user)
     if agreement is None:
         raise Http404
-    source = agreement.file.read_text(encoding="utf-8")
     wanted = request.POST.get("next") or request.GET.get("next", "")
     return context | {
-        "version": agreement.version,
-        "text": render_markdown(source),
-        "sha256": text_sha256(source),
-        "signature": Signature.objects.current(request.user, shared_task),
-        "earlier": Signature.objects.filter(user=request.user.pk, shared_task=shared_task).first(),
+        "agreement": agreement,
+        "text": render_markdown(agreement.text),
         "next": wanted if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, None) else "",
     }
