@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 from pydantic import Field, SkipValidation
 
@@ -10,7 +11,7 @@ from portal.actions.errors import NotAllowed
 from portal.actions.roles import ANYONE
 from portal.models import Download, SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
-from portal.permissions import DataAccess, Obstacle
+from portal.permissions import Obstacle, data_access
 
 OBSTACLES = {obstacle: NotAllowed.declare(obstacle.value, obstacle.label) for obstacle in Obstacle}
 
@@ -20,22 +21,24 @@ def record_download(
     act: Act,
     shared_task: SharedTask,
     *,
-    own: SkipValidation[DataAccess],
     dataset: SkipValidation[DatasetDefinition],
     stored: SkipValidation[StoredDataset],
     address: str | None,
-    first_byte: Annotated[int, Field(ge=0)] = 0,
-) -> Download:
+    stamp: str = "",
+    first_byte: Annotated[int, Field(ge=0)] | None = 0,
+) -> Download | None:
     """Record a download before its first byte is sent, if the person is allowed to download the file.
 
     The transaction is committed before the function returns.
 
-    `own` is the user's `permissions.data_access`, with the value for the password if one was given.
+    `stamp` is the value that `give_password` returned. If `first_byte` is None, no bytes are sent, so access is checked
+    but nothing is recorded.
     """
-    if own.user != act.viewer:
-        raise ValueError("the access of someone else")
+    own = data_access(act.viewer or AnonymousUser(), shared_task, stamp)
     for obstacle in own.obstacles(dataset.access, dataset.released, act.at):
         raise OBSTACLES[obstacle]()
+    if first_byte is None:
+        return None
     with transaction.atomic(durable=True):
         return Download.objects.create(
             shared_task=shared_task,

@@ -1,6 +1,7 @@
 """Shared tasks, their phases, data, agreement and announcements; and the token's owner."""
 
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -10,7 +11,7 @@ from django.views.decorators.debug import sensitive_variables
 from ninja import Query
 
 from portal.actions.data_password import give_password
-from portal.actions.downloads import OBSTACLES, record_download
+from portal.actions.downloads import OBSTACLES
 from portal.api.access import find_page, find_task, person
 from portal.api.paging import Page, Paging, as_page, page_of
 from portal.api.problems import NO_SUCH_RANGE, problem_response
@@ -30,14 +31,14 @@ from portal.models import SharedTask
 from portal.models.task import DatasetDefinition
 from portal.permissions import DataAccess, data_access, may_create_tasks
 from portal.queries.agreement import current_agreement
+from portal.queries.datasets import dataset_line
 from portal.queries.quota import remaining
 from portal.queries.task_folder import folder_zip
 from portal.queries.tasks import TaskPage
 from portal.queries.uploads import upload_to_replace
 from portal.queries.visible import announcements_of
-from portal.web.access import client_address, own_team
-from portal.web.dataset_lines import DatasetLine, dataset_line
-from portal.web.files import encrypted_response, file_response, no_such_bytes, wanted_range
+from portal.web.access import own_team
+from portal.web.datasets import dataset_response
 
 DATA_PASSWORD = "X-Data-Password"
 """The header for a team's data password, if the file requires one."""
@@ -172,30 +173,11 @@ def dataset_file(request: ApiRequest, task: str, dataset: str) -> HttpResponseBa
         raise Http404
     password = _sent_as_utf8(request.headers.get(DATA_PASSWORD, "")) if wanted.access == "password" else ""
     stamp = give_password(person(request), page.shared_task, request.at, guess=password) if password else ""
-    own = data_access(request.user, page.shared_task, stamp)
-    for obstacle in own.obstacles(wanted.access, wanted.released, request.at):
-        raise OBSTACLES[obstacle]()
-    line = dataset_line(page, wanted, own, request.at)
-    part = wanted_range(request, stored)
-    if part is None and not line.is_encrypted:
-        range_of = no_such_bytes(stored)["Content-Range"]
+    response = dataset_response(request, page, wanted, stored, request.at, stamp=stamp, password=password)
+    if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        range_of = response["Content-Range"]
         return problem_response(NO_SUCH_RANGE(size=stored.size), **{"Content-Range": range_of})
-    if request.method != "HEAD":
-        first_byte = part.first if part and not line.is_encrypted else 0
-        record_download(
-            request.user,
-            page.shared_task,
-            request.at,
-            own=own,
-            dataset=wanted,
-            stored=stored,
-            address=client_address(request),
-            first_byte=first_byte,
-        )
-    if line.is_encrypted:
-        return encrypted_response(stored, line.file_name, password)
-    assert part is not None
-    return file_response(request, stored, part, line.file_name)
+    return response
 
 
 def _definition(page: TaskPage, slug: str) -> DatasetDefinition:
@@ -206,10 +188,8 @@ def _definition(page: TaskPage, slug: str) -> DatasetDefinition:
 
 
 def _dataset(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: datetime) -> DatasetAnswer:
-    line: DatasetLine = dataset_line(page, dataset, own, at)
     return DatasetAnswer.read(
-        line,
-        access=dataset.access,
+        dataset_line(page, dataset, at),
         obstacles=[
             ObstacleAnswer(code=obstacle, detail=OBSTACLES[obstacle]().message)
             for obstacle in own.obstacles(dataset.access, dataset.released, at)

@@ -1,5 +1,6 @@
 """A shared task's data: the list of files, and the files themselves."""
 
+from contextlib import suppress
 from http import HTTPStatus
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -9,13 +10,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import etag, require_http_methods, require_safe
 
-from portal.actions.downloads import record_download
+from portal.actions.errors import NotAllowed
 from portal.models import SharedTask
+from portal.queries.datasets import dataset_line
 from portal.queries.records import team_downloads
 from portal.queries.task_folder import folder_zip
-from portal.web.access import client_address, find_task, tab_context
-from portal.web.dataset_lines import dataset_line, own_access
-from portal.web.files import file_response, no_such_bytes, wanted_range
+from portal.web.access import find_task, tab_context
+from portal.web.datasets import access_steps, dataset_response, known_stamp, own_access
 from portal.web.markdown import Heading
 from portal.web.views.data_password import encrypted
 from portal.web.views.tasks import text_context
@@ -28,7 +29,7 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
     page, at = context["page"], context["at"]
     own = own_access(request, page)
     datasets = page.shared_task.definition.datasets
-    context["datasets"] = [dataset_line(page, dataset, own, at) for dataset in datasets]
+    context["datasets"] = [(dataset_line(page, one, at), access_steps(page, one, own, at)) for one in datasets]
     context["contents"] += [Heading("files", _("Files"))]
     context["downloads"] = team_downloads(own.team) if own.team else []
     return render(request, "tasks/data.html", context)
@@ -43,21 +44,16 @@ def dataset(request: HttpRequest, slug: str, dataset: str) -> HttpResponseBase:
     wanted, stored = page.shared_task.dataset(dataset), page.shared_task.stored_dataset(dataset)
     if wanted is None or stored is None:
         raise Http404
-    own = own_access(request, page)
-    context["line"] = line = dataset_line(page, wanted, own, at)
-    if line.steps:
+    context["line"] = line = dataset_line(page, wanted, at)
+    if not line.is_encrypted and request.method != "POST":
+        with suppress(NotAllowed):  # the page below lists the steps
+            return dataset_response(request, page, wanted, stored, at, stamp=known_stamp(request, page))
+    context["steps"] = access_steps(page, wanted, own_access(request, page), at)
+    if context["steps"]:
         return render(request, "data/no_access.html", context, status=HTTPStatus.FORBIDDEN)
     if line.is_encrypted:
         return encrypted(request, context, wanted, stored)
-    if request.method == "POST":
-        return HttpResponseNotAllowed(["GET", "HEAD"])
-    part = wanted_range(request, stored)
-    if part is None:
-        return no_such_bytes(stored)
-    if request.method != "HEAD":
-        given = {"own": own, "dataset": wanted, "stored": stored, "address": client_address(request)}
-        record_download(request.user, page.shared_task, at, **given, first_byte=part.first)
-    return file_response(request, stored, part, line.file_name)
+    return HttpResponseNotAllowed(["GET", "HEAD"])
 
 
 def _folder_version(request: HttpRequest, slug: str) -> str | None:

@@ -17,15 +17,13 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods
 
 from portal.actions.data_password import give_password
-from portal.actions.downloads import record_download
 from portal.actions.errors import ActionError
 from portal.models import FailedAttempt, SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
 from portal.permissions import Obstacle
 from portal.queries.tasks import TaskPage
-from portal.web.access import SignedInRequest, client_address, tab_context
-from portal.web.dataset_lines import STAMPS, own_access, step
-from portal.web.files import encrypted_response
+from portal.web.access import SignedInRequest, tab_context
+from portal.web.datasets import STAMPS, dataset_response, known_stamp, own_access, step
 
 
 @sensitive_post_parameters("password")
@@ -56,18 +54,17 @@ def encrypted(
     request: HttpRequest, context: dict[str, Any], dataset: DatasetDefinition, stored: StoredDataset
 ) -> HttpResponseBase:
     """Ask for the password, then return the file in a zip encrypted with it."""
-    page, line, at = context["page"], context["line"], context["at"]
+    page, at = context["page"], context["at"]
     if request.method != "POST":
         context["is_shut"] = _is_shut(request, page, at)
         status = HTTPStatus.TOO_MANY_REQUESTS if context["is_shut"] else HTTPStatus.OK
         return render(request, "data/encrypted.html", context, status=status)
     try:
         password = _verified(request, page.shared_task, at)
-        own, address = own_access(request, page), client_address(request)
-        record_download(request.user, page.shared_task, at, own=own, dataset=dataset, stored=stored, address=address)
+        stamp = known_stamp(request, page)
+        return dataset_response(request, page, dataset, stored, at, stamp=stamp, password=password)
     except ActionError as error:
         return _with_error(request, "data/encrypted.html", context, error)
-    return encrypted_response(stored, line.file_name, password)
 
 
 @sensitive_variables("password")

@@ -8,13 +8,14 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.test import Client
 
+from portal.actions.approval import approve_team
+from portal.actions.data_password import give_password
 from portal.actions.downloads import record_download
 from portal.actions.errors import NotAllowed
 from portal.actions.import_shared_task import import_shared_task
-from portal.models import Download, User
-from portal.permissions import data_access
+from portal.models import Download, Team, User
 from portal.storage import stored_name
-from tests.portal.data.gate import DATA, body
+from tests.portal.data.gate import DATA, body, latest_password
 from tests.portal.world import EVALUATION, sign
 
 
@@ -31,13 +32,12 @@ def test_the_record_says_who_what_when_and_where_from(gated, reader, cleo, clien
     assert (Download.objects.first().user, Download.objects.first().team) == (None, None)
 
 
-def test_without_access_to_a_file_nothing_is_recorded(gated, cleo):
+def test_without_access_to_a_file_nothing_is_recorded(gated, cleo, organizer, smtp):
     released = gated.dataset("later").released
 
-    def ask(user, slug, at=EVALUATION, of=None):
-        own, dataset = data_access(of or user, gated), gated.dataset(slug)
-        given = {"dataset": dataset, "stored": gated.stored_dataset(slug), "address": None}
-        return record_download(user, gated, at, own=own, **given)
+    def ask(user, slug, at=EVALUATION, **given):
+        files = {"dataset": gated.dataset(slug), "stored": gated.stored_dataset(slug)}
+        return record_download(user, gated, at, **files, address=None, **given)
 
     for user, slug, at, code in (
         (AnonymousUser(), "training", EVALUATION, "signed-out"),
@@ -45,13 +45,20 @@ def test_without_access_to_a_file_nothing_is_recorded(gated, cleo):
         (cleo, "test", EVALUATION, "pending"),
         (cleo, "later", released - timedelta(milliseconds=1), "not-released"),
     ):
-        with pytest.raises(NotAllowed) as error:
-            ask(user, slug, at)
-        assert error.value.code == code
+        for first_byte in (0, None):
+            with pytest.raises(NotAllowed) as error:
+                ask(user, slug, at, first_byte=first_byte)
+            assert error.value.code == code
     sign(cleo, gated)
-    with pytest.raises(ValueError, match="someone else"):
-        ask(AnonymousUser(), "training", of=cleo)
+    approve_team(organizer, Team.objects.get(), EVALUATION)
+    stamp = give_password(cleo, gated, EVALUATION, guess=latest_password(smtp))
+    for given in ({}, {"stamp": "0" * 64}):
+        with pytest.raises(NotAllowed) as error:
+            ask(cleo, "test", **given)
+        assert error.value.code == "password"
+    assert ask(cleo, "test", stamp=stamp, first_byte=None) is None
     assert not Download.objects.exists()
+    assert ask(cleo, "test", stamp=stamp).team == Team.objects.get()
 
 
 def test_without_the_record_no_bytes(gated):

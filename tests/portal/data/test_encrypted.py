@@ -13,6 +13,7 @@ from portal.models import Download, Team
 from portal.models.failed_attempt import GUESSES
 from portal.web.files import encrypted_zip
 from tests.portal.data.gate import DATA, body, latest_password
+from tests.portal.script import Script
 from tests.portal.world import EVALUATION, sign
 
 TEST = f"{DATA}test/"
@@ -91,6 +92,17 @@ def test_guesses_are_counted_with_those_of_the_password_page(gated, reader, pass
     assert reader.post(TEST, {"password": password}).status_code == 429
     assert reader.get(TEST).status_code == 429
     assert not Download.objects.exists()
+
+
+@pytest.mark.slow
+def test_a_script_gets_such_an_archive(gated, cleo, password):
+    script, path = Script(cleo, "read"), "/tasks/gated/datasets/test/file"
+    assert script(path).json()["code"] == "password"
+    assert script(path, "HEAD", X_Data_Password=password).status_code == 200
+    assert not Download.objects.exists()
+    response = script(path, X_Data_Password=password, Range="bytes=999999-")  # ranges are not supported
+    assert opened(response.getvalue(), password) == ("gated-test.tsv", body(gated, "test"))
+    assert Download.objects.get().first_byte == 0
 
 
 def test_organizers_get_the_file_itself(gated, client, organizer):

@@ -15,7 +15,7 @@ from portal import __version__
 from portal.actions.import_shared_task import import_shared_task
 from portal.models import SharedTask, Team
 from portal.permissions import Obstacle
-from portal.web.dataset_lines import AccessStep
+from portal.web.datasets import AccessStep
 from tests.conftest import ROOT
 from tests.portal.remembered import remembered
 from tests.portal.world import GOOD, PERFECT, POST, captain, send_run, work_off
