@@ -285,7 +285,7 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "10/m/ip,5/300s/key",  # the key consists of account and IP address
     "login_failed_account": "200/h/key",  # from all IP addresses combined
     "mail_code": "5/h/user",  # codes that are sent; see portal/web/mail_codes.py
-    "device_code": "60/h/user",  # codes that are typed or opened; see portal/web/views/device.py
+    "device_code": "60/h/user",  # codes that are typed or opened; see portal/actions/device_login.py
     "mail_code_guess": "5/15m/key",  # the key is the code's digest
 }
 MFA_ADAPTER = "portal.web.second_factors.SecondFactors"

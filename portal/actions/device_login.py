@@ -4,15 +4,18 @@ The error codes follow RFC 8628.
 """
 
 import secrets
+from datetime import datetime
 from typing import Annotated
 
+from allauth.core.internal import ratelimit
 from django.db import transaction
+from django.http import HttpRequest
 from django.utils.crypto import get_random_string
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from portal.actions.access_tokens import TOO_MANY_TOKENS, issue_token, require_token
-from portal.actions.action import Act, action
+from portal.actions.action import GONE, Act, action, locked
 from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.input import column
 from portal.actions.roles import ANYONE, NO_SECOND_FACTOR, OWN_ACCOUNT
@@ -76,22 +79,36 @@ def start_device_login(
     return created, device_code
 
 
+def waiting_login(account: User, code: str, at: datetime) -> DeviceLogin | None:
+    """Return the login with this code if it is waiting for a decision. Each call counts toward the account's limit.
+
+    Call this outside of transactions: if they were rolled back, the attempt would not count.
+
+    Raises:
+        LimitReached: TOO_MANY_CODES.
+    """
+    # The limit is per account, so allauth reads nothing from the request.
+    if not ratelimit.consume(HttpRequest(), app="allauth.account", action="device_code", user=account):
+        raise TOO_MANY_CODES()
+    return DeviceLogin.objects.waiting(code, at).first()
+
+
 @action(
     who=OWN_ACCOUNT,
     says=_("allowed a command-line sign-in"),
-    errors=[UNKNOWN_CODE, NO_SUCH_TASK, NO_SECOND_FACTOR, TOO_MANY_TOKENS],
-    locks=True,
+    errors=[TOO_MANY_CODES, UNKNOWN_CODE, NO_SUCH_TASK, NO_SECOND_FACTOR, TOO_MANY_TOKENS, GONE],
+    atomic=False,
 )
 def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
     """Allow the command line that shows this code to get a token for your account. A code can be allowed only once."""
-    waiting = DeviceLogin.objects.waiting(code, act.at)
-    login = waiting.first()
+    login = waiting_login(account, code, act.at)
     if login is None:
         raise UNKNOWN_CODE()
-    require_token(account, login.scope, act.at)
-    _only_task(account, login)
-    _decide(account, login, DeviceLogin.State.ALLOWED)
-    act.record(name=login.name, scope=login.scope, task=login.task)
+    with transaction.atomic():
+        account = locked(account)
+        require_token(account, login.scope, act.at)
+        _only_task(account, login)
+        _decide(act, account, login, DeviceLogin.State.ALLOWED)
     return login
 
 
@@ -107,21 +124,22 @@ def _only_task(account: User, login: DeviceLogin) -> SharedTask | None:
     return shared_task
 
 
-@action(who=OWN_ACCOUNT, says=_("denied a command-line sign-in"), errors=[UNKNOWN_CODE])
+@action(who=OWN_ACCOUNT, says=_("denied a command-line sign-in"), errors=[TOO_MANY_CODES, UNKNOWN_CODE], atomic=False)
 def deny_device_login(act: Act, account: User, *, code: Code) -> None:
     """Deny the token request of the command line that shows this code."""
-    login = DeviceLogin.objects.waiting(code, act.at).first()
+    login = waiting_login(account, code, act.at)
     if login is None:
         raise UNKNOWN_CODE()
-    _decide(account, login, DeviceLogin.State.DENIED)
-    act.record(name=login.name, scope=login.scope, task=login.task)
+    with transaction.atomic():
+        _decide(act, account, login, DeviceLogin.State.DENIED)
 
 
-def _decide(account: User, login: DeviceLogin, state: DeviceLogin.State) -> None:
+def _decide(act: Act, account: User, login: DeviceLogin, state: DeviceLogin.State) -> None:
     """Record the decision in one statement, so that only the first of two simultaneous decisions takes effect."""
     waiting = DeviceLogin.objects.filter(pk=login.pk, state=DeviceLogin.State.WAITING)
     if not waiting.update(state=state, user=account):
         raise UNKNOWN_CODE()
+    act.record(name=login.name, scope=login.scope, task=login.task)
 
 
 @action(

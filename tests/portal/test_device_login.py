@@ -11,6 +11,7 @@ from django.test import Client
 from portal.actions.accounts import delete_account
 from portal.actions.device_login import (
     MOST_WAITING,
+    TOO_MANY_CODES,
     allow_device_login,
     collect_token,
     deny_device_login,
@@ -161,6 +162,19 @@ def test_no_token_allows_a_login(db: None) -> None:
     allow(user, login)
     user.token, _text = collect(login, after(0))
     assert code(allow, user, start()) == "not_by_token"
+
+
+def test_attempts_are_limited_in_actions_even_if_they_fail(db: None, settings: Any) -> None:
+    settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_RATE_LIMITS | {"device_code": "3/h/user"}
+    cache.clear()
+    ana, eve, login = person("Ana"), person("Eve"), start()
+    for decide in (allow_device_login, deny_device_login, allow_device_login):
+        assert code(decide, ana, ana, EVALUATION, code="BBBB-BBBB") == "unknown_code"
+    for decide in (allow_device_login, deny_device_login):
+        assert code(decide, ana, ana, EVALUATION, code=login.code) == "too_many_codes"
+        assert TOO_MANY_CODES in decide.errors
+    assert DeviceLogin.objects.get().state == "waiting"
+    allow(eve, login)
 
 
 def test_a_network_has_so_many_that_wait(db: None) -> None:

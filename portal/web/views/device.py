@@ -4,7 +4,6 @@ from http import HTTPStatus
 from typing import Any
 
 from allauth.account.decorators import reauthentication_required
-from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
@@ -29,6 +28,7 @@ from portal.actions.device_login import (
     collect_token,
     deny_device_login,
     start_device_login,
+    waiting_login,
 )
 from portal.actions.errors import ActionError, LimitReached
 from portal.models import AccessToken, DeviceLogin
@@ -40,6 +40,8 @@ from portal.web.action_forms import ActionForm, action_field
 
 class CodeForm(ActionForm):
     """A form for the code that the command line shows."""
+
+    fields_of_errors = {TOO_MANY_CODES.code: "code"}
 
     code = action_field(
         allow_device_login, "code", help_text=gettext_lazy("Your terminal shows the code, for example BCDF-GHJK.")
@@ -115,14 +117,10 @@ def device(request: SignedInRequest) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     form = CodeForm(given if "code" in given else None)
     context: dict[str, Any] = {"form": form}
-    if form.is_bound and not ratelimit.consume(request, app="allauth.account", action="device_code", limit_get=True):
-        form.add_error("code", TOO_MANY_CODES().message)
-        return render(request, "settings/device.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
     if request.method == "POST":
         return _decided(request, form)
-    if form.is_valid():
-        at = database_now()
-        context["login"] = login = DeviceLogin.objects.waiting(form.cleaned_data["code"], at).first()
+    if form.carry_out(lambda given: context.update(login=waiting_login(request.user, given["code"], database_now()))):
+        login = context["login"]
         context["lacks_second_factor"] = login is not None and needs_second_factor(request.user, login.scope)
         if login is None:
             form.add_error("code", UNKNOWN_CODE().message)
