@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from annotated_types import MaxLen, MinLen
+from annotated_types import Ge, Le, MaxLen, MinLen
 from django.utils.translation import override
 from pydantic.fields import FieldInfo
 
@@ -119,6 +119,10 @@ def _limits(field: FieldInfo) -> str:
     words = []
     if MaxLen in limits:
         words.append(f"at most {limits[MaxLen].max_length:,} characters")
+    if Ge in limits:
+        words.append(f"at least {limits[Ge].ge:,}")
+    if Le in limits:
+        words.append(f"at most {limits[Le].le:,}")
     if field.is_required():
         words.append("required" if MinLen not in limits or limits[MinLen].min_length else "can be empty")
     else:
