@@ -43,7 +43,13 @@ def create_token(
     A token that may organize acts as a session with a second factor, so only such a session can create it.
     """
     require_token(account, scope, act.at)
-    return issue_token(account, act.at, name=name, scope=scope, shared_task=shared_task, days=days)
+    secret, task = get_random_string(SECRET_LENGTH), shared_task and shared_task.slug
+    token, text = AccessToken.objects.issue(
+        account, secret, act.at, name=name, scope=scope, task=shared_task, days=days
+    )
+    act.target = token
+    act.record(name=name, scope=scope, task=task, expires=token.expires_at.isoformat())
+    return token, text
 
 
 def needs_second_factor(account: User, scope: str) -> bool:
@@ -57,18 +63,6 @@ def require_token(account: User, scope: str, at: datetime) -> None:
         raise NO_SECOND_FACTOR()
     if account.access_tokens.valid(at).count() >= TOKENS:
         raise TOO_MANY_TOKENS(limit=TOKENS)
-
-
-def issue_token(
-    account: User, at: datetime, *, name: str, scope: str, shared_task: SharedTask | None, days: int
-) -> tuple[AccessToken, str]:
-    """Create a token and return it with its text. The audit log shows the owner as its creator."""
-    secret = get_random_string(SECRET_LENGTH)
-    token, text = AccessToken.objects.issue(account, secret, at, name=name, scope=scope, task=shared_task, days=days)
-    task = shared_task.slug if shared_task else None
-    expires = token.expires_at.isoformat()
-    create_token.record(account, token, at, name=name, scope=scope, task=task, expires=expires)
-    return token, text
 
 
 @action(who=OWN_ACCOUNT, says=_("revoked a token"), repeatable=True)

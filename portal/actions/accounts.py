@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict
 from portal.actions.roles import OWN_ACCOUNT
-from portal.actions.team_members import end_membership
+from portal.actions.team_members import end_membership, leave_team
 from portal.models import AccessToken, AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
 from portal.queries.personal_data import teams_to_hand_over
 
@@ -36,6 +36,7 @@ def delete_account(act: Act, account: User) -> None:
     user = User.objects.select_for_update().get(pk=account.pk)
     _require_free(user)
     for team in teams:
+        leave_team.record(act.actor, team, act.at)
         end_membership(act, team)
     _forget_traces(user)
     _forget_keys(user)

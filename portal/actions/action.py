@@ -7,12 +7,13 @@
 
 Every call has this form: user, target, time, and the input by name. The call checks the input, opens the transaction,
 locks the target if the declaration requires it, checks the role, and runs the function, which writes the audit entry.
+If a function should have written one but didn't, the call raises AssertionError.
 """
 
 import inspect
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, get_type_hints
@@ -46,6 +47,7 @@ class Act:
     at: datetime
     action: "Action[Any, Any, Any]"
     target: Any
+    has_recorded: bool = field(default=False, init=False)
 
     @property
     def actor(self) -> User | None:
@@ -59,11 +61,12 @@ class Act:
         return self.viewer
 
     def record(self, **entry: Any) -> None:
-        """Write this call's audit entry with these details. An action that changes nothing writes no entry.
+        """Write this call's audit entry with these details. A repeated call that changes nothing writes no entry.
 
         `subject` names the changed object if it is not the action's target.
         """
         self.action.record(self.actor, self.target, self.at, **entry)
+        self.has_recorded = True
 
 
 class Action(Generic[T, P, R]):
@@ -94,7 +97,9 @@ class Action(Generic[T, P, R]):
                 if self._declared.locks:
                     act.target = target = locked(target)
                 self.who.check(who, target)
-                return self._function(act, target, *args, **values)
+                result = self._function(act, target, *args, **values)
+                assert act.has_recorded or self.repeatable or not self.says, f"{self.name} left no audit entry"
+                return result
         except IntegrityError:
             if self._declared.on_race is None:
                 raise
@@ -134,7 +139,8 @@ class Declaration:
 
     Attributes:
         who: the role that may call the action, and whether it needs a second factor.
-        says: the verb phrase in the audit log ("withdrew a run"). Empty if the action writes no entry.
+        says: the verb phrase in the audit log ("withdrew a run"). Empty if the action writes no entry. With it, every
+            call must write one, unless the action is repeatable and the call changed nothing.
         errors: all errors that it can raise, in addition to those of the role and the input.
         repeatable: a second call with the same input changes nothing.
         key: the input that makes a call repeatable, if only calls with it are.

@@ -14,7 +14,7 @@ from django.utils.crypto import get_random_string
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.access_tokens import TOO_MANY_TOKENS, issue_token, require_token
+from portal.actions.access_tokens import TOO_MANY_TOKENS, create_token, require_token
 from portal.actions.action import GONE, Act, action, locked
 from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.input import column
@@ -162,8 +162,12 @@ def collect_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
         used, _rows = DeviceLogin.objects.filter(pk=login.pk, state=DeviceLogin.State.ALLOWED).delete()
         if not used:
             raise EXPIRED()
-        require_token(account, login.scope, act.at)
-        shared_task = _only_task(account, login)
-        return issue_token(
-            account, act.at, name=login.name, scope=login.scope, shared_task=shared_task, days=TOKEN_DAYS
+        return create_token(
+            account,
+            account,
+            act.at,
+            name=login.name,
+            scope=AccessToken.Scope(login.scope),
+            shared_task=_only_task(account, login),
+            days=TOKEN_DAYS,
         )

@@ -38,7 +38,7 @@ class Retried:
     left: list[tuple[str, ActionError]]
 
 
-@action(who=ORGANIZERS_OR_SERVER, says=_("retried failed evaluations"), atomic=False)
+@action(who=ORGANIZERS_OR_SERVER, says=_("retried failed evaluations"), repeatable=True, atomic=False)
 def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
     """Retry every evaluation that failed because of the portal itself, even after a deadline.
 
@@ -58,7 +58,7 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
     return Retried(brought_back, gold, left)
 
 
-@action(who=ORGANIZERS_OR_SERVER, says=_("resent undelivered emails"))
+@action(who=ORGANIZERS_OR_SERVER, says=_("resent undelivered emails"), repeatable=True)
 def resend_mails(act: Act, shared_task: SharedTask) -> int:
     """Queue the failed emails again and return their number. Delivery is attempted for another two days."""
     waiting = shared_task.mails.resend()

@@ -75,11 +75,14 @@ def leave_team(act: Act, team: Team) -> None:
     """
     if team.state in Team.ACTIVE and team.shared_task.teams_are_closed(act.at):
         raise TEAM_IS_FIXED()
+    act.record()
     end_membership(act, team)
 
 
 def end_membership(act: Act, team: Team) -> None:
     """Remove the user from a locked team, even after registration has closed. If no members remain, withdraw the team.
+
+    The caller writes the audit entry of `leave_team`.
 
     Raises:
         ActionError: HAND_OVER_FIRST, if the user is the captain but not the only member.
@@ -89,7 +92,6 @@ def end_membership(act: Act, team: Team) -> None:
     if membership.is_captain and not is_last:
         raise HAND_OVER_FIRST()
     membership.delete()
-    leave_team.record(act.actor, team, act.at)
     if is_last and team.state in Team.ACTIVE:
         withdraw(act, team)
         withdraw_team.record(act.actor, team, act.at)

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -105,6 +106,18 @@ def test_an_error_undoes_everything_and_leaves_no_entry(tiny, rename):
         rename(person("Cleo"), tiny, EVALUATION, title="Taken")
     assert SharedTask.objects.get(pk=tiny.pk).title == "Tiny"
     assert not AuditEntry.objects.filter(verb="rename_task").exists()
+
+
+@pytest.mark.parametrize("repeatable", [False, True])
+def test_only_a_repeated_call_leaves_no_entry(tiny, repeatable):
+    @action(who=SIGNED_IN, says="renamed the task", repeatable=repeatable)
+    def forget_entry(act: Act, shared_task: SharedTask) -> None:
+        SharedTask.objects.update(title="Other")
+
+    del ACTIONS["forget_entry"]
+    with nullcontext() if repeatable else pytest.raises(AssertionError, match="forget_entry left no audit entry"):
+        forget_entry(person("Cleo"), tiny, EVALUATION)
+    assert SharedTask.objects.get().title == ("Other" if repeatable else "Tiny")
 
 
 def test_what_is_locked_is_read_again_and_may_be_gone(tiny, rename):

@@ -15,6 +15,7 @@ from django.contrib.auth.models import AnonymousUser
 from portal.actions.approval import approve_team
 from portal.actions.registry import every_action
 from portal.actions.teams import join_team, register_team
+from portal.evaluation.record import quarantine
 from portal.mail.unsubscribe import Unsubscription
 from portal.models import (
     AccessToken,
@@ -22,9 +23,11 @@ from portal.models import (
     DeviceLogin,
     GoldStandard,
     GoldUpload,
+    OutgoingMail,
     Phase,
     Run,
     SharedTask,
+    Submission,
     TaskPush,
     Team,
     Track,
@@ -228,6 +231,8 @@ CALLS: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
     "import_shared_task": ("server", lambda world: {}),
     "join_team": ("stranger", lambda world: {"code": world.targets[Team].invitation_code}),
     "open_papers": ("organizer", lambda world: {}),
+    "resend_mails": ("organizer", lambda world: {}),
+    "retry_failed": ("organizer", lambda world: {}),
     "revoke_token": ("captain", lambda world: {}),
     "sign_agreement": ("stranger", _agreement),
     "stop_mails": ("anonymous", lambda world: {}),
@@ -245,8 +250,13 @@ def test_every_repeatable_action_is_called() -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_a_second_call_changes_nothing(name: str, world: World) -> None:
     action, (role, given) = every_action()[name], CALLS[name]
-    if name == "open_papers":
-        SharedTask.objects.update(papers_closed_at=EVALUATION)
+    match name:
+        case "open_papers":
+            SharedTask.objects.update(papers_closed_at=EVALUATION)
+        case "resend_mails":
+            OutgoingMail.objects.update(state=OutgoingMail.State.FAILED)
+        case "retry_failed":
+            assert quarantine(Submission.objects.all(), EVALUATION)
 
     def call(at: Any) -> dict[str, str]:
         action(world.callers[role], world.targets[_target_type(action)], at, **given(world))

@@ -30,11 +30,11 @@ Everything that people can change, as declared in `portal/actions/`. Generated b
 `python manage.py list_actions > docs/actions.md`; a test fails while this page is out of date.
 
 Every action is called in the same way: `action(user, target, at, **input)`. The call checks the input, opens a
-transaction, checks whether the person is allowed to do this, performs the action, and adds an entry to the audit log
-if the action has words for it. An error undoes everything, except in actions that work in several steps, such as the
-check of a data password, which counts incorrect passwords.
+transaction, checks whether the person is allowed to do this, performs the action, and makes sure that it has added an
+entry to the audit log, if there are words for it. An error undoes everything, except in actions that work in several
+steps, such as the check of a data password, which counts incorrect passwords.
 
-An action that is *repeatable* changes nothing when it is called again with the same input.
+An action that is *repeatable* changes nothing when it is called again with the same input, and then adds no entry.
 
 A person can also use an access token. Its scope, `read`, `submit` or `organize`, limits what the token can
 do. Each scope includes the scopes before it.
