@@ -97,10 +97,11 @@ class AuditedAdmin(ShownFieldsAdmin):
     ) -> None:
         super().save_related(request, form, formsets, change)
         before, after = form.initial, form.cleaned_data
-        _audit(request, form.instance, "change", {n: [_words(before[n]), _words(after[n])] for n in form.changed_data})
+        changes = {name: [_words(before[name]), _words(after[name])] for name in form.changed_data}
+        _audit(request, form.instance, AuditEntry.Event.ADMIN_CHANGE, changes)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        _audit(request, obj, "delete", {})
+        _audit(request, obj, AuditEntry.Event.ADMIN_DELETE, {})
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet) -> None:
@@ -123,9 +124,9 @@ class DeletableAdmin(AuditedAdmin):
         return False
 
 
-def _audit(request: HttpRequest, row: Model, action: str, detail: dict[str, Any]) -> None:
+def _audit(request: HttpRequest, row: Model, event: AuditEntry.Event, detail: dict[str, Any]) -> None:
     assert request.user.is_authenticated
-    AuditEntry.objects.record(request.user, f"admin_{action}", row, database_now(), subject=_known(row), **detail)
+    AuditEntry.objects.record(request.user, event, row, database_now(), subject=_known(row), **detail)
 
 
 def _words(value: object) -> str:

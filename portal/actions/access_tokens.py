@@ -11,7 +11,7 @@ from portal.actions.action import Act, action
 from portal.actions.errors import LimitReached
 from portal.actions.input import column
 from portal.actions.roles import NO_SECOND_FACTOR, OWN_ACCOUNT
-from portal.models import AccessToken, SharedTask, User
+from portal.models import AccessToken, AuditEntry, SharedTask, User
 from portal.models.access_token import SECRET_LENGTH
 from portal.permissions import lacks_second_factor
 
@@ -65,7 +65,7 @@ def require_token(account: User, scope: str, at: datetime) -> None:
         raise TOO_MANY_TOKENS(limit=TOKENS)
 
 
-@action(who=OWN_ACCOUNT, says=_("revoked a token"), repeatable=True)
+@action(who=OWN_ACCOUNT, says=AuditEntry.Event.REVOKE_TOKEN.label, repeatable=True)
 def revoke_token(act: Act, token: AccessToken) -> None:
     """Revoke a token immediately."""
     if token.revoked_at is None:

@@ -224,10 +224,8 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
         shared_task.organizers.add(push.sent_by)
         done = {"state": TaskPush.State.APPLIED, "applied_at": at, "shared_task": shared_task, "prepared": {}}
         TaskPush.objects.filter(pk=push.pk).update(**done)
-        definition = shared_task.definition_sha256
-        AuditEntry.objects.record(
-            push.sent_by, "create_draft", shared_task, at, push=str(push.pk), definition=definition
-        )
+        details = {"push": str(push.pk), "definition": shared_task.definition_sha256}
+        AuditEntry.objects.record(push.sent_by, AuditEntry.Event.CREATE_DRAFT, shared_task, at, **details)
     return True
 
 

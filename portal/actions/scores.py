@@ -10,7 +10,7 @@ from portal.actions.errors import Conflict, Invalid
 from portal.actions.input import column, passes
 from portal.actions.roles import ORGANIZERS, ORGANIZERS_OR_SERVER
 from portal.evaluation.rescore import score_again
-from portal.models import Board, BoardChange, SharedTask
+from portal.models import AuditEntry, Board, BoardChange, SharedTask
 from portal.models.run import one_line
 from portal.queries.waiting_scores import WaitingScores, show_new_scores
 
@@ -42,7 +42,7 @@ def apply_scores(
     return changes
 
 
-@action(who=ORGANIZERS_OR_SERVER, says=_("requested rescoring of all runs"))
+@action(who=ORGANIZERS_OR_SERVER, says=AuditEntry.Event.RESCORE.label)
 def rescore(
     act: Act, shared_task: SharedTask, *, reason: Annotated[str, Field(min_length=1, max_length=300, title="Reason")]
 ) -> int:

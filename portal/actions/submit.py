@@ -29,7 +29,7 @@ from portal.actions.rejections import REJECTION_ERRORS, count_rejected, lock_sen
 from portal.actions.roles import TAKING_PART
 from portal.actions.run_fields import RunFields, checked_run_fields
 from portal.actions.validate_only import keep_to_validate
-from portal.models import Phase, Refusal, Run, Submission
+from portal.models import AuditEntry, Phase, Refusal, Run, Submission
 from portal.queries.uploads import inspect
 from portal.storage import StoredUpload
 from scoring.uploads.inspection import Upload
@@ -48,7 +48,7 @@ KEY_REUSED = Invalid.declare(
 
 @action(
     who=TAKING_PART,
-    says=_("uploaded runs"),
+    says=AuditEntry.Event.SUBMIT.label,
     errors=[TOO_LARGE, UNSIGNED, PHASE_CLOSED, UPLOAD_REJECTED, KEY_REUSED, *REJECTION_ERRORS, *NEW_RUN_ERRORS],
     key="key",
     atomic=False,

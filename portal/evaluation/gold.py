@@ -118,7 +118,7 @@ def adopt(
 ) -> GoldStandard:
     """Make the sealed content the next version. The caller queues `runs_to_score` after the commit."""
     gold = add_version(track, split, sealed_sha256, at, counts, is_imported=is_imported)
-    AuditEntry.objects.record(actor, "add_gold_standard", track, at, **audit_details(gold))
+    AuditEntry.objects.record(actor, AuditEntry.Event.ADD_GOLD_STANDARD, track, at, **audit_details(gold))
     return gold
 
 

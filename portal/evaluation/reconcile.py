@@ -123,8 +123,8 @@ def _definition(shared_task: SharedTask) -> Iterator[Difference]:
 
 def _receipts(shared_task: SharedTask) -> Iterator[Difference]:
     """Check that receipts match the audit log, which was written in the transaction of the upload."""
-    audited = AuditEntry.objects.filter(shared_task=shared_task, verb="submit").values_list("subject", "detail")
-    receipts: dict[str, Any] = dict(audited)
+    audited = AuditEntry.objects.filter(shared_task=shared_task, verb=AuditEntry.Event.SUBMIT)
+    receipts: dict[str, Any] = dict(audited.values_list("subject", "detail"))
     submissions = shared_task.submissions.order_by().values_list("pk", "sha256", Count("runs"))
     rows = {f"submission {key}": (sha256, runs) for key, sha256, runs in submissions}
     for subject in receipts.keys() - rows.keys():

@@ -129,7 +129,7 @@ def _keep_newest(submission: Submission, at: datetime) -> None:
     Board.objects.filter(phase=submission.phase, track__in=runs.values("track")).changed()
     for one in earlier:
         details = {"team": submission.team.name, "phase": submission.phase.slug, "replaced_by": str(newest.pk)}
-        AuditEntry.objects.record(None, "replace_submission", one, at, **details)
+        AuditEntry.objects.record(None, AuditEntry.Event.REPLACE_SUBMISSION, one, at, **details)
 
 
 def _codes(finding: UploadFinding) -> set[str]:

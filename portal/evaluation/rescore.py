@@ -56,7 +56,7 @@ def adopt_scorer(at: datetime) -> list[SharedTask]:
         reason = f"scorer {shared_task.scorer or 'unknown'} → {scorer_version}"
         with transaction.atomic():
             again = score_again(shared_task)
-            AuditEntry.objects.record(None, "rescore", shared_task, at, reason=reason, **again)
+            AuditEntry.objects.record(None, AuditEntry.Event.RESCORE, shared_task, at, reason=reason, **again)
     return outdated
 
 

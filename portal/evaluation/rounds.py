@@ -17,4 +17,4 @@ def start_rounds(at: datetime) -> None:
         assert after is not None
         if Phase.objects.filter(pk=phase.pk, closes=before, round_days=phase.round_days).update(closes=after):
             details = {"before": before.isoformat(), "closes": after.isoformat()}
-            AuditEntry.objects.record(None, "start_round", phase, at, **details)
+            AuditEntry.objects.record(None, AuditEntry.Event.START_ROUND, phase, at, **details)

@@ -72,9 +72,10 @@ class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
 
     def end(self, at: datetime, reason: str) -> None:
         """Revoke all of these tokens, with an audit entry for each."""
+        verb = AuditEntry.Event.REVOKE_TOKEN
         for token in self.filter(revoked_at__isnull=True):
             token.revoke(at)
-            AuditEntry.objects.record(token.user, "revoke_token", token, at, name=token.name, reason=reason)
+            AuditEntry.objects.record(token.user, verb, token, at, name=token.name, reason=reason)
 
 
 class AccessToken(models.Model):

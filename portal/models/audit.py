@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import User
 from portal.models.task import SharedTask
@@ -30,9 +31,25 @@ class AuditEntryManager(models.Manager["AuditEntry"]):
 
 
 class AuditEntry(models.Model):
+    class Event(models.TextChoices):
+        """Verbs, with their words, that code other than an action records or searches for.
+
+        An action with the same name uses these words, too. All other verbs are declared by their actions.
+        """
+
+        ADD_GOLD_STANDARD = "add_gold_standard", _("started using a gold standard")
+        ADMIN_CHANGE = "admin_change", _("changed on the administration site")
+        ADMIN_DELETE = "admin_delete", _("deleted on the administration site")
+        CREATE_DRAFT = "create_draft", _("created a draft")
+        REPLACE_SUBMISSION = "replace_submission", _("replaced a submission with a newer one")
+        RESCORE = "rescore", _("requested rescoring of all runs")
+        REVOKE_TOKEN = "revoke_token", _("revoked a token")
+        START_ROUND = "start_round", _("started the next round")
+        SUBMIT = "submit", _("uploaded runs")
+
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     shared_task = models.ForeignKey(SharedTask, on_delete=models.CASCADE, null=True, related_name="audit_entries")
-    verb = models.CharField(max_length=40)  # the name of the action, such as "submit"
+    verb = models.CharField(max_length=40)  # the name of the action, such as "submit", or one of `Event`
     subject = models.CharField(max_length=255)  # the changed object, such as "submission 0f3c…"
     detail = models.JSONField(default=dict)
     at = models.DateTimeField()

@@ -14,16 +14,7 @@ from portal.models import AuditEntry
 
 ActionWords = Mapping[str, str | Promise]  # declared with the actions; passed in by the caller
 
-EVENTS = {
-    "add_gold_standard": _("started using a gold standard"),
-    "admin_change": _("changed on the administration site"),
-    "admin_delete": _("deleted on the administration site"),
-    "create_draft": _("created a draft"),
-    "replace_submission": _("replaced a submission with a newer one"),
-    "start_round": _("started the next round"),
-}
-"""Words for events that are not actions. Workers, commands and Django's administration record them."""
-
+_EVENTS = dict(AuditEntry.Event.choices)
 _LABELS = {
     "address": _("to"),
     "bibtex": "BibTeX",
@@ -71,7 +62,7 @@ class AuditLine:
 
 def event_words(verb: str, actions: ActionWords) -> str:
     """Return the words for an event, such as "approved the team" for approve_team."""
-    return str(actions.get(verb) or EVENTS.get(verb) or verb.replace("_", " "))
+    return str(actions.get(verb) or _EVENTS.get(verb) or verb.replace("_", " "))
 
 
 def audit_line(entry: AuditEntry, actions: ActionWords) -> AuditLine:

@@ -50,7 +50,10 @@ def _reason(run: Run, before: Evaluation, shown: Evaluation) -> str:
     if before.gold_id != shown.gold_id and before.scorer == shown.scorer:
         return ""  # the new gold version explains the change
     asked = AuditEntry.objects.filter(
-        shared_task=run.track.shared_task, verb="rescore", at__gte=before.created_at, at__lte=shown.created_at
+        shared_task=run.track.shared_task,
+        verb=AuditEntry.Event.RESCORE,
+        at__gte=before.created_at,
+        at__lte=shown.created_at,
     )
     newest = asked.first()
     return str(newest.detail.get("reason", "")) if newest else ""
