@@ -17,6 +17,7 @@ from portal.permissions import lacks_second_factor
 
 TOKENS = 50  # maximum number of valid tokens per person
 LONGEST_DAYS = 365
+TO_ORGANIZE = "for tokens that may organize"  # which tokens require a second factor
 
 TOO_MANY_TOKENS = LimitReached.declare(
     "too_many_tokens", _("You already have %(limit)d tokens. Revoke a token that you no longer use.")
@@ -25,8 +26,9 @@ TOO_MANY_TOKENS = LimitReached.declare(
 
 @action(
     who=OWN_ACCOUNT,
+    second_factor=TO_ORGANIZE,
     says=_("created a token"),
-    errors=[NO_SECOND_FACTOR, TOO_MANY_TOKENS],
+    errors=[TOO_MANY_TOKENS],
     locks=True,
 )
 def create_token(

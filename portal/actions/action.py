@@ -26,7 +26,7 @@ from pydantic import ValidationError, create_model
 
 from portal.actions.errors import ActionError, Conflict, ErrorCode
 from portal.actions.input import Input, input_error
-from portal.actions.roles import Role
+from portal.actions.roles import NO_SECOND_FACTOR, Role
 from portal.models import AuditEntry, User, Viewer
 
 P = ParamSpec("P")
@@ -77,7 +77,9 @@ class Action(Generic[T, P, R]):
         self.name = function.__name__
         self.who = declared.who
         self.says = declared.says
-        self.errors = (*declared.errors, *declared.who.errors, *((GONE,) if declared.locks else ()))
+        self.second_factor = declared.second_factor
+        factor = (NO_SECOND_FACTOR,) if declared.second_factor else ()
+        self.errors = (*declared.errors, *factor, *declared.who.errors, *((GONE,) if declared.locks else ()))
         self.repeatable = declared.repeatable or bool(declared.key)
         self.key = declared.key
         self.Input = _input_of(function)
@@ -139,6 +141,8 @@ class Declaration:
 
     Attributes:
         who: the role that may call the action, and whether it needs a second factor.
+        second_factor: which calls need one ("for tokens that may organize") if the role doesn't. The function checks
+            this and raises NO_SECOND_FACTOR.
         says: the verb phrase in the audit log ("withdrew a run"). Empty if the action writes no entry. With it, every
             call must write one, unless the action is repeatable and the call changed nothing.
         errors: all errors that it can raise, in addition to those of the role and the input.
@@ -150,6 +154,7 @@ class Declaration:
     """
 
     who: Role
+    second_factor: str = ""
     says: str | Promise = ""
     errors: Iterable[ErrorCode] = ()
     repeatable: bool = False

@@ -14,11 +14,11 @@ from django.utils.crypto import get_random_string
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.access_tokens import TOO_MANY_TOKENS, create_token, require_token
+from portal.actions.access_tokens import TO_ORGANIZE, TOO_MANY_TOKENS, create_token, require_token
 from portal.actions.action import GONE, Act, action, locked
 from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.input import column
-from portal.actions.roles import ANYONE, NO_SECOND_FACTOR, OWN_ACCOUNT
+from portal.actions.roles import ANYONE, OWN_ACCOUNT
 from portal.models import AccessToken, DeviceLogin, SharedTask, User
 from portal.models.device_login import CODE_LENGTH, LETTERS, LIFETIME, digest
 
@@ -95,8 +95,9 @@ def waiting_login(account: User, code: str, at: datetime) -> DeviceLogin | None:
 
 @action(
     who=OWN_ACCOUNT,
+    second_factor=TO_ORGANIZE,
     says=_("allowed a command-line sign-in"),
-    errors=[TOO_MANY_CODES, UNKNOWN_CODE, NO_SUCH_TASK, NO_SECOND_FACTOR, TOO_MANY_TOKENS, GONE],
+    errors=[TOO_MANY_CODES, UNKNOWN_CODE, NO_SUCH_TASK, TOO_MANY_TOKENS, GONE],
     atomic=False,
 )
 def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
@@ -144,7 +145,8 @@ def _decide(act: Act, account: User, login: DeviceLogin, state: DeviceLogin.Stat
 
 @action(
     who=ANYONE,
-    errors=[PENDING, SLOW_DOWN, EXPIRED, DENIED, NO_SUCH_TASK, NO_SECOND_FACTOR, TOO_MANY_TOKENS],
+    second_factor=TO_ORGANIZE,
+    errors=[PENDING, SLOW_DOWN, EXPIRED, DENIED, NO_SUCH_TASK, TOO_MANY_TOKENS],
     atomic=False,
 )
 def collect_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:

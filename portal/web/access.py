@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
+from portal.actions.roles import NO_SECOND_FACTOR, ORGANIZERS, Role
 from portal.models import Phase, SharedTask, Team, User, Viewer
 from portal.models.task import SharedTaskQuerySet
 from portal.queries.tasks import TaskPage, task_page, visible_task
@@ -54,25 +55,29 @@ def _not_visible(user: Viewer, slug: str) -> Exception:
     return SecondFactorMissing() if SharedTask.objects.assigned_to(user).filter(slug=slug).exists() else Http404()
 
 
-def require_organizer(request: HttpRequest, page: TaskPage) -> None:
-    """Reject users who may not organize the task. If the demo waives a second factor, note this on the request.
+def require_role(role: Role, user: Viewer, target: Any) -> None:
+    """Check that the user has the role that a page's action declares.
 
     Raises:
-        Http404: the user does not organize the task, so the page does not exist for them.
-        SecondFactorMissing: the user organizes the task but has no second factor.
+        Http404: the user lacks the role, so the page does not exist for them.
+        SecondFactorMissing: the user has the role but no second factor.
     """
-    if page.lacks_second_factor:
-        raise SecondFactorMissing
-    if not page.is_organizer:
-        raise Http404
-    assert isinstance(request.user, User)
-    request.second_factor_waived = settings.DEMO and not request.user.has_second_factor  # type: ignore[attr-defined]
+    missing = role.missing(user, target)
+    if missing is not None:
+        raise SecondFactorMissing if missing is NO_SECOND_FACTOR else Http404
 
 
 def organizer_context(request: HttpRequest, slug: str, part: str) -> dict[str, Any]:
-    """Return the context of an organizers' page. Other users are rejected as in `require_organizer`."""
+    """Return the context of an organizers' page. If the demo waives a second factor, note this on the request.
+
+    Raises:
+        Http404: the user does not organize the task.
+        SecondFactorMissing: the user organizes the task but has no second factor.
+    """
     context = tab_context(request, slug, "organize")
-    require_organizer(request, context["page"])
+    require_role(ORGANIZERS, request.user, context["page"].shared_task)
+    assert isinstance(request.user, User)
+    request.second_factor_waived = settings.DEMO and not request.user.has_second_factor  # type: ignore[attr-defined]
     return context | {"part": part}
 
 

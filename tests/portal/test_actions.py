@@ -15,7 +15,8 @@ from portal.actions.action import ACTIONS, Act, action
 from portal.actions.announcements import publish_announcement
 from portal.actions.errors import ActionError, Conflict
 from portal.actions.input import NOT_TEXT, InvalidInput
-from portal.actions.roles import ANYONE, ORGANIZERS, SIGNED_IN
+from portal.actions.registry import every_action
+from portal.actions.roles import ANYONE, NO_SECOND_FACTOR, ORGANIZERS, SIGNED_IN
 from portal.actions.runs import describe_run
 from portal.api.problems import problem_response
 from portal.models import Announcement, AuditEntry, SharedTask, Team
@@ -235,3 +236,9 @@ def test_a_second_factor_is_part_of_the_role(tiny):
     assert ORGANIZERS.needs_second_factor
     with pytest.raises(Exception, match="no_second_factor"):
         publish_announcement(first, tiny, EVALUATION + timedelta(hours=1), title="News", text="Well.")
+
+
+def test_a_second_factor_that_only_some_calls_need_is_declared():
+    found = {name: one for name, one in every_action().items() if NO_SECOND_FACTOR in {*one.errors} - {*one.who.errors}}
+    assert set(found) == {"allow_device_login", "collect_token", "create_token"}
+    assert {one.second_factor for one in found.values()} == {"for tokens that may organize"}

@@ -17,4 +17,5 @@ def test_the_page_about_actions_is_current() -> None:
         every_action(), key=lambda name: (every_action()[name].__module__, name)
     )
     assert "| `reason` | text | at most 300 characters, required |" in page
+    assert "- Who: the account owner. A second factor is required for tokens that may organize" in page
     assert "| `days` | number | at least 1, at most 365, required |" in page

@@ -68,10 +68,11 @@ def _page() -> Iterator[str]:
 def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
     (_act, target, *_rest) = inspect.signature(inspect.unwrap(action)).parameters.values()
     server = ", and commands on the server" if action.who.on_server and action.who is not SERVER else ""
-    factor = ". A second factor is required" if action.who.needs_second_factor else ""
+    factor = ". A second factor is required" if action.who.needs_second_factor or action.second_factor else ""
+    when = f" {action.second_factor}" if action.second_factor else ""
     yield f"\n### {action.name}\n\n{_first_line(action)}\n"
     yield f"- Target: {_type(target.annotation)}"
-    yield f"- Who: {action.who.name}{server}{factor}"
+    yield f"- Who: {action.who.name}{server}{factor}{when}"
     yield f"- Token scope: {action.who.scope or 'none, tokens can’t do this'}"
     yield f"- Audit log: {action.says or 'no entry'}"
     if action.repeatable:

@@ -16,9 +16,8 @@ from django.views.decorators.http import require_http_methods
 from portal.actions.pushes import PUSH_BYTES, apply_push, is_stale, push_new_task, push_task
 from portal.models import TaskPush
 from portal.models.clock import database_now
-from portal.permissions import lacks_second_factor, may_create_tasks
 from portal.queries.visible import visible_pushes
-from portal.web.access import SecondFactorMissing, SignedInRequest, organizer_context
+from portal.web.access import SignedInRequest, organizer_context, require_role
 from portal.web.organize_forms import ApplyPushForm, PushForm
 from portal.web.sealing_handler import SealingHandler
 
@@ -28,10 +27,7 @@ from portal.web.sealing_handler import SealingHandler
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_task(request: SignedInRequest) -> HttpResponse:
     """Show the form for pushing a new task's folder, and receive the push."""
-    if not may_create_tasks(request.user):
-        raise Http404
-    if lacks_second_factor(request.user):
-        raise SecondFactorMissing
+    require_role(push_new_task.who, request.user, request.user)
 
     def push(sealed: Any) -> TaskPush:
         return push_new_task(request.user, request.user, database_now(), sealed=sealed)
