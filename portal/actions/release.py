@@ -3,9 +3,11 @@
 The release is a timestamp that every page, export and feed compares with the current time.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Annotated
 
 from django.utils.translation import gettext_lazy as _
+from pydantic import Field
 
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
@@ -25,6 +27,9 @@ STILL_OPEN = Conflict.declare(
     ),
 )
 NO_RELEASE = Conflict.declare("no_release", _("%(phase)s has no release to take back."))
+RELEASE_CHANGED = Invalid.declare(
+    "release_changed", _("The release of %(phase)s has changed since you saw it. Check its time, then try again.")
+)
 NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("%(phase)s has no release to restore."))
 
 
@@ -40,11 +45,20 @@ def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Pha
     return _set(act, phase, released)
 
 
-@action(who=ORGANIZERS, says=_("took back a release"), errors=[NO_RELEASE], locks=True)
-def take_back_release(act: Act, phase: Phase) -> Phase:
+@action(who=ORGANIZERS, says=_("took back a release"), errors=[NO_RELEASE, RELEASE_CHANGED], locks=True)
+def take_back_release(
+    act: Act,
+    phase: Phase,
+    *,
+    seen: Annotated[
+        Moment | None, Field(title="Release time", description="If given, it must be the current release time")
+    ] = None,
+) -> Phase:
     """Hide the scores again, or cancel a scheduled release. A canceled release can be restored with its date."""
     if phase.scores != Phase.Scores.ON_RELEASE or phase.released is None:
         raise NO_RELEASE(phase=phase.title)
+    if seen is not None and abs(seen - phase.released) >= timedelta(milliseconds=1):  # the API shows milliseconds
+        raise RELEASE_CHANGED(phase=phase.title)
     return _set(act, phase, None)
 
 

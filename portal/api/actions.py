@@ -235,7 +235,12 @@ ROUTES = (
         from_request={"extra_time_id": lambda _request, named: _key(named["extra_time"])},
     ),
     Route(f"{PHASE}/release", release.release_scores, find_phase, example={"when": "2026-05-20T12:00:00Z"}),
-    Route(f"{PHASE}/release/take-back", release.take_back_release, find_phase),
+    Route(
+        f"{PHASE}/release/take-back",
+        release.take_back_release,
+        find_phase,
+        example={"seen": "2026-05-20T12:00:00Z"},
+    ),
     Route(f"{PHASE}/release/put-back", release.put_release_back, find_phase),
     Route(
         f"{TASK}/organize/scores",

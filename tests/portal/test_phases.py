@@ -196,6 +196,15 @@ def test_release_now_at_a_time_and_taken_back(phase, organizer, meltemi):
     assert list(verbs) == ["release_scores", "take_back_release", "release_scores"]
 
 
+def test_only_the_release_that_was_seen_is_taken_back(phase, organizer):
+    released = phase.closes + timedelta(microseconds=1_900)
+    release_scores(organizer, phase, phase.closes, when=released)
+    for seen in (phase.closes, released + timedelta(milliseconds=1)):
+        assert refusal(take_back_release, organizer, phase, phase.closes, seen=seen) == "release_changed"
+    in_api = released.replace(microsecond=1_000)
+    assert take_back_release(organizer, phase, phase.closes, seen=in_api).released is None
+
+
 def test_a_release_that_was_taken_back_is_put_back_with_its_date(phase, organizer):
     later = phase.closes + timedelta(days=1)
     release_scores(organizer, phase, phase.closes, when=phase.closes)

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.actions.action import Action
-from portal.actions.errors import ActionError
+from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.actions.scores import apply_scores
 from portal.models import Phase
@@ -56,12 +56,18 @@ def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Show the effects of canceling the release. A POST cancels it if it names the release time that was shown."""
     context, found = organizer_phase(request, slug, phase, "releases")
-    seen = found.released.isoformat() if found.released else ""
-    if seen and request.POST.get("released") != seen:
-        title = _("Take back the release of %(phase)s") % {"phase": found.title}
-        status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
-        return _confirm(request, context, title, of_hiding_scores(found, context["at"]), {"released": seen}, status)
-    return _do(request, context, take_back_release, found, _("The scores of %(phase)s are hidden."))
+    status: int = HTTPStatus.OK
+    if request.method == "POST" or found.released is None:
+        seen = request.POST.get("released", "") if found.released else None
+        done = _("The scores of %(phase)s are hidden.")
+        try:
+            return _do(request, context, take_back_release, found, done, seen=seen)
+        except Invalid as error:  # the release is not the one that was shown
+            status = error.http_status
+            found.refresh_from_db()
+    title = _("Take back the release of %(phase)s") % {"phase": found.title}
+    fields = {"released": found.released.isoformat() if found.released else ""}
+    return _confirm(request, context, title, of_hiding_scores(found, context["at"]), fields, status)
 
 
 @login_required
@@ -73,11 +79,16 @@ def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def _do(
-    request: SignedInRequest, context: dict[str, Any], action: Action[Phase, [], Phase], phase: Phase, done: str
+    request: SignedInRequest,
+    context: dict[str, Any],
+    action: Action[Phase, ..., Phase],
+    phase: Phase,
+    done: str,
+    **given: Any,
 ) -> HttpResponse:
     try:
-        action(request.user, phase, context["at"])
-    except ActionError as error:
+        action(request.user, phase, context["at"], **given)
+    except (Conflict, NotAllowed) as error:
         return _page(request, context | {"refusal": error.message}, status=error.http_status)
     messages.success(request, done % {"phase": phase.title})
     return redirect("organize_releases", context["page"].shared_task.slug)

@@ -24,6 +24,7 @@ from tests.portal.world import (
     EVALUATION,
     GOOD,
     PERFECT,
+    RELEASE,
     captain,
     judged,
     organizer_of,
@@ -304,6 +305,17 @@ def test_organizers_move_phases_and_grant_time(organizer, bora, at):
     assert problem(organizer(f"{path}/extra-time", "POST", extra | {"team": "None"})) == (404, "not_found")
     assert problem(organizer(f"{path}/release", "POST", {"when": "soon"})) == (422, "not_valid")
     assert problem(organizer(f"{path}/release", "POST"))[0] == 409
+
+
+def test_organizers_take_back_the_release_that_they_saw(organizer, at):
+    at(RELEASE)
+    phase = Phase.objects.get(shared_task__slug="gated", slug="evaluation")
+    Phase.objects.filter(pk=phase.pk).update(closes=EVALUATION, released=RELEASE)
+    path = "/tasks/gated/phases/evaluation/release/take-back"
+    seen = {"seen": EVALUATION.isoformat()}
+    assert problem(organizer(path, "POST", seen)) == (422, "release_changed")
+    assert organizer(path, "POST", {"seen": RELEASE.isoformat()}).status_code == 204
+    assert problem(organizer(path, "POST")) == (409, "no_release")
 
 
 @pytest.mark.parametrize(
