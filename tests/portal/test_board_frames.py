@@ -1,5 +1,6 @@
 """A leaderboard that is exported from its page, read as a DataFrame and written to files."""
 
+import csv
 from pathlib import Path
 
 import pandas as pd
@@ -43,6 +44,9 @@ def test_a_board_becomes_a_file(exported: bytes, tmp_path: Path, name: str, read
 
 
 def test_a_board_without_runs_has_its_columns(tiny: SharedTask) -> None:
-    exported = Client().get("/tasks/tiny/leaderboard/two/?phase=evaluation&format=json").content
-    board = frames.board(exported)
+    address = "/tasks/tiny/leaderboard/two/?phase=evaluation"
+    board = frames.board(Client().get(f"{address}&format=json").content)
+    head, *_rows = csv.reader(Client().get(f"{address}&format=csv").content.decode().splitlines())
     assert {"team", "accuracy", "received_at"} <= set(board.columns)
+    assert {*head} - {*board.columns} == {"slice", "gold_version", "scorer"}  # these are in `attrs`
+    assert {*board.columns} <= {*head}
