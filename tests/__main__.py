@@ -5,7 +5,7 @@
     --checks      run only the checks
 
 Suites that start programs spend most of their time waiting for them, so they run in parallel with the others, as do the
-checks. The others have the lowest priority: workers lower their own, so they would starve beside them. A PostgreSQL
+checks. The others have the lowest priority: workers lower their own, so they would starve next to them. A PostgreSQL
 server is started for the suites and stopped afterwards; tests that need Valkey start their own. In CI, a test that
 cannot run counts as failed unless only `../shared`, debootstrap or network namespaces are missing.
 """
