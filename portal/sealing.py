@@ -9,7 +9,9 @@ something about its labels.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 
 from django.conf import settings
 from nacl import bindings as sodium
@@ -29,6 +31,7 @@ _TAG_FINAL = sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 _PIECE = 64 * 1024  # bytes per message before sealing
 _SEALED_PIECE = _PIECE + sodium.crypto_secretstream_xchacha20poly1305_ABYTES
 _TRAILER = 8 + 32  # length and SHA-256 of the content, at the end
+_IN_MEMORY = 1024 * 1024
 
 
 class CannotOpen(Exception):
@@ -87,6 +90,38 @@ class Sealer:
 
     def _push(self, message: bytes, tag: int) -> bytes:
         return sodium.crypto_secretstream_xchacha20poly1305_push(self._state, message, None, tag)
+
+
+class SealedFile:
+    """A temporary file that is sealed as it is received, so only sealed bytes are written.
+
+    `length` is the number of bytes received. What exceeds `limit` is not kept, because actions reject such a file.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.length = self.size = 0
+        self._limit = limit
+        self._sealer = Sealer()
+        self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by `close`
+        self._file.write(self._sealer.head)
+
+    def add(self, piece: bytes) -> None:
+        self.length += len(piece)
+        if self.length <= self._limit:
+            self._file.write(self._sealer.add(piece))
+
+    def end(self) -> None:
+        """Complete the file. `size` is then the number of sealed bytes."""
+        if self.length <= self._limit:
+            self._file.write(self._sealer.end())
+        self.size = self._file.tell()
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._file.seek(0)
+        return iter(partial(self._file.read, _PIECE), b"")
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def unseal(sealed: bytes, keys: Sequence[PrivateKey] | None = None) -> bytes:

@@ -9,13 +9,15 @@ from django.utils.translation import gettext_lazy as _
 from portal import jobs
 from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
-from portal.actions.input import SealedPieces, column, passes
+from portal.actions.input import column, passes
+from portal.actions.intake import TOO_LARGE
 from portal.actions.roles import ORGANIZERS
 from portal.evaluation.gold import add_version, audit_details, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import BoardChange, GoldStandard, GoldUpload, Track, User
 from portal.models.run import one_line
+from portal.sealing import SealedFile
 from portal.storage import store_sealed_gold
 from scoring.limits import RUN_BYTES
 
@@ -34,12 +36,14 @@ STALE = Conflict.declare(
 IN_USE = Conflict.declare("in_use", _("This version is already in use."))
 
 
-@action(who=ORGANIZERS, says=_("uploaded a gold file"), errors=[NO_SUCH_SPLIT])
-def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedPieces) -> GoldUpload:
+@action(who=ORGANIZERS, says=_("uploaded a gold file"), errors=[TOO_LARGE, NO_SUCH_SPLIT])
+def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedFile) -> GoldUpload:
     """Store a gold standard that was encrypted as it was received. A worker opens and checks it.
 
     The first gold standard is used immediately. A correction gets a preview and is used after `apply_gold`.
     """
+    if sealed.length > GOLD_BYTES:
+        raise TOO_LARGE(limit=GOLD_BYTES)
     if split not in track.definition.items:
         raise NO_SUCH_SPLIT(track=track.title, split=split)
     upload = leave_for_worker(track, split, store_sealed_gold(sealed), act.at, act.user)

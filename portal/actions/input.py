@@ -1,7 +1,7 @@
 """Validation of an action's input. The errors are the same on pages, in the API and on the command line."""
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from django.db.models import Model
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from portal.actions.errors import Invalid
@@ -83,9 +83,6 @@ def _moment(value: datetime) -> datetime:
 
 Moment = Annotated[datetime, AfterValidator(_moment)]
 """A time with a time zone, in a range that every database can store and that pages can show in any time zone."""
-
-
-SealedPieces = Annotated[Iterable[bytes], SkipValidation]  # not validated, because it can be consumed only once
 
 
 def is_text(text: str) -> bool:

@@ -1,6 +1,5 @@
 """Pushing a task's folder as a zip, and applying a push that a worker has checked."""
 
-from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
@@ -13,7 +12,7 @@ from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
 from portal.actions.apply_definition import PART_HAS_RUNS, PART_MISSING
 from portal.actions.errors import Conflict, Invalid, LimitReached
 from portal.actions.import_phases import WINDOW
-from portal.actions.input import SealedPieces
+from portal.actions.intake import TOO_LARGE
 from portal.actions.pushed_folder import DRAFTS, TOO_MANY_DRAFTS, Pushed, base_of, drafts_of
 from portal.actions.roles import CREATORS, ORGANIZERS
 from portal.evaluation.limits import HINT_SECONDS
@@ -22,6 +21,7 @@ from portal.models import SharedTask, TaskPush, User
 from portal.models.failed_attempt import AN_HOUR
 from portal.objects.interface import gold_objects
 from portal.queries.push_effects import effects_of, state_before
+from portal.sealing import SealedFile
 from portal.storage import store_sealed_gold
 from scoring.limits import MEBIBYTE, UPLOAD_BYTES
 
@@ -43,11 +43,11 @@ PUSH_RUNNING = Conflict.declare(
 NOT_READY = Conflict.declare("push_not_ready", _("This push can’t be applied in its current state (%(state)s)."))
 STALE = Conflict.declare("push_stale", _("The task has changed since this push was checked. Push the folder again."))
 UNSURE = Invalid.declare("push_unsure", _("Confirm that you want these effects:\n%(effects)s"))
-_LIMITS = [TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
+_LIMITS = [TOO_LARGE, TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
 
 
 @action(who=CREATORS, errors=[*_LIMITS, TOO_MANY_DRAFTS], atomic=False)
-def push_new_task(act: Act, user: User, *, sealed: SealedPieces) -> TaskPush:
+def push_new_task(act: Act, user: User, *, sealed: SealedFile) -> TaskPush:
     """Push the folder of a new task. A worker checks it. A valid folder becomes a draft that only you can see."""
     if drafts_of(user) >= DRAFTS:
         raise TOO_MANY_DRAFTS(n=DRAFTS)
@@ -55,7 +55,7 @@ def push_new_task(act: Act, user: User, *, sealed: SealedPieces) -> TaskPush:
 
 
 @action(who=ORGANIZERS, errors=_LIMITS, atomic=False)
-def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedPieces) -> TaskPush:
+def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedFile) -> TaskPush:
     """Push the folder of an existing task. A worker checks it and compares it with the task.
 
     Apply it in a second step.
@@ -96,11 +96,12 @@ def is_stale(push: TaskPush) -> bool:
     return base_of(SharedTask.objects.get(pk=push.shared_task.pk)) != push.base
 
 
-def _receive(act: Act, shared_task: SharedTask | None, sealed: Iterable[bytes]) -> TaskPush:
+def _receive(act: Act, shared_task: SharedTask | None, sealed: SealedFile) -> TaskPush:
     """Store the sealed zip first and then its row, because a push whose file is missing could only fail."""
+    if sealed.length > PUSH_BYTES:
+        raise TOO_LARGE(limit=PUSH_BYTES)
     _require_few(act)
-    counted = _Counted(sealed)
-    name = store_sealed_gold(counted)
+    name = store_sealed_gold(sealed)
     try:
         with transaction.atomic():
             # Simultaneous pushes by the same person wait here.
@@ -111,7 +112,7 @@ def _receive(act: Act, shared_task: SharedTask | None, sealed: Iterable[bytes]) 
                 shared_task=shared_task,
                 is_first=shared_task is None,
                 sent_by=act.user,
-                size=counted.bytes,
+                size=sealed.size,
                 sealed_sha256=name,
                 received_at=act.at,
                 lease_ends=act.at + timedelta(seconds=HINT_SECONDS),
@@ -133,16 +134,3 @@ def _require_few(act: Act) -> None:
     found = own.filter(received_at__gt=act.at - _A_DAY).aggregate(Sum("size"))["size__sum"]
     if (found or 0) >= BYTES_A_DAY:
         raise TOO_MANY_BYTES(limit=BYTES_A_DAY // MEBIBYTE)
-
-
-class _Counted:
-    """An iterable of pieces that counts their bytes."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = pieces
-        self.bytes = 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        for piece in self._pieces:
-            self.bytes += len(piece)
-            yield piece

@@ -168,9 +168,9 @@ def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
     `Location` until `is_finished`, then apply it.
     """
     found = find_track(request, task, track)
-    with sealed(request, GOLD_BYTES) as pieces:
+    with sealed(request, GOLD_BYTES) as file:
         at = database_now()
-        upload = upload_gold(request.user, found, at, split=split, sealed=pieces)
+        upload = upload_gold(request.user, found, at, split=split, sealed=file)
     request.location = reverse("api:gold_upload", args=[task, upload.pk])
     preview = find_preview(found.shared_task, upload.pk, person(request), at)
     return Status(int(HTTPStatus.ACCEPTED), GoldUploadAnswer.of(preview))
@@ -182,8 +182,8 @@ def first_push(request: ApiRequest) -> Any:
 
     Poll the URL in `Location` until `is_finished`. A valid folder becomes a draft that only you can see.
     """
-    with sealed(request, PUSH_BYTES) as pieces:
-        push = push_new_task(request.user, person(request), database_now(), sealed=pieces)
+    with sealed(request, PUSH_BYTES) as file:
+        push = push_new_task(request.user, person(request), database_now(), sealed=file)
     return _pushed(request, push)
 
 
@@ -195,8 +195,8 @@ def later_push(request: ApiRequest, task: str) -> Any:
     applied.
     """
     found = find_task(request, task)
-    with sealed(request, PUSH_BYTES) as pieces:
-        push = push_task(request.user, found, database_now(), sealed=pieces)
+    with sealed(request, PUSH_BYTES) as file:
+        push = push_task(request.user, found, database_now(), sealed=file)
     return _pushed(request, push)
 
 

@@ -4,7 +4,7 @@ A file is read only after its sender has been checked.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple
@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from portal.actions.input import REQUIRED, InvalidInput
 from portal.actions.intake import TOO_LARGE
 from portal.api.problems import NOT_READABLE, WRONG_MEDIA
-from portal.sealing import Sealer
+from portal.sealing import SealedFile
 from portal.web.bodies import FORM_BYTES, allow_large_file
 
 _PIECE = 256 * 1024  # bytes
@@ -42,39 +42,35 @@ def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
     Raises:
         ActionError: TOO_LARGE, WRONG_MEDIA, or REQUIRED if a name or a file is missing.
     """
-    _require_small(request, limit + FORM_BYTES, limit)
-    if request.content_type == _FORM:
+    is_form = request.content_type == _FORM
+    _require_small(request, limit, FORM_BYTES if is_form else 0)
+    if is_form:
         yield _from_form(request, name)
         return
     _require_file_itself(request)
     if not name:
         raise _missing("file_name")
     with SpooledTemporaryFile(_IN_MEMORY) as body:
-        for piece in _raw(request, limit):
+        for piece in _raw(request):
             body.write(piece)
         body.seek(0)
         yield Received(name, _pieces(body))
 
 
 @contextmanager
-def sealed(request: HttpRequest, limit: int) -> Iterator[Iterator[bytes]]:
-    """Yield the sealed body in pieces.
-
-    Each piece is sealed as it arrives, and only sealed bytes are written.
+def sealed(request: HttpRequest, limit: int) -> Iterator[SealedFile]:
+    """Receive the complete file from the body, and seal each piece as it arrives.
 
     Raises:
         ActionError: TOO_LARGE or WRONG_MEDIA.
     """
-    _require_small(request, limit, limit)
+    _require_small(request, limit)
     _require_file_itself(request)
-    sealer = Sealer()
-    with SpooledTemporaryFile(_IN_MEMORY) as body:
-        body.write(sealer.head)
-        for piece in _raw(request, limit):
-            body.write(sealer.add(piece))
-        body.write(sealer.end())
-        body.seek(0)
-        yield _pieces(body)
+    with closing(SealedFile(limit)) as file:
+        for piece in _raw(request):
+            file.add(piece)
+        file.end()
+        yield file
 
 
 def _missing(name: str) -> InvalidInput:
@@ -82,8 +78,9 @@ def _missing(name: str) -> InvalidInput:
     return InvalidInput({name: problem})
 
 
-def _require_small(request: HttpRequest, most: int, limit: int) -> None:
-    if int(request.META.get("CONTENT_LENGTH") or 0) > most:
+def _require_small(request: HttpRequest, limit: int, form: int = 0) -> None:
+    """Check the body's length. Nothing beyond it can be read. A form has up to `form` bytes in addition to the file."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > limit + form:
         raise TOO_LARGE(limit=limit)
 
 
@@ -100,14 +97,9 @@ def _from_form(request: HttpRequest, name: str) -> Received:
     return Received(name or file.name or "", iter(file.chunks(_PIECE)))
 
 
-def _raw(request: HttpRequest, limit: int) -> Iterator[bytes]:
-    left = limit
+def _raw(request: HttpRequest) -> Iterator[bytes]:
     try:
-        for piece in _pieces(request):
-            left -= len(piece)
-            if left < 0:
-                raise TOO_LARGE(limit=limit)
-            yield piece
+        yield from _pieces(request)
     except OSError:
         raise NOT_READABLE(expected="") from None
 

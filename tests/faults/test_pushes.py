@@ -14,11 +14,10 @@ from portal.actions.pushes import apply_push, push_new_task, push_task
 from portal.models import SharedTask, Submission, TaskPush, User
 from portal.models.clock import database_now
 from portal.objects.interface import data_objects, gold_objects
-from portal.sealing import seal
 from portal.storage import open_gold
 from tests.faults.conftest import Worker
 from tests.portal.conftest import s3 as s3
-from tests.portal.world import person, set_up_second_factor
+from tests.portal.world import person, sealed_file, set_up_second_factor
 from tests.services import S3, Broker, wait_until
 
 
@@ -63,7 +62,7 @@ def test_a_push_through_the_queue_and_a_bucket(
     worker.start()
 
     def checked(task: SharedTask | None) -> TaskPush:
-        sealed, at = seal([packed(folder, tmp_path / "task.zip")]), database_now()
+        sealed, at = sealed_file(packed(folder, tmp_path / "task.zip")), database_now()
         push = (
             push_task(creator, task, at, sealed=sealed) if task else push_new_task(creator, creator, at, sealed=sealed)
         )
@@ -112,7 +111,7 @@ def test_uploads_are_scored_while_a_push_is_checked(
         user = person(name)
         shared_task.organizers.add(user)
         set_up_second_factor(user)
-        sealed = seal([packed(folder, tmp_path / "task.zip")])
+        sealed = sealed_file(packed(folder, tmp_path / "task.zip"))
         pushes.append(push_task(user, shared_task, database_now(), sealed=sealed))
     pipes = [Path(portal_settings.GOLD_ROOT) / push.sealed_sha256 for push in pushes]
     bodies = [pipe.read_bytes() for pipe in pipes]

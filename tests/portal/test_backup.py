@@ -40,7 +40,7 @@ from portal.models import (
 from portal.models.clock import database_now
 from portal.objects.interface import data_objects, gold_objects
 from portal.queries.receipts import receipt, verify
-from portal.sealing import as_text, public_key, seal
+from portal.sealing import as_text, public_key
 from portal.storage import open_gold, stored_file
 from tests.conftest import ROOT
 from tests.portal.remembered import remembered
@@ -55,6 +55,7 @@ from tests.portal.world import (
     organizer_of,
     person,
     run_file,
+    sealed_file,
     send,
     send_run,
     work_off,
@@ -148,7 +149,7 @@ def test_a_push_that_is_not_applied_fails_in_a_restore(lived_in, somewhere_else,
     organizer = User.objects.get(organized_tasks=lived_in)
     (tiny_folder / "gold/one.json").write_bytes((tiny_folder / "gold/two.json").read_bytes())
     ready = pushed(organizer, packed(tiny_folder), lived_in)
-    waiting = push_task(organizer, lived_in, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    waiting = push_task(organizer, lived_in, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     assert ready.state == "ready"
     assert write_backup(tmp_path / "backup.tar", EVALUATION).damaged == []
     somewhere_else()

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from nacl.public import PrivateKey
 
-from portal.actions.errors import Conflict, Invalid, NotAllowed
+from portal.actions.errors import Conflict, Invalid, NotAllowed, TooLarge
 from portal.actions.gold import preview_former_gold, upload_gold
 from portal.actions.import_gold import add_gold_standard
 from portal.actions.import_shared_task import import_shared_task
@@ -18,7 +18,8 @@ from portal.evaluation.reseal import reseal_all
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Run
-from portal.sealing import CannotOpen, as_text, new_private_key, private_key_file, public_key, seal, unseal
+from portal.objects.interface import gold_objects
+from portal.sealing import CannotOpen, SealedFile, as_text, new_private_key, private_key_file, public_key, seal, unseal
 from portal.storage import open_gold
 from tests.portal.remembered import remembered
 from tests.portal.test_import import edit
@@ -33,6 +34,7 @@ from tests.portal.world import (
     organizer_of,
     person,
     run_file,
+    sealed_file,
     send_run,
     work_off,
 )
@@ -63,7 +65,7 @@ def newest(tiny, track="one"):
 def uploaded(tiny, organizer, content):
     """Upload gold and have a worker check it. If it is valid, apply it as the organizer."""
     track = tiny.tracks.get(slug="one")
-    return applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
+    return applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=sealed_file(content)), EVALUATION)
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_495, 65_496, 65_497, 131_072, 300_000])
@@ -71,6 +73,15 @@ def test_what_is_sealed_in_pieces_comes_back(size):
     content = bytes(range(256)) * (size // 256 + 1)
     pieces = [content[:size][start : start + 10_000] for start in range(0, size, 10_000)]
     assert unseal(b"".join(seal(pieces))) == content[:size]
+
+
+def test_a_file_is_sealed_up_to_its_limit_and_the_rest_is_only_counted():
+    whole, large = sealed_file(ONE), SealedFile(len(ONE))
+    assert (unseal(b"".join(whole)), whole.length, whole.size) == (ONE, len(ONE), len(sealed(ONE)))
+    for piece in (ONE, b"x" * 10_000, b"x" * 100_000):
+        large.add(piece)
+    large.end()
+    assert (large.length, large.size < 1000) == (len(ONE) + 110_000, True)
 
 
 def test_a_sealed_file_reveals_nothing_of_its_content():
@@ -208,7 +219,7 @@ def test_gold_that_lists_some_items_is_accepted_where_the_folder_says_so(tiny, t
 
 
 def test_rejected_files_are_deleted_at_night_and_no_others(tiny, organizer):
-    waiting = upload_gold(organizer, tiny.tracks.get(slug="two"), EVALUATION, split="test", sealed=seal([OTHER]))
+    waiting = upload_gold(organizer, tiny.tracks.get(slug="two"), EVALUATION, split="test", sealed=sealed_file(OTHER))
     rejected, accepted = uploaded(tiny, organizer, b"no gold"), uploaded(tiny, organizer, OTHER)
     assert drop_unused_gold() == 1
     assert drop_unused_gold() == 0
@@ -222,15 +233,25 @@ def test_rejected_files_are_deleted_at_night_and_no_others(tiny, organizer):
 def test_only_organizers_upload_gold_and_only_for_splits_that_are(tiny, organizer):
     track = tiny.tracks.get(slug="one")
     with pytest.raises(NotAllowed):
-        upload_gold(person("Rival"), track, EVALUATION, split="test", sealed=seal([ONE]))
+        upload_gold(person("Rival"), track, EVALUATION, split="test", sealed=sealed_file(ONE))
     with pytest.raises(Invalid):
-        upload_gold(organizer, track, EVALUATION, split="nowhere", sealed=seal([ONE]))
+        upload_gold(organizer, track, EVALUATION, split="nowhere", sealed=sealed_file(ONE))
     assert not GoldUpload.objects.exists()
 
 
-def test_gold_without_its_key_waits_and_the_old_one_stays(tiny, organizer):
+def test_gold_over_the_limit_is_not_stored(tiny, organizer, monkeypatch):
+    names = set(gold_objects().names())
+    monkeypatch.setattr("portal.actions.gold.GOLD_BYTES", len(ONE) - 1)
+    with pytest.raises(TooLarge) as error:
+        upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=sealed_file(ONE))
+    assert (error.value.code, error.value.params) == ("too_large", {"limit": len(ONE) - 1})
+    assert (set(gold_objects().names()), GoldUpload.objects.count()) == (names, 0)
+
+
+def test_gold_without_its_key_waits_and_the_old_one_stays(tiny, organizer, monkeypatch):
     stranger = PrivateKey.generate().public_key
-    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([ONE], stranger))
+    monkeypatch.setattr("portal.sealing.public_key", lambda: stranger)
+    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=sealed_file(ONE))
     for _ in range(ATTEMPTS):
         upload.refresh_from_db()
         check_gold_upload(upload.pk, upload.lease_ends)
@@ -239,7 +260,7 @@ def test_gold_without_its_key_waits_and_the_old_one_stays(tiny, organizer):
 
 
 def test_an_upload_whose_hint_was_lost_is_found(tiny, organizer):
-    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([OTHER]))
+    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=sealed_file(OTHER))
     assert sweep(EVALUATION).gold == []
     assert sweep(POST).gold == [upload.pk]
 
@@ -257,7 +278,7 @@ def test_the_first_gold_needs_no_key(db, tiny_folder, web):
 
 @pytest.mark.slow
 def test_keys_change_and_the_old_one_is_needed_no_more(tiny, organizer, meltemi, settings, capsys):
-    waiting = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([OTHER]))
+    waiting = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=sealed_file(OTHER))
     old = private_key_file().read_text().split()
     settings.GOLD_PUBLIC_KEY = as_text(public_key())  # the worker's settings still have the old public key
     settings.GOLD_PRIVATE_KEYS = [new_private_key(), *old]

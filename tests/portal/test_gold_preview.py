@@ -23,7 +23,6 @@ from portal.models import Board, BoardChange, Evaluation, GoldStandard, GoldUplo
 from portal.models.clock import running_from
 from portal.queries.gold_preview import find_preview
 from portal.queries.waiting_scores import show_announced
-from portal.sealing import seal
 from tests.portal.remembered import remembered
 from tests.portal.test_import import edit
 from tests.portal.world import (
@@ -42,6 +41,7 @@ from tests.portal.world import (
     person,
     ranked,
     run_file,
+    sealed_file,
     send_run,
     with_teams,
     without_children,
@@ -63,7 +63,7 @@ def organizer(tiny):
 
 
 def sent(task, organizer, content=FIXED, at=POST):
-    return upload_gold(organizer, task.tracks.get(slug="one"), at, split="test", sealed=seal([content]))
+    return upload_gold(organizer, task.tracks.get(slug="one"), at, split="test", sealed=sealed_file(content))
 
 
 def previewed(task, organizer, content=FIXED, at=POST):

@@ -11,10 +11,10 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.models import GoldStandard, GoldUpload
 from portal.queries.organize import to_do
-from portal.sealing import as_text, public_key, seal
+from portal.sealing import as_text, public_key
 from portal.storage import open_gold
 from tests.portal.remembered import remembered
-from tests.portal.world import EVALUATION, POST, applied, person, run_file, set_up_second_factor
+from tests.portal.world import EVALUATION, POST, applied, person, run_file, sealed_file, set_up_second_factor
 
 FIXED = run_file(["YES", "YES", "NO", "NO"])
 OTHER = run_file(["NO", "NO", "NO", "NO"])
@@ -35,7 +35,7 @@ def in_use(task):
 def upload(task, organizer, content):
     """Upload gold and have a worker check it. If it is valid, apply it as the organizer."""
     track = task.tracks.get(slug="one")
-    applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([content])), EVALUATION)
+    applied(upload_gold(organizer, track, EVALUATION, split="test", sealed=sealed_file(content)), EVALUATION)
 
 
 @pytest.fixture

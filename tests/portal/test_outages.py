@@ -28,7 +28,7 @@ from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.models import OutgoingMail, Quota, Run, Submission
 from portal.models.task import _definition
-from portal.sealing import private_key_file, seal
+from portal.sealing import private_key_file
 from tests.portal.attempts import Worker
 from tests.portal.world import (
     EVALUATION,
@@ -39,6 +39,7 @@ from tests.portal.world import (
     organizer_of,
     person,
     run_file,
+    sealed_file,
     send_run,
     stored_path,
     work_off,
@@ -171,7 +172,7 @@ def test_gold_storage_away(meltemi, administrators):
 def test_gold_uploads_wait_too(tiny, administrators):
     organizer = organizer_of(tiny)
     content = run_file(["NO", "YES", "NO", "NO"])
-    sent = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=seal([content]))
+    sent = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=sealed_file(content))
     file = gold_path(sent.sealed_sha256)
     away = file.rename(file.with_suffix(".away"))
     for _ in range(ATTEMPTS + 1):

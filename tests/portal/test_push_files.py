@@ -22,13 +22,12 @@ from portal.models.task import definition_name
 from portal.objects.bucket import Bucket
 from portal.objects.folder import Folder
 from portal.objects.interface import data_objects
-from portal.sealing import seal
 from portal.storage import UNUSED, file_sha256, forget_unused, store_definition, store_upload, stored_name
 from tests.portal.test_import import edit
 from tests.portal.test_pushes import creator as creator
 from tests.portal.test_pushes import organizer as organizer
 from tests.portal.test_pushes import packed, pushed
-from tests.portal.world import EVALUATION, GOOD, new_team, run_file, send_run
+from tests.portal.world import EVALUATION, GOOD, new_team, run_file, sealed_file, send_run
 from tests.services import wait_until
 
 LATER = datetime.now(UTC) + UNUSED + timedelta(days=1)  # storage uses the real time, not the tests' time
@@ -122,7 +121,7 @@ def test_files_of_a_push_that_is_killed_while_it_stores_them_are_deleted_too(
     place: type, tiny: SharedTask, organizer: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, new = names(), changed(tiny_folder)
-    push = push_task(organizer, tiny, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    push = push_task(organizer, tiny, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     with monkeypatch.context() as patch:
         patch.setattr("portal.actions.folder.store_definition", _killed)
         with suppress(KeyboardInterrupt):

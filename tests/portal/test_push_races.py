@@ -11,11 +11,10 @@ from portal.actions.organizers import add_organizer, remove_organizer
 from portal.actions.pushed_folder import check_push
 from portal.actions.pushes import apply_push, push_new_task
 from portal.models import GoldStandard, SharedTask, TaskPush
-from portal.sealing import seal
 from tests.portal.remembered import remembered
 from tests.portal.test_import import edit
 from tests.portal.test_pushes import packed, pushed
-from tests.portal.world import EVALUATION, at_once, organizer_of, person, set_up_second_factor
+from tests.portal.world import EVALUATION, at_once, organizer_of, person, sealed_file, set_up_second_factor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -79,7 +78,7 @@ def test_one_of_two_first_pushes_with_one_slug_creates_a_draft(db, tiny_folder):
         user.may_create_tasks = True
         user.save()
         set_up_second_factor(user)
-        found.append(push_new_task(user, user, EVALUATION, sealed=seal([packed(tiny_folder)])))
+        found.append(push_new_task(user, user, EVALUATION, sealed=sealed_file(packed(tiny_folder))))
     is_first, has_draft = Lock(), Event()
 
     def wait(**given):

@@ -1,6 +1,7 @@
 """Organizing without access to the server: a pushed zip becomes a draft; a later one is compared and applied."""
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.urls import reverse
 from portal import jobs
 from portal.actions import pushed_folder, pushes
 from portal.actions.drafts import delete_draft
-from portal.actions.errors import ActionError
+from portal.actions.errors import ActionError, TooLarge
 from portal.actions.pushed_folder import DRAFTS, check_push
 from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
 from portal.evaluation.pushes import due, expire, forget_leftovers
@@ -23,7 +24,6 @@ from portal.models.push import KEPT, WAITS
 from portal.objects import folder
 from portal.objects.folder import Folder
 from portal.objects.interface import gold_objects
-from portal.sealing import seal
 from portal.storage import open_gold
 from tests.portal.test_import import edit
 from tests.portal.world import (
@@ -33,6 +33,7 @@ from tests.portal.world import (
     new_team,
     organizer_of,
     person,
+    sealed_file,
     send_run,
     set_up_second_factor,
     work_off,
@@ -56,7 +57,7 @@ def packed(folder: Path, **instead: bytes) -> bytes:
 
 def pushed(user: User, content: bytes, task: SharedTask | None = None, at: Any = EVALUATION) -> TaskPush:
     """Push a folder and have a worker check it."""
-    sealed = seal([content])
+    sealed = sealed_file(content)
     push = push_task(user, task, at, sealed=sealed) if task else push_new_task(user, user, at, sealed=sealed)
     check_push(push.pk, at)
     push.refresh_from_db()
@@ -239,7 +240,7 @@ def test_pages_of_pushes_outlive_a_deleted_draft(creator: User, tiny_folder: Pat
     assert first.shared_task is not None
     edit(tiny_folder, 'title: "Track one"', 'title: "Track uno"')
     second = pushed(creator, packed(tiny_folder), first.shared_task)
-    third = push_task(creator, first.shared_task, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    third = push_task(creator, first.shared_task, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     delete_draft(creator, first.shared_task, EVALUATION)
     client.force_login(creator)
     for push in (first, second):
@@ -352,30 +353,41 @@ def test_a_folder_without_its_gold_changes_none(tiny: SharedTask, organizer: Use
 
 def test_limits_of_pushes_and_drafts(creator: User, tiny_folder: Path) -> None:
     content = packed(tiny_folder)
-    push = push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+    push = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(content))
     with pytest.raises(ActionError, match="push_running"):
-        push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+        push_new_task(creator, creator, EVALUATION, sealed=sealed_file(content))
     names = set(gold_objects().names())
     TaskPush.objects.update(state="rejected")
     fields = {"is_first": True, "sent_by": creator, "size": 1, "state": "rejected", "received_at": EVALUATION}
     TaskPush.objects.bulk_create(TaskPush(**fields) for _ in range(PUSHES_AN_HOUR - 1))
     with pytest.raises(ActionError, match="push_limit"):
-        push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+        push_new_task(creator, creator, EVALUATION, sealed=sealed_file(content))
     TaskPush.objects.filter(pk=push.pk).update(size=2**30)
     TaskPush.objects.exclude(pk=push.pk).delete()
     with pytest.raises(ActionError, match="push_bytes"):
-        push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+        push_new_task(creator, creator, EVALUATION, sealed=sealed_file(content))
     for number in range(DRAFTS):
         task = SharedTask.objects.create(slug=f"d{number}", title="D", year=2024, imported_at=EVALUATION, state="draft")
         task.organizers.add(creator)
     TaskPush.objects.all().delete()
-    push_new_task(creator, creator, EVALUATION, sealed=seal([content]))  # drafts by other people do not count
+    push_new_task(creator, creator, EVALUATION, sealed=sealed_file(content))  # drafts by other people do not count
     names = set(gold_objects().names())
     for task in SharedTask.objects.all():
         TaskPush.objects.create(shared_task=task, **fields)
     with pytest.raises(ActionError, match="draft_limit"):
-        push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+        push_new_task(creator, creator, EVALUATION, sealed=sealed_file(content))
     assert set(gold_objects().names()) == names
+
+
+def test_a_folder_over_the_limit_is_not_stored(
+    creator: User, tiny: SharedTask, organizer: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = set(gold_objects().names())
+    monkeypatch.setattr(pushes, "PUSH_BYTES", 9)
+    for push in (partial(push_new_task, creator, creator), partial(push_task, organizer, tiny)):
+        with pytest.raises(TooLarge, match="limit is 9 bytes"):
+            push(EVALUATION, sealed=sealed_file(b"x" * 10))
+    assert (set(gold_objects().names()), TaskPush.objects.count()) == (names, 0)
 
 
 def test_unpacked_files_count_within_the_day_and_need_space(
@@ -383,7 +395,7 @@ def test_unpacked_files_count_within_the_day_and_need_space(
 ) -> None:
     size = 2**20
     (tiny_folder / "pages/more.txt").write_bytes(bytes(range(256)) * (size // 256))
-    push = push_task(organizer, tiny, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    push = push_task(organizer, tiny, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     with monkeypatch.context() as patch:
         patch.setattr(folder, "SPARE_BYTES", 2**60)
         check_push(push.pk, EVALUATION)
@@ -395,16 +407,16 @@ def test_unpacked_files_count_within_the_day_and_need_space(
     assert push.size > size
     monkeypatch.setattr(pushes, "BYTES_A_DAY", size)
     with pytest.raises(ActionError, match="push_bytes"):
-        push_task(organizer, tiny, EVALUATION, sealed=seal([b""]))
+        push_task(organizer, tiny, EVALUATION, sealed=sealed_file(b""))
 
 
 def test_only_accounts_that_may_create_tasks_push_new_ones(creator: User, tiny_folder: Path) -> None:
     someone = person("Someone")
     set_up_second_factor(someone)
     with pytest.raises(ActionError, match="may_not_create"):
-        push_new_task(someone, someone, EVALUATION, sealed=seal([b""]))
+        push_new_task(someone, someone, EVALUATION, sealed=sealed_file(b""))
     names = set(gold_objects().names())
-    push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    push = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     User.objects.filter(pk=creator.pk).update(may_create_tasks=False)
     check_push(push.pk, EVALUATION)
     push.refresh_from_db()
@@ -416,7 +428,7 @@ def test_only_accounts_that_may_create_tasks_push_new_ones(creator: User, tiny_f
 def test_the_sweep_finds_pushes_and_gives_up_after_an_hour(creator: User, tiny_folder: Path) -> None:
     administrator = User.objects.create_superuser("admin@agon.example", name="Ada")
     before = set(gold_objects().names())
-    push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    push = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     assert due(EVALUATION) == []
     assert due(POST) == [push.pk]
     expire(POST)
@@ -439,7 +451,7 @@ def test_a_result_that_cannot_be_recorded_waits_longer_each_time(
 
     User.objects.create_superuser("admin@agon.example", name="Ada")
     names = set(gold_objects().names())
-    push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    push = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     with monkeypatch.context() as patch:
         patch.setattr(pushed_folder, "_record", record)
         at, attempts = EVALUATION, 0
@@ -480,7 +492,7 @@ def test_a_second_hint_at_a_push_starts_no_process(
 ) -> None:
     started: list[list[str]] = []
     monkeypatch.setattr(jobs.subprocess, "run", lambda command, **_: started.append(command))
-    push = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    push = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     jobs.check_push(str(push.pk))
     assert [command[-2:] for command in started] == [["check_push", str(push.pk)]]
     cache.add("push-that-is-checked", "another", 60)

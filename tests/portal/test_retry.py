@@ -12,7 +12,6 @@ from portal.actions.retry import Retried, retry_failed
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.record import quarantine
 from portal.models import AuditEntry, GoldUpload, OutgoingMail, Quota, Run, Submission, User
-from portal.sealing import seal
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
@@ -24,6 +23,7 @@ from tests.portal.world import (
     organizer_of,
     person,
     run_file,
+    sealed_file,
     send_run,
     work_off,
 )
@@ -128,15 +128,15 @@ def test_one_team_s_used_limit_costs_another_nothing(tiny, meltemi, organizer):
 def test_gold_comes_back_unless_newer_gold_is_there(tiny, organizer):
     track = tiny.tracks.get(slug="one")
     contents = [run_file([answer, "YES", "NO", "NO"]) for answer in ("NO", "YES")]
-    first = upload_gold(organizer, track, EVALUATION, split="test", sealed=seal([contents[0]]))
+    first = upload_gold(organizer, track, EVALUATION, split="test", sealed=sealed_file(contents[0]))
     assert quarantine(GoldUpload.objects.filter(pk=first.pk), EVALUATION)
     drop_unused_gold()
     assert retry_failed(organizer, tiny, EVALUATION) == Retried(0, 1, [])
     check_gold_upload(first.pk, EVALUATION)
     assert state(first)[0] == "previewing"
-    second = upload_gold(organizer, track, EVALUATION + MINUTE, split="test", sealed=seal([contents[1]]))
+    second = upload_gold(organizer, track, EVALUATION + MINUTE, split="test", sealed=sealed_file(contents[1]))
     assert quarantine(GoldUpload.objects.filter(pk=second.pk), EVALUATION + MINUTE)
-    upload_gold(organizer, track, EVALUATION + 2 * MINUTE, split="test", sealed=seal([contents[0]]))
+    upload_gold(organizer, track, EVALUATION + 2 * MINUTE, split="test", sealed=sealed_file(contents[0]))
     retried = retry_failed(organizer, tiny, EVALUATION + 3 * MINUTE)
     assert (retried.gold, retried.left[0][1].code, state(second)[0]) == (0, "newer_gold", "failed")
 

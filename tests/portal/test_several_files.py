@@ -14,7 +14,6 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.evaluation.compare import compare_board
 from portal.models import Board, Evaluation, GoldStandard, Run, SharedTask, Team
 from portal.queries.task_folder import folder_zip
-from portal.sealing import seal
 from portal.storage import open_gold
 from scoring.formats.several import packed
 from tests.portal.remembered import remembered
@@ -31,6 +30,7 @@ from tests.portal.world import (
     judged,
     new_team,
     organizer_of,
+    sealed_file,
     send,
     work_off,
 )
@@ -207,7 +207,7 @@ def test_gold_is_corrected_by_a_zip(team: Team, several: SharedTask) -> None:
     work_off(POST)
     organizer, track = organizer_of(several), several.tracks.get()
     corrected = {f"gold_{language}.csv": table(language, cells) for language, cells in GOOD.items()}
-    upload = upload_gold(organizer, track, POST, split="test", sealed=seal([archive(corrected)]))
+    upload = upload_gold(organizer, track, POST, split="test", sealed=sealed_file(archive(corrected)))
     judged(upload, POST)
     assert (upload.state, upload.problems) == ("ready", [])
     assert upload.preview["changes"]["changed"]["items"] == ["eng/d"]
@@ -222,7 +222,7 @@ def test_one_file_of_the_gold_is_replaced(team: Team, several: SharedTask) -> No
     work_off(POST)
     organizer, track = organizer_of(several), several.tracks.get()
     sent = upload_gold(
-        organizer, track, POST, split="test", sealed=seal([archive({"x_eng.csv": table("eng", "1101")})])
+        organizer, track, POST, split="test", sealed=sealed_file(archive({"x_eng.csv": table("eng", "1101")}))
     )
     before = sent.sealed_sha256
     upload = applied(sent, POST)
@@ -239,9 +239,9 @@ def test_the_same_gold_in_another_zip_is_unchanged(several: SharedTask) -> None:
     organizer, track = organizer_of(several), several.tracks.get()
     for languages in (["eng", "deu"], ["deu"]):
         same = {f"gold/test_{language}.csv": table(language, PERFECT[language]) for language in languages}
-        upload = upload_gold(organizer, track, POST, split="test", sealed=seal([archive(same)]))
+        upload = upload_gold(organizer, track, POST, split="test", sealed=sealed_file(archive(same)))
         assert judged(upload, POST).state == "unchanged"
-    upload = upload_gold(organizer, track, POST, split="test", sealed=seal([archive({"fra.csv": b"x"})]))
+    upload = upload_gold(organizer, track, POST, split="test", sealed=sealed_file(archive({"fra.csv": b"x"})))
     assert judged(upload, POST).state == "rejected"
     assert [one["code"] for one in upload.problems] == ["files-unknown"]
 
@@ -249,7 +249,7 @@ def test_the_same_gold_in_another_zip_is_unchanged(several: SharedTask) -> None:
 def test_problems_of_gold_name_its_file(several: SharedTask) -> None:
     broken = {"eng.csv": table("eng", "1101"), "deu.csv": b"id,joy\na,1\nb,7\n"}
     organizer, track = organizer_of(several), several.tracks.get()
-    upload = upload_gold(organizer, track, POST, split="test", sealed=seal([archive(broken)]))
+    upload = upload_gold(organizer, track, POST, split="test", sealed=sealed_file(archive(broken)))
     judged(upload, POST)
     assert (upload.state, [(one["file"], one["line"]) for one in upload.problems]) == ("rejected", [("deu.csv", 3)])
 
@@ -331,11 +331,13 @@ def test_a_file_of_another_split_is_an_error(by_split: SharedTask, client: Clien
 def test_gold_of_a_split_needs_its_own_files(by_split: SharedTask) -> None:
     organizer, track = organizer_of(by_split), by_split.tracks.get()
     upload = upload_gold(
-        organizer, track, POST, split="dev", sealed=seal([archive({"hin.csv": b"id,joy\na,0\nb,1\n"})])
+        organizer, track, POST, split="dev", sealed=sealed_file(archive({"hin.csv": b"id,joy\na,0\nb,1\n"}))
     )
     judged(upload, POST)
     assert (upload.problems, upload.counts) == ([], (6, 6))
-    upload = upload_gold(organizer, track, POST, split="dev", sealed=seal([archive({"deu.csv": table("deu", "11")})]))
+    upload = upload_gold(
+        organizer, track, POST, split="dev", sealed=sealed_file(archive({"deu.csv": table("deu", "11")}))
+    )
     judged(upload, POST)
     assert [one["code"] for one in upload.problems] == ["files-unknown"]
 

@@ -59,7 +59,9 @@ from portal.queries.choices import Choices
 from portal.queries.leaderboard import Leaderboard, leaderboard
 from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
+from portal.sealing import SealedFile
 from portal.storage import stored_name
+from scoring.limits import RUN_BYTES
 
 EVALUATION = datetime(2024, 5, 2, 12, tzinfo=UTC)  # the phase `evaluation` is open and its scores are hidden
 RELEASE = datetime(2024, 5, 24, 10, tzinfo=UTC)
@@ -133,6 +135,14 @@ def captain(team: Team) -> User:
 
 def run_file(values: list[str]) -> bytes:
     return json.dumps([{"id": item, "value": value} for item, value in zip("abcd", values, strict=False)]).encode()
+
+
+def sealed_file(content: bytes) -> SealedFile:
+    """Return a file as it is received from an organizer."""
+    file = SealedFile(RUN_BYTES)
+    file.add(content)
+    file.end()
+    return file
 
 
 def archive(files: Mapping[str, bytes]) -> bytes:

@@ -17,12 +17,11 @@ from portal.actions.teams import join_team, register_team
 from portal.actions.validate_only import validate_only
 from portal.mail.unsubscribe import token
 from portal.models import AccessToken, GoldStandard, Run, SharedTask, TaskPush, Team, User
-from portal.sealing import seal
 from portal.web.client import wheel
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.remembered import remembered
 from tests.portal.script import Script
-from tests.portal.world import EVALUATION, GOOD, person, run_file, send_run, set_up_second_factor, sign
+from tests.portal.world import EVALUATION, GOOD, person, run_file, sealed_file, send_run, set_up_second_factor, sign
 
 __all__ = ["gated", "gated_folder", "smtp", "tiny", "tiny_folder"]
 
@@ -59,7 +58,7 @@ class World:
             self.people["organizer"], gated, EVALUATION, title="News", text="*Well*."
         )
         self.run: Run = send_run(self.bora, GOOD, 1, EVALUATION)
-        corrected = seal([run_file(GOOD)])
+        corrected = sealed_file(run_file(GOOD))
         self.gold_upload = upload_gold(
             self.people["organizer"], self.run.track, EVALUATION, split="test", sealed=corrected
         )

@@ -17,12 +17,11 @@ from portal.evaluation import pushes
 from portal.evaluation.child import Child
 from portal.models import GoldStandard, Run, SharedTask, TaskPush, User
 from portal.objects.interface import data_objects, gold_objects
-from portal.sealing import seal
 from scoring import limits
 from tests.portal.conftest import tiny_folder
 from tests.portal.test_import import edit
 from tests.portal.test_pushes import creator, packed
-from tests.portal.world import EVALUATION
+from tests.portal.world import EVALUATION, sealed_file
 from tests.scoring.uploads.test_archives import of_kind, zipped
 from tests.security.zips import BROKEN, LYING
 
@@ -39,7 +38,7 @@ def push(creator: User) -> Push:
     def push(content: bytes) -> TaskPush:
         before = set(data_objects().names()), set(gold_objects().names())
         start = time.process_time()
-        found = push_new_task(creator, creator, EVALUATION, sealed=seal([content]))
+        found = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(content))
         check_push(found.pk, EVALUATION)
         found.refresh_from_db()
         assert time.process_time() - start < SECONDS
@@ -167,13 +166,13 @@ def test_code_and_plug_ins_never_run(creator: User, tiny_folder: Path) -> None:
     path = tiny_folder / "task.yaml"
     named = path.read_text()
     path.write_text(named.replace("metrics: [accuracy]", 'metrics: [accuracy, "metric.py"]'))
-    found = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    found = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     check_push(found.pk, EVALUATION)
     found.refresh_from_db()
     assert found.state == "rejected"
     assert "task.yaml" in {file for _code, file in places(found)}
     path.write_text(named)
-    found = push_new_task(creator, creator, EVALUATION, sealed=seal([packed(tiny_folder)]))
+    found = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     check_push(found.pk, EVALUATION)
     found.refresh_from_db()
     assert found.state == "applied"

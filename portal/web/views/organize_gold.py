@@ -29,22 +29,19 @@ from portal.web.sealing_handler import SealingHandler
 def gold(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show each track's gold with its last upload, and a form to upload gold."""
     organizer_context(request, slug, "gold")
-    handler = SealingHandler(request, GOLD_BYTES)
-    request.upload_handlers = [handler]
-    return _answer(request, slug, handler)
+    request.upload_handlers = [SealingHandler(request, GOLD_BYTES)]
+    return _answer(request, slug)
 
 
 @csrf_protect
-def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> HttpResponse:
+def _answer(request: SignedInRequest, slug: str) -> HttpResponse:
     context = organizer_context(request, slug, "gold")
     context["lines"] = lines = gold_lines(context["page"].shared_task)
     given = (request.POST, request.FILES) if request.method == "POST" else ()
     context["form"] = form = GoldForm(*given, lines=lines)
-    if handler.is_too_large:
-        return render(request, "413.html", {"limit": GOLD_BYTES}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 
     def upload(given: dict[str, Any]) -> None:
-        line, sealed = given["target"], given["file"].chunks()
+        line, sealed = given["target"], given["file"].file
         made = upload_gold(request.user, line.track, context["at"], split=line.split, sealed=sealed)
         sent.append((made, line.newest is not None))
 
@@ -57,6 +54,8 @@ def _answer(request: SignedInRequest, slug: str, handler: SealingHandler) -> Htt
             request, _("The gold file was received and encrypted. This page will show whether it is accepted.")
         )
         return redirect("organize_gold", slug)
+    if form.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return render(request, "413.html", {"limit": GOLD_BYTES}, status=form.status)
     return render(request, "organize/gold.html", context | {"limit": GOLD_BYTES}, status=form.status)
 
 

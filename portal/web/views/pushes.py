@@ -53,25 +53,20 @@ def organize_push(request: SignedInRequest, slug: str) -> HttpResponse:
 def _form(
     request: SignedInRequest, context: dict[str, Any], template: str, push: Callable[[Any], TaskPush]
 ) -> HttpResponse:
-    handler = SealingHandler(request, PUSH_BYTES)
-    request.upload_handlers = [handler]
-    return _answer(request, context, template, push, handler)
+    request.upload_handlers = [SealingHandler(request, PUSH_BYTES)]
+    return _answer(request, context, template, push)
 
 
 @csrf_protect
 def _answer(
-    request: SignedInRequest,
-    context: dict[str, Any],
-    template: str,
-    push: Callable[[Any], TaskPush],
-    handler: SealingHandler,
+    request: SignedInRequest, context: dict[str, Any], template: str, push: Callable[[Any], TaskPush]
 ) -> HttpResponse:
     form = PushForm(*((request.POST, request.FILES) if request.method == "POST" else ()))
-    if handler.is_too_large:
-        return render(request, "413.html", {"limit": PUSH_BYTES}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     made: list[TaskPush] = []
-    if form.carry_out(lambda given: made.append(push(given["file"].chunks()))):
+    if form.carry_out(lambda given: made.append(push(given["file"].file))):
         return redirect("push", made[0].pk)
+    if form.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return render(request, "413.html", {"limit": PUSH_BYTES}, status=form.status)
     return render(request, template, context | {"form": form, "limit": PUSH_BYTES}, status=form.status)
 
 

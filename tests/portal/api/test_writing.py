@@ -360,6 +360,14 @@ def test_gold_is_sealed_as_it_comes(organizer, tiny):
     assert problem(organizer("/tasks/tiny/organize/gold/one/test", "POST", b"[]")) == (403, "no_organizer")
 
 
+@pytest.mark.parametrize(("limit", "path"), [("GOLD_BYTES", "gold/one/test"), ("PUSH_BYTES", "pushes")])
+def test_organizers_files_that_are_too_large_are_not_read(organizer, monkeypatch, limit, path):
+    monkeypatch.setattr(f"portal.api.files.{limit}", 10)
+    monkeypatch.setattr("portal.api.uploads.SealedFile", None)
+    answer = organizer(f"/tasks/gated/organize/{path}", "POST", b"x" * 11)
+    assert (problem(answer), answer.json()["params"]) == ((413, "too_large"), {"limit": 10})
+
+
 @pytest.mark.slow
 def test_a_correction_of_the_gold_is_previewed_then_applied_and_taken_back(tiny, meltemi):
     organizer = Script(organizer_of(tiny), "organize")

@@ -34,7 +34,6 @@ from portal.models.clock import database_now
 from portal.queries.waiting_scores import show_announced
 from portal.storage import open_gold, sealed_gold
 from portal.times_and_numbers import AOE
-from portal.web.views import organize_gold
 from tests.portal.test_import import edit
 from tests.portal.world import (
     EVALUATION,
@@ -153,7 +152,7 @@ def test_errors_of_gold_name_the_line_and_no_label(organizer: Client, tiny: Shar
 def test_gold_that_is_too_large_is_not_kept(
     organizer: Client, tiny: SharedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(organize_gold, "GOLD_BYTES", 1000)
+    monkeypatch.setattr("portal.actions.gold.GOLD_BYTES", 1000)
     answer = organizer.post(f"{PAGE}gold/", gold_file(b"x" * 1001))
     assert answer.status_code == 413
     assert "The upload limit is" in answer.content.decode()
