@@ -60,14 +60,14 @@ def receive(content: Iterable[bytes], name: str) -> StoredUpload:
     """
     try:
         return store_upload(content, name, UPLOAD_BYTES)
-    except UploadTooLarge:
-        raise too_large() from None
+    except UploadTooLarge as error:
+        raise too_large(limit=error.limit) from None
 
 
-def too_large() -> ActionError:
+def too_large(limit: int) -> ActionError:
     """Count an upload whose body exceeds the limit, and return the error for the caller to raise."""
     Refusal.objects.count_one([TOO_LARGE.code])
-    return TOO_LARGE(limit=UPLOAD_BYTES)
+    return TOO_LARGE(limit=limit)
 
 
 def require_signature(given: Sending) -> None:

@@ -14,6 +14,7 @@ from portal.actions.action import Action
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
 from portal.actions.gold import GOLD_BYTES, upload_gold
 from portal.actions.input import NOT_VALID, InvalidInput
+from portal.actions.intake import too_large
 from portal.actions.pushes import PUSH_BYTES, push_new_task, push_task
 from portal.actions.submit import submit
 from portal.actions.validate_only import report_of, validate_only
@@ -111,7 +112,7 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[SubmitQ
     submission.
     """
     fields = _run_fields(query.field)
-    with received(request, query.file_name, UPLOAD_BYTES) as body:
+    with received(request, query.file_name, UPLOAD_BYTES, too_large) as body:
         at = database_now()
         submission = submit(
             request.user,
@@ -144,7 +145,7 @@ def validate_file(request: ApiRequest, task: str, phase: str, query: Query[Uploa
 
     Poll the URL in `Location` until `is_finished`.
     """
-    with received(request, query.file_name, UPLOAD_BYTES) as body:
+    with received(request, query.file_name, UPLOAD_BYTES, too_large) as body:
         at = database_now()
         validation = validate_only(
             request.user, request.target, at, content=body.pieces, file_name=body.name, slot=query.slot

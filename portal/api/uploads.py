@@ -3,7 +3,7 @@
 A file is read only after its sender has been checked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from tempfile import SpooledTemporaryFile
@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
+from portal.actions.errors import ActionError
 from portal.actions.input import REQUIRED, InvalidInput
 from portal.actions.intake import TOO_LARGE
 from portal.api.problems import NOT_READABLE, WRONG_MEDIA
@@ -36,14 +37,18 @@ class Received(NamedTuple):
 
 
 @contextmanager
-def received(request: HttpRequest, name: str, limit: int) -> Iterator[Received]:
+def received(
+    request: HttpRequest, name: str, limit: int, too_large: Callable[..., ActionError] = TOO_LARGE
+) -> Iterator[Received]:
     """Receive the complete file from the body. `name` is used if the body is the file itself.
+
+    `too_large` creates the error for a body over the limit.
 
     Raises:
         ActionError: TOO_LARGE, WRONG_MEDIA, or REQUIRED if a name or a file is missing.
     """
     is_form = request.content_type == _FORM
-    _require_small(request, limit, FORM_BYTES if is_form else 0)
+    _require_small(request, limit, too_large, FORM_BYTES if is_form else 0)
     if is_form:
         yield _from_form(request, name)
         return
@@ -64,7 +69,7 @@ def sealed(request: HttpRequest, limit: int) -> Iterator[SealedFile]:
     Raises:
         ActionError: TOO_LARGE or WRONG_MEDIA.
     """
-    _require_small(request, limit)
+    _require_small(request, limit, TOO_LARGE)
     _require_file_itself(request)
     with closing(SealedFile(limit)) as file:
         for piece in _raw(request):
@@ -78,10 +83,10 @@ def _missing(name: str) -> InvalidInput:
     return InvalidInput({name: problem})
 
 
-def _require_small(request: HttpRequest, limit: int, form: int = 0) -> None:
+def _require_small(request: HttpRequest, limit: int, too_large: Callable[..., ActionError], form: int = 0) -> None:
     """Check the body's length. Nothing beyond it can be read. A form has up to `form` bytes in addition to the file."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > limit + form:
-        raise TOO_LARGE(limit=limit)
+        raise too_large(limit=limit)
 
 
 def _require_file_itself(request: HttpRequest) -> None:

@@ -65,7 +65,7 @@ def _guarded(
     request: SignedInRequest, slug: str, form_type: type[UploadForm], then: Receiver, template: str
 ) -> HttpResponse:
     if int(request.META.get("CONTENT_LENGTH") or 0) > BODY_BYTES:
-        return _too_large(request, too_large())
+        return _too_large(request, too_large(UPLOAD_BYTES))
     context = _context(request, slug)
     if not _may_be_accepted(request, context):
         return _upload_page(request, context | _lateness(context, *context["page"].phases), HTTPStatus.FORBIDDEN)

@@ -16,7 +16,7 @@ from portal.actions.teams import register_team
 from portal.api.actions import PAGE_ONLY, ROUTES, WITH_FILES, body_of
 from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.preview import preview_gold
-from portal.models import Announcement, GoldUpload, Phase, Submission, Team, Validation
+from portal.models import Announcement, GoldUpload, Phase, Refusal, Submission, Team, Validation
 from portal.storage import open_gold
 from tests.portal.api.test_requests import problem
 from tests.portal.script import Script, token_of
@@ -193,6 +193,9 @@ def test_a_file_that_is_too_large_is_not_read(member, monkeypatch):
     monkeypatch.setattr("portal.api.files.UPLOAD_BYTES", 10)
     assert problem(member(f"{UPLOADS}?file_name={NAME}", "POST", b"x" * 11)) == (413, "too_large")
     assert problem(member(f"{UPLOADS}?file_name={NAME}", "POST", b"x" * 100_000)) == (413, "too_large")
+    path, media = UPLOADS.replace("submissions", "validations"), {"Content-Type": "multipart/form-data; boundary=x"}
+    assert problem(member(path, "POST", b"x" * 100_000, **media)) == (413, "too_large")
+    assert list(Refusal.objects.values_list("code", "uploads")) == [("too_large", 3)]  # as on the page
 
 
 def test_who_may_not_submit_is_rejected_before_the_body_is_read(tiny, meltemi):
