@@ -29,7 +29,6 @@ FileName = Annotated[  # not stripped, because names are checked exactly as give
 class Sending:
     """The user, team and phase of an upload, and when its whole body was received. `slot` is a `Run.Slot` or empty.
 
-    `is_signed` means that the user has no agreement left to sign. Signatures are never withdrawn, so it is read once.
     `fields` has the values of the task's run fields for all runs of the upload.
     """
 
@@ -38,7 +37,6 @@ class Sending:
     phase: Phase
     at: datetime
     slot: str
-    is_signed: bool
     fields: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -47,7 +45,7 @@ def sending(user: User, phase: Phase, at: datetime, slot: str) -> Sending:
     team = team_of(user, phase.shared_task)
     if team is None:
         raise NO_TEAM()
-    return Sending(user, team, phase, at, slot, has_signed(user, phase.shared_task))
+    return Sending(user, team, phase, at, slot)
 
 
 def receive(content: Iterable[bytes], name: str) -> StoredUpload:
@@ -71,7 +69,8 @@ def too_large(limit: int) -> ActionError:
 
 
 def require_signature(given: Sending) -> None:
-    if not given.is_signed:
+    """Check that no agreement is left to sign. Signatures are never withdrawn, so each upload is checked only once."""
+    if not has_signed(given.user, given.phase.shared_task):
         raise UNSIGNED()
 
 

@@ -9,7 +9,7 @@ from django.db.models import Max
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.errors import Conflict, LimitReached
-from portal.actions.intake import PHASE_CLOSED, Sending, require_signature
+from portal.actions.intake import PHASE_CLOSED, Sending
 from portal.actions.rejections import (
     REPLACEABLE_WITHIN_AN_HOUR,
     lock_senders,
@@ -68,7 +68,6 @@ def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
     require_few_rejections(given.user, given.team, given.at)
     if given.phase.max_submissions is not None:
         require_few_replaceable(given.user, given.team, given.at)
-    require_signature(given)
     shared_task = given.team.shared_task
     submission = Submission.objects.create(
         shared_task=shared_task,

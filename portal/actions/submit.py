@@ -151,7 +151,6 @@ def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, ke
 def _count(given: Sending) -> None:
     """Count the rejection. The senders are locked, so simultaneous rejections cannot exceed the limits."""
     require_few_rejections(given.user, given.team, given.at)
-    require_signature(given)
     require_open(given)
     count_rejected(given.user, given.team, given.at)
 

@@ -159,6 +159,7 @@ def report_of(validation: Validation, at: datetime) -> ValidationReport | None:
 def _left(validation: Validation, runs: list[RecognisedRun], at: datetime) -> list[TrackLimits]:
     TAKING_PART.check(validation.user, validation.phase)
     given = sending(validation.user, validation.phase, at, validation.slot)
+    require_signature(given)
     file = UploadedFile(validation.file_name, validation.sha256, validation.size)
     limits = rehearse(given, file, runs)
     tracks = {run.track for run in runs}

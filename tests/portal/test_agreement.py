@@ -9,12 +9,13 @@ from portal.actions.approval import approve_team
 from portal.actions.errors import Conflict, Invalid, NotAllowed
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
+from portal.actions.validate_only import report_of, validate_only
 from portal.models import AuditEntry, SharedTask, Signature, Submission, Validation
 from portal.models.signature import text_sha256
 from portal.permissions import has_signed
 from portal.queries.agreement import current_agreement
 from tests.portal.remembered import remembered
-from tests.portal.world import EVALUATION, GOOD, POST, captain, organizer_of, person, run_file, send, sign
+from tests.portal.world import EVALUATION, GOOD, POST, captain, organizer_of, person, run_file, send, sign, validated
 
 PAGE = "/tasks/gated/agreement/"
 
@@ -94,6 +95,16 @@ def test_a_new_version_asks_for_a_new_signature(team, gated_folder):
     assert agreement_states(task, user) == [(True, False), (False, False)]
     assert send(team, "one_Bora_1.json", run_file(GOOD), EVALUATION)
     assert Signature.objects.filter(user=user).count() == 2
+
+
+def test_a_report_asks_for_the_signature_of_a_new_version(team, gated_folder):
+    sign(captain(team), team.shared_task)
+    phase = team.shared_task.phases.get(slug="evaluation")
+    given = {"content": [run_file(GOOD)], "file_name": "one_Bora_1.json"}
+    validation = validate_only(captain(team), phase, EVALUATION, **given)
+    assert validated(validation, EVALUATION).would_be_accepted
+    new_version(gated_folder)
+    assert report_of(Validation.objects.get(), EVALUATION).rejection.code == "unsigned"
 
 
 def test_a_signed_text_is_not_changed_under_its_version(gated, gated_folder):
