@@ -168,12 +168,11 @@ def gold_file(request: ApiRequest, task: str, track: str, split: str) -> Any:
     The first gold standard of a track and split is used immediately. A correction gets a preview: poll the URL in
     `Location` until `is_finished`, then apply it.
     """
-    found = find_track(request, task, track)
     with sealed(request, GOLD_BYTES) as file:
         at = database_now()
-        upload = upload_gold(request.user, found, at, split=split, sealed=file)
+        upload = upload_gold(request.user, request.target, at, split=split, sealed=file)
     request.location = reverse("api:gold_upload", args=[task, upload.pk])
-    preview = find_preview(found.shared_task, upload.pk, person(request), at)
+    preview = find_preview(upload.shared_task, upload.pk, person(request), at)
     return Status(int(HTTPStatus.ACCEPTED), GoldUploadAnswer.of(preview))
 
 
@@ -184,7 +183,7 @@ def first_push(request: ApiRequest) -> Any:
     Poll the URL in `Location` until `is_finished`. A valid folder becomes a draft that only you can see.
     """
     with sealed(request, PUSH_BYTES) as file:
-        push = push_new_task(request.user, person(request), database_now(), sealed=file)
+        push = push_new_task(request.user, request.target, database_now(), sealed=file)
     return _pushed(request, push)
 
 
@@ -195,9 +194,8 @@ def later_push(request: ApiRequest, task: str) -> Any:
     Poll the URL in `Location` until `is_finished`. A valid folder is compared with the task and can then be
     applied.
     """
-    found = find_task(request, task)
     with sealed(request, PUSH_BYTES) as file:
-        push = push_task(request.user, found, database_now(), sealed=file)
+        push = push_task(request.user, request.target, database_now(), sealed=file)
     return _pushed(request, push)
 
 
@@ -211,13 +209,12 @@ def later_push(request: ApiRequest, task: str) -> Any:
 )
 def dataset_version(request: ApiRequest, task: str, dataset: str, query: Query[Sure]) -> HttpResponse:
     """Replace a dataset's file."""
-    found = find_task(request, task)
-    wanted = found.dataset(dataset)
+    wanted = request.target.dataset(dataset)
     if wanted is None:
         raise Http404
     with received(request, dataset, DATASET_BYTES) as body:
         at = database_now()
-        replace_dataset(request.user, found, at, dataset=wanted, content=body.pieces, is_sure=query.is_sure)
+        replace_dataset(request.user, request.target, at, dataset=wanted, content=body.pieces, is_sure=query.is_sure)
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
 
