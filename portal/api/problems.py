@@ -33,6 +33,11 @@ BAD_TOKEN = _declare(401, "token_invalid", _("This access token is invalid, expi
 NOT_FOUND = _declare(404, "not_found", _("This resource does not exist, or you don’t have access to it."))
 WRONG_METHOD = _declare(405, "method_not_allowed", _("Use one of these methods: %(allowed)s."))
 NOT_READABLE = _declare(400, "not_readable", _("We couldn’t read the request. %(expected)s"))
+NO_LENGTH = _declare(
+    411,
+    "length_required",
+    _("Send the length of the body as Content-Length. Without it, the limit is %(limit)d bytes."),
+)
 WRONG_MEDIA = _declare(415, "media_type", _("Send the body as %(expected)s."))
 BODY_TOO_LARGE = TooLarge.declare("too_large", _("The body is too large. The limit is %(limit)d bytes."))
 NO_SUCH_RANGE = _declare(416, "range", _("The file has %(size)d bytes. Request a range within it."))
@@ -52,6 +57,7 @@ OWN_ERRORS: tuple[ErrorCode, ...] = (
     NOT_FOUND,
     WRONG_METHOD,
     NOT_READABLE,
+    NO_LENGTH,
     WRONG_MEDIA,
     BODY_TOO_LARGE,
     NO_SUCH_RANGE,

@@ -15,9 +15,10 @@ from django.http import HttpRequest
 from portal.actions.errors import ActionError
 from portal.actions.input import REQUIRED, InvalidInput
 from portal.actions.intake import TOO_LARGE
-from portal.api.problems import NOT_READABLE, WRONG_MEDIA
+from portal.api.problems import NO_LENGTH, NOT_READABLE, WRONG_MEDIA
 from portal.sealing import SealedFile
-from portal.web.bodies import FORM_BYTES, allow_large_file
+from portal.web.bodies import FORM_BYTES, IS_CUT, allow_large_file
+from scoring.limits import UPLOAD_BYTES
 
 _PIECE = 256 * 1024  # bytes
 _IN_MEMORY = 1024 * 1024
@@ -45,7 +46,7 @@ def received(
     `too_large` creates the error for a body over the limit.
 
     Raises:
-        ActionError: TOO_LARGE, WRONG_MEDIA, or REQUIRED if a name or a file is missing.
+        ActionError: TOO_LARGE, NO_LENGTH, WRONG_MEDIA, or REQUIRED if a name or a file is missing.
     """
     is_form = request.content_type == _FORM
     _require_small(request, limit, too_large, FORM_BYTES if is_form else 0)
@@ -67,7 +68,7 @@ def sealed(request: HttpRequest, limit: int) -> Iterator[SealedFile]:
     """Receive the complete file from the body, and seal each piece as it arrives.
 
     Raises:
-        ActionError: TOO_LARGE or WRONG_MEDIA.
+        ActionError: TOO_LARGE, NO_LENGTH or WRONG_MEDIA.
     """
     _require_small(request, limit, TOO_LARGE)
     _require_file_itself(request)
@@ -85,6 +86,8 @@ def _missing(name: str) -> InvalidInput:
 
 def _require_small(request: HttpRequest, limit: int, too_large: Callable[..., ActionError], form: int = 0) -> None:
     """Check the body's length. Nothing beyond it can be read. A form has up to `form` bytes in addition to the file."""
+    if request.META.get(IS_CUT) and limit > UPLOAD_BYTES:
+        raise NO_LENGTH(limit=UPLOAD_BYTES)
     if int(request.META.get("CONTENT_LENGTH") or 0) > limit + form:
         raise too_large(limit=limit)
 

@@ -16,7 +16,9 @@ BODY_BYTES = UPLOAD_BYTES + FORM_BYTES
 # Sizes of the largest bodies that the proxy forwards, as in `deploy/proxy/nginx.conf`.
 FORWARDED_BYTES = 80 * 1024**2
 FORWARDED_ORGANIZER_BYTES = 1100 * 1024**2
-ORGANIZERS_FILES = r"^(/api/v1)?/tasks/[^/]+/organize/(data|datasets|gold)/"
+_ORGANIZERS_PAGES = r"/tasks/[^/]+/organize/(data|datasets|gold)/"
+ORGANIZERS_FILES = rf"^(/api/v1)?{_ORGANIZERS_PAGES}"
+IS_CUT = "agon.is_cut"  # key in the WSGI environment: the body was not read to its end
 _IN_MEMORY = 1024 * 1024
 _PIECE = 64 * 1024
 
@@ -35,8 +37,9 @@ def allow_large_file(request: HttpRequest) -> None:
 def measured(application: Application) -> Application:
     """Wrap the application so that every body has a length.
 
-    A body without one is first read into an unnamed file. Reading stops one byte past the limit, and the views reject
-    such a body because of its length.
+    A body without one is first read into an unnamed file. Reading stops one byte past `BODY_BYTES`, and most views
+    reject such a body because of its length. Organizers' pages, which accept more, are not asked. The API is: it
+    responds to `IS_CUT` itself.
     """
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -44,7 +47,10 @@ def measured(application: Application) -> Application:
             body = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed with the request that holds it
             length = _copy(environ["wsgi.input"], body)
             body.seek(0)
-            environ |= {"wsgi.input": body, "CONTENT_LENGTH": str(length)}
+            environ |= {"wsgi.input": body, "CONTENT_LENGTH": str(length), IS_CUT: length > BODY_BYTES}
+            if environ[IS_CUT] and re.match(_ORGANIZERS_PAGES, environ["PATH_INFO"]):
+                start_response("411 Length Required", [("Content-Type", "text/plain")])
+                return [b"Send the length of the body as Content-Length."]
         return application(environ, start_response)
 
     return answer

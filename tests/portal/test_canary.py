@@ -2,6 +2,7 @@
 
 import io
 import logging
+import shutil
 
 import pytest
 from django.apps import apps
@@ -27,10 +28,13 @@ def answer(response):
 
 
 def state_file(settings, content):
-    path = settings.STATE_ROOT / "left-behind"
+    # Not in STATE_ROOT itself: a process that reads its SQLite database as a file loses SQLite's locks on it, and then
+    # misses what other processes write.
+    path = settings.STATE_ROOT / "left/behind"
+    path.parent.mkdir()
     path.write_bytes(content)
-    EYES.look_at_folder(settings.STATE_ROOT)
-    path.unlink()
+    EYES.look_at_folder(path.parent)
+    shutil.rmtree(path.parent)
 
 
 def printed(text):

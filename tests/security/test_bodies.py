@@ -13,7 +13,7 @@ from django.db import transaction
 from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, FakePayload, encode_multipart
 
-from portal.web import urls
+from portal.web import bodies, urls
 from portal.web.bodies import FORWARDED_BYTES, FORWARDED_ORGANIZER_BYTES, ORGANIZERS_FILES, discarding
 from tests.conftest import ROOT
 from tests.security.conftest import World
@@ -123,6 +123,31 @@ def test_what_no_view_reads_is_discarded_in_small_pieces(path: str, length: int,
     assert discarding(application)(environ, None) == [b"Sign in"]
     assert sum(body.pieces) == (length if is_read else min(length, 5))
     assert max(body.pieces) <= 64 * 1024
+
+
+@pytest.mark.parametrize(
+    ("size", "path", "answer"),
+    [
+        (1000, ROUTE["data"], "all"),
+        (1001, ROUTE["data"], "411 Length Required"),
+        (1001, ROUTE["submit"], "cut"),  # rejected because of its length
+        (1001, f"/api/v1{ROUTE['data']}", "cut"),
+    ],
+)
+def test_no_organizer_page_takes_the_first_part_of_a_body_for_the_whole(
+    monkeypatch: pytest.MonkeyPatch, size: int, path: str, answer: str
+) -> None:
+    monkeypatch.setattr(bodies, "BODY_BYTES", 1000)
+    found: list[str] = []
+
+    def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        start_response("cut" if environ[bodies.IS_CUT] else "all", [])
+        return []
+
+    chunked = {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
+    environ = {"PATH_INFO": path, "wsgi.input": io.BytesIO(bytes(size)), **chunked}
+    list(bodies.measured(application)(environ, lambda status, _headers: found.append(status)))
+    assert found == [answer]
 
 
 def test_the_proxy_forwards_what_is_discarded() -> None:

@@ -18,6 +18,7 @@ from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.preview import preview_gold
 from portal.models import Announcement, GoldUpload, Phase, Refusal, Submission, Team, Validation
 from portal.storage import open_gold
+from portal.web.bodies import IS_CUT
 from tests.portal.api.test_requests import problem
 from tests.portal.script import Script, token_of
 from tests.portal.world import (
@@ -154,6 +155,16 @@ def test_bodies_of_another_type(organizer, path, media, expected):
     assert problem(answer) == (415, "media_type")
     assert expected in answer.json()["detail"]
     assert not Announcement.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["gold/one/test", "datasets/sample"])
+def test_a_large_body_needs_a_length(gated, path):
+    """Without one, only its first part has been read."""
+    headers = {"Authorization": f"Bearer {token_of(organizer_of(gated), 'organize')}"}
+    client = Client(headers=headers, **{IS_CUT: True})
+    answer = client.post(f"/api/v1/tasks/gated/organize/{path}", b"x", content_type="application/octet-stream")
+    assert problem(answer) == (411, "length_required")
+    assert not GoldUpload.objects.exists()
 
 
 def test_json_that_is_too_large(organizer, settings):
