@@ -105,7 +105,7 @@ def _template(migrated: Path) -> str:
 
 
 # Tables that migrations fill and that no test changes.
-FILLED = {"django_content_type", "auth_permission"}
+FILLED = {"django_migrations", "django_content_type", "auth_permission"}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -117,8 +117,8 @@ def quick_flush() -> Iterator[None]:
 
 
 def delete_all_rows() -> None:
-    """Delete every row that a test may have left. Constraints are checked at the end."""
-    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - FILLED)
+    """Delete every row that a test may have left, including those of the cache. Constraints are checked at the end."""
+    tables = sorted(set(connection.introspection.table_names()) - FILLED)
     has_rows = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM \"{table}\")" for table in tables)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(has_rows)
