@@ -21,7 +21,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -220,10 +220,9 @@ def _lower_priority(leader: int) -> None:
 
     If Linux schedules by session (autogroups), priorities of processes have an effect only within a session.
     """
-    try:
+    os.setpriority(os.PRIO_PROCESS, leader, LOWEST_PRIORITY)
+    with suppress(OSError):  # fails on other systems and on kernels without autogroups
         Path(f"/proc/{leader}/autogroup").write_text(str(LOWEST_PRIORITY))
-    except OSError:
-        os.setpriority(os.PRIO_PROCESS, leader, LOWEST_PRIORITY)
 
 
 def run_suites(tally: Tally) -> None:

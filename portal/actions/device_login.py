@@ -18,7 +18,7 @@ from portal.actions.access_tokens import TO_ORGANIZE, TOO_MANY_TOKENS, create_to
 from portal.actions.action import GONE, Act, action, locked
 from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.input import column
-from portal.actions.roles import ANYONE, OWN_ACCOUNT
+from portal.actions.roles import ANYONE, OWN_ACCOUNT, SIGNED_OUT
 from portal.models import AccessToken, DeviceLogin, SharedTask, User
 from portal.models.device_login import CODE_LENGTH, LETTERS, LIFETIME, digest
 
@@ -146,7 +146,7 @@ def _decide(act: Act, account: User, login: DeviceLogin, state: DeviceLogin.Stat
 @action(
     who=ANYONE,
     second_factor=TO_ORGANIZE,
-    errors=[PENDING, SLOW_DOWN, EXPIRED, DENIED, NO_SUCH_TASK, TOO_MANY_TOKENS],
+    errors=[PENDING, SLOW_DOWN, EXPIRED, DENIED, NO_SUCH_TASK, SIGNED_OUT, TOO_MANY_TOKENS],
     atomic=False,
 )
 def collect_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:

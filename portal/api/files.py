@@ -96,7 +96,7 @@ def upload(
             view.__doc__ or "",
             tag,
             auth=may,
-            response={**answers, **ACTION_PROBLEMS},
+            response={**answers, **ACTION_PROBLEMS, 411: None},
             openapi_extra={"requestBody": {"required": True, "content": body}, "parameters": headers},
         )(view)
 

@@ -38,8 +38,8 @@ def measured(application: Application) -> Application:
     """Wrap the application so that every body has a length.
 
     A body without one is first read into an unnamed file. Reading stops one byte past `BODY_BYTES`, and most views
-    reject such a body because of its length. Organizers' pages, which accept more, are not asked. The API is: it
-    responds to `IS_CUT` itself.
+    reject such a body because of its length. For organizers' pages, which accept more, the response is 411. The API
+    checks `IS_CUT`.
     """
 
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import etag, require_http_methods, require_safe
@@ -53,6 +53,8 @@ def dataset(request: HttpRequest, slug: str, dataset: str) -> HttpResponseBase:
         return render(request, "data/no_access.html", context, status=HTTPStatus.FORBIDDEN)
     if line.is_encrypted:
         return encrypted(request, context, wanted, stored)
+    if request.method != "POST":  # the last step has just been completed
+        return redirect(request.path)
     return HttpResponseNotAllowed(["GET", "HEAD"])
 
 

@@ -14,7 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from portal.actions.action import Action
 from portal.actions.errors import Conflict, Invalid, NotAllowed
-from portal.actions.release import put_release_back, release_scores, take_back_release
+from portal.actions.release import (
+    NO_RELEASE,
+    RELEASE_CHANGED,
+    put_release_back,
+    release_scores,
+    take_back_release,
+)
 from portal.actions.scores import apply_scores
 from portal.models import Phase
 from portal.queries.effects import of_hiding_scores, of_release
@@ -57,16 +63,18 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Show the effects of canceling the release. A POST cancels it if it names the release time that was shown."""
     context, found = organizer_phase(request, slug, phase, "releases")
     status: int = HTTPStatus.OK
-    if request.method == "POST" or found.released is None:
-        seen = request.POST.get("released", "") if found.released else None
+    if request.method == "POST" and found.released is not None:
         done = _("The scores of %(phase)s are hidden.")
         try:
-            return _do(request, context, take_back_release, found, done, seen=seen)
-        except Invalid as error:  # the release is not the one that was shown
-            status = error.http_status
+            return _do(request, context, take_back_release, found, done, seen=request.POST.get("released", ""))
+        except Invalid as error:  # the time is not the one that was shown
+            context["refusal"], status = RELEASE_CHANGED(phase=found.title).message, error.http_status
             found.refresh_from_db()
+    if found.released is None:
+        refusal = NO_RELEASE(phase=found.title)
+        return _page(request, context | {"refusal": refusal.message}, status=refusal.http_status)
     title = _("Take back the release of %(phase)s") % {"phase": found.title}
-    fields = {"released": found.released.isoformat() if found.released else ""}
+    fields = {"released": found.released.isoformat()}
     return _confirm(request, context, title, of_hiding_scores(found, context["at"]), fields, status)
 
 
