@@ -22,6 +22,10 @@ def web_command(port: int, workers: int = 1) -> list[str]:
 
 
 def worker_command(name: str, lanes: Iterable[Lane] = tuple(Lane), processes: int = 2) -> list[str]:
-    """Return the command of a Celery worker for these lanes."""
+    """Return the command of a Celery worker for these lanes.
+
+    It sends no events to other workers. If the broker died, a heartbeat would be sent again and again, without a word
+    in the log, and nothing else would be done meanwhile.
+    """
     options = ["--queues", ",".join(lanes), "--hostname", name, "--concurrency", str(processes)]
-    return [*_CELERY, "worker", *options, "--without-gossip", "--without-mingle"]
+    return [*_CELERY, "worker", *options, "--without-gossip", "--without-mingle", "--without-heartbeat"]
