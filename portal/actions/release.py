@@ -28,7 +28,8 @@ STILL_OPEN = Conflict.declare(
 )
 NO_RELEASE = Conflict.declare("no_release", _("%(phase)s has no release to take back."))
 RELEASE_CHANGED = Invalid.declare(
-    "release_changed", _("The release of %(phase)s has changed since you saw it. Check its time, then try again.")
+    "release_changed",
+    _("The release of %(phase)s has changed since you saw it. Check its date on the “Release” page, then try again."),
 )
 NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("%(phase)s has no release to restore."))
 

@@ -1,7 +1,6 @@
 """Jobs on a real broker. No work is lost, even if the broker loses messages."""
 
 import json
-import os
 import subprocess
 import sys
 from datetime import timedelta
@@ -34,13 +33,14 @@ def hint(job, row):
 @pytest.mark.slow
 @pytest.mark.parametrize(("queues", "niceness"), [("", 10), ("scoring,bulk", 10), ("mail", 10), ("bulk", 19)])
 def test_a_worker_gives_way_within_its_session_and_as_one_of_many(queues, niceness):
-    start = f"import portal.celery as c; c.celeryd_init.send(None, options={{'queues': {queues!r}}}); import os; "
-    look = "print(os.nice(0)); path = '/proc/self/autogroup'; print(os.path.exists(path) and open(path).read())"
+    start = "import os, portal.celery as c; nice = os.nice; os.nice = lambda by: print(by) or nice(by); "
+    start += f"c.celeryd_init.send(None, options={{'queues': {queues!r}}}); "
+    look = "path = '/proc/self/autogroup'; print(os.path.exists(path) and open(path).read())"
     done = subprocess.run(
         [sys.executable, "-c", start + look], capture_output=True, text=True, check=True, start_new_session=True
     )
     own, session = done.stdout.split("\n", 1)
-    assert int(own) == min(os.nice(0) + niceness, 19)
+    assert int(own) == niceness  # what is added, because the tests themselves may already have the lowest priority
     assert session.strip() == "False" or f"nice {niceness}" in session
 
 
