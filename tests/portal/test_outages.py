@@ -241,7 +241,8 @@ def test_a_child_that_is_stopped_from_outside():
     with Child(Worker()) as child:
         child.ask("work", 0)
         (pid,) = children(fork_server().pid)
-        assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + CHILD_NICENESS
+        # The tests themselves may already have the lowest priority, 19.
+        assert os.getpriority(os.PRIO_PROCESS, pid) == min(os.getpriority(os.PRIO_PROCESS, 0) + CHILD_NICENESS, 19)
         os.kill(pid, signal.SIGTERM)
         with pytest.raises(HostError, match="stopped by another process"):
             child.ask("wait")
