@@ -176,6 +176,7 @@ class Phase(Answer, frozen=True, kw_only=True):
     closes_for_you: datetime | None
     is_open: bool
     scores_are_public: bool = False
+    released: datetime | None = None  # also None if the portal is too old to show a scheduled release
     round_days: int | None = None  # also None if the portal is too old to have rounds
     limits: list[Limit]
     submissions: int | None = None

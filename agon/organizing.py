@@ -79,9 +79,14 @@ class OrganizersPortal(Portal):
         """Make the scores of a phase public, now or later."""
         self._change(f"/tasks/{task}/phases/{phase}/release", {} if when is None else {"when": when.isoformat()})
 
-    def take_back_release(self, task: str, phase: str) -> None:
-        """Hide released scores again, or cancel a scheduled release."""
-        self._change(f"/tasks/{task}/phases/{phase}/release/take-back")
+    def take_back_release(self, task: str, phase: str, seen: datetime | None = None) -> None:
+        """Hide released scores again, or cancel a scheduled release.
+
+        Raises:
+            AgonError: `seen` is given but is not the release time anymore; its code is `release_changed`.
+        """
+        given: dict[str, object] = {} if seen is None else {"seen": seen.isoformat()}
+        self._change(f"/tasks/{task}/phases/{phase}/release/take-back", given)
 
     def export(
         self, task: str, name: str, folder: str | Path, *, force: bool = False, progress: Progress | None

@@ -351,10 +351,15 @@ def _change(before: object, after: object) -> str:
 
 def _release(options: argparse.Namespace) -> int:
     portal, task = portal_of(options), chosen_task(options.slug)
-    known("phase", options.phase, (one.slug for one in portal.phases(task)))
+    phases = {one.slug: one for one in portal.phases(task)}
+    known("phase", options.phase or '""', phases)
+    phase = phases[options.phase]
     if options.take_back:
-        question = f"Hide the scores of {options.phase} again? People may already have seen them."
-        act: Callable[[], None] = partial(portal.take_back_release, task, options.phase)
+        if phase.scores_are_public:
+            question = f"Hide the scores of {options.phase} again? People may already have seen them."
+        else:
+            question = f"Cancel the scheduled release of {options.phase}?"
+        act: Callable[[], None] = partial(portal.take_back_release, task, options.phase, phase.released)
         said = f"The scores of {options.phase} are hidden now."
     else:
         when = f"at {options.at.isoformat()}" if options.at else "now"

@@ -8,13 +8,14 @@ import os
 import subprocess
 import sys
 import zipfile
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from agon.__main__ import main
-from agon.errors import WaitTimedOut
+from agon.errors import AgonError, WaitTimedOut
 from agon.organizing import EXPORTS as CLIENT_EXPORTS
 from agon.organizing import OrganizersPortal
 from agon.task_folder import TEMPLATE_NAMES, packed_folder, templates
@@ -233,6 +234,7 @@ def test_scores_are_released_and_taken_back(agon: Typed, organizer: User, team: 
     at(RELEASE)
     agon("task", "release", "tiny", "evaluation", expect=2)  # there is no terminal to prompt on
     agon("task", "release", "tiny", "nothing", "--yes", expect=2)
+    agon("task", "release", "tiny", "", "--yes", expect=2)
     assert task.phases.get(slug="evaluation").released is None
     assert agon("task", "release", "tiny", "evaluation", "--yes") == "The scores of evaluation are now public.\n"
     assert task.phases.get(slug="evaluation").released == RELEASE
@@ -243,6 +245,14 @@ def test_scores_are_released_and_taken_back(agon: Typed, organizer: User, team: 
     released = task.phases.get(slug="evaluation").released
     assert released is not None
     assert released.isoformat() == later
+    (phase,) = [one for one in OrganizersPortal().phases("tiny") if one.slug == "evaluation"]
+    assert phase.released == released
+    earlier = released - timedelta(days=1)
+    with pytest.raises(AgonError, match="has changed since you saw it") as changed:
+        OrganizersPortal().take_back_release("tiny", "evaluation", earlier)
+    assert changed.value.code == "release_changed"
+    agon("task", "release", "tiny", "evaluation", "--take-back", "--yes")
+    assert task.phases.get(slug="evaluation").released is None
 
 
 @pytest.mark.slow

@@ -89,7 +89,9 @@ class PhaseAnswer(Answer):
     is_open: bool = Field(description="True if the phase currently accepts runs from your team")
     scores: str = Field(description="at-once, on-release or never")
     scores_are_public: bool
-    released: datetime | None
+    released: datetime | None = Field(
+        description="Only for `on-release`. When the scores became or will become public, or null if no date is set"
+    )
     official: str = Field(description="Which run is official: best, last, chosen or all")
     submissions: int | None = Field(description="If 1, a team's later upload replaces the earlier one")
     replaces: SubmissionSummary | None = Field(
@@ -112,13 +114,11 @@ class PhaseAnswer(Answer):
         replaces: Submission | None,
     ) -> "PhaseAnswer":
         team = page.team.pk if page.team else None
-        is_public = phase.scores_are_public(at)
         return cls.read(
             phase,
             closes_for_you=phase.closes_for(team),
             is_open=phase.is_open(at, team),
-            scores_are_public=is_public,
-            released=phase.released if is_public else None,
+            scores_are_public=phase.scores_are_public(at),
             submissions=phase.max_submissions,
             replaces=SubmissionSummary.of(replaces) if replaces else None,
             limits=[LimitAnswer.of(line) for line in limits],
