@@ -28,6 +28,7 @@ COMMANDS = {
     "exports",
     "teams": "for organizers: list, approve or decline a task's teams",
     "organizers": "for organizers: list, add or remove a task's organizers",
+    "call": "do anything else that the portal offers, such as publish_announcement",
 }
 ALIASES = {"runs": ["submissions"]}
 _MODULES = (

@@ -7,8 +7,9 @@ import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 from uuid import uuid4
 
 import msgspec
@@ -33,6 +34,7 @@ from agon.answers import (
 from agon.connection import Connection
 from agon.downloads import Progress, fetch, sha256_of
 from agon.errors import AgonError, FileExists, NotAllowed, NotFound, Unavailable, WaitTimedOut, WrongUsage
+from agon.operations import Operation, find, operations
 
 LONGEST_MESSAGE = 1000  # characters; the same limit as for a run's description in docs/actions.md
 WAIT = 600.0  # seconds to wait for a result by default
@@ -58,6 +60,19 @@ class Portal:
     def me(self) -> Me:
         """Return the token's owner."""
         return self._connection.read(Me, "/me")
+
+    @cached_property
+    def operations(self) -> dict[str, Operation]:
+        """Return everything that the API can do with JSON, by name, including actions without a method here."""
+        return operations(self._connection)
+
+    def call(self, operation: str, /, **inputs: Any) -> Any:
+        """Call one of `operations` and return its JSON, or None if the response is empty.
+
+        Raises:
+            WrongUsage: the portal has no such operation, or its inputs have other names.
+        """
+        return find(self.operations, operation).call(self._connection, inputs)
 
     def tasks(self) -> Iterator[TaskSummary]:
         """Return all shared tasks, newest year first."""

@@ -1,0 +1,108 @@
+"""Calling the API's operations by name, which needs no code of its own for an action."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agon.errors import NotAllowed, WrongUsage
+from agon.organizing import OrganizersPortal
+from portal.api.actions import ROUTES, body_of
+from portal.models import Announcement, SharedTask, Team, User
+from tests.agon.conftest import Typed
+from tests.portal.script import token_of
+from tests.portal.world import organizer_of
+
+
+@pytest.fixture
+def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) -> User:
+    """An organizer of the tiny task, whose token the commands use."""
+    user = organizer_of(task)
+    monkeypatch.setenv("AGON_TOKEN", token_of(user, "organize"))
+    return user
+
+
+@pytest.mark.slow
+def test_each_action_without_a_file_can_be_called_with_its_declared_inputs(organizer: User) -> None:
+    known = OrganizersPortal().operations
+    for route in ROUTES:
+        operation, body = known[route.name], body_of(route)
+        declared = {name: info.is_required() for name, info in body.model_fields.items()} if body else {}
+        found = {one.name: one.required for one in operation.inputs.values() if one.place == "body"}
+        assert found == declared, route.name
+        assert {one.name for one in operation.inputs.values() if one.place == "path"} == {
+            part.strip("{}").rpartition(":")[2] for part in route.path.split("/") if part.startswith("{")
+        }
+    assert not {"submit", "upload_gold", "export_runs_zip"} & known.keys()  # these send or return files
+
+
+@pytest.mark.slow
+def test_an_announcement_comes_and_goes(agon: Typed, organizer: User, tmp_path: Path) -> None:
+    text = tmp_path / "news.md"
+    text.write_text("The *test* data is now available.\n", encoding="utf-8")
+    words = ("call", "publish_announcement", "title=Test data: part = 1", f"text=@{text}")
+    agon(*words, expect=2)
+    assert "use --yes" in agon.err
+    assert not Announcement.objects.exists()
+    made = agon.json(*words, "--yes")
+    found = Announcement.objects.get()
+    assert (made["id"], found.title, found.by) == (found.pk, "Test data: part = 1", organizer)
+    assert found.text.strip() == "The *test* data is now available."
+    assert '"Test data: part = 1"' in agon("call", "announcements")  # reading needs no confirmation
+    said = agon("call", "take_back_announcement", f"announcement={found.pk}", "-t", "tiny", "--yes")
+    assert said == "take_back_announcement was successful.\n"
+    assert not Announcement.objects.exists()
+
+
+@pytest.mark.slow
+def test_dates_numbers_and_nothing(agon: Typed, organizer: User, team: Team) -> None:
+    later = "2024-05-25T00:00:00Z"
+    phase = team.shared_task.phases.get(slug="evaluation")
+    agon("call", "grant_extra_time", "phase=evaluation", f"until={later}", "reason=An outage", "team=null", "--yes")
+    assert phase.extra_times.get().team is None
+    one = phase.extra_times.get().pk
+    agon("call", "revoke_extra_time", "phase=evaluation", f"extra_time={one}", "--yes")
+    opens = phase.opens.isoformat()
+    agon("call", "move_phase", "phase=evaluation", f"opens={opens}", "closes=null", "note=More time", "--yes", expect=1)
+    assert "Enter the closing time." in agon.err
+    moved = ("call", "move_phase", "phase=evaluation", f"opens={opens}", f"closes={later}", "note=More time", "--yes")
+    assert agon.json(*moved) == {"ok": True, "operation": "move_phase"}
+    phase.refresh_from_db()
+    assert phase.closes == datetime(2024, 5, 25, tzinfo=UTC)
+
+
+@pytest.mark.slow
+def test_what_is_wrong_is_said_before_anything_is_sent(agon: Typed, organizer: User, tmp_path: Path) -> None:
+    agon("call", "publish_anouncement", "title=A", expect=2)
+    assert "no operation publish_anouncement. Did you mean publish_announcement? “agon call” lists" in agon.err
+    agon("call", "publish_announcement", "title=A", "--yes", expect=2)
+    assert "publish_announcement also needs: text." in agon.err
+    agon("call", "publish_announcement", "titel=A", expect=2)
+    assert "publish_announcement has no input titel. Available: task, title, text." in agon.err
+    agon("call", "publish_announcement", "title", expect=2)
+    assert "Use the form KEY=TEXT." in agon.err
+    agon("call", "hand_over", "member=Ana", expect=2)
+    assert "member must be JSON (integer). Found: Ana" in agon.err
+    (tmp_path / "latin.md").write_bytes("señal".encode("latin-1"))
+    for name in ("missing.md", "latin.md"):
+        agon("call", "publish_announcement", "title=A", f"text=@{tmp_path / name}", expect=2)
+        assert f"{name} could not be read as UTF-8 text" in agon.err
+    with pytest.raises(WrongUsage, match="also needs: text"):
+        OrganizersPortal().call("publish_announcement", task="tiny", title="A")
+
+
+@pytest.mark.slow
+def test_the_portal_s_errors_are_those_of_every_command(agon: Typed, portal: str, team: Team) -> None:
+    agon("call", "publish_announcement", "title=A", "text=B", "--yes", expect=5)
+    with pytest.raises(NotAllowed):
+        OrganizersPortal().call("publish_announcement", task="tiny", title="A", text="B")
+
+
+@pytest.mark.slow
+def test_all_operations_are_listed(agon: Typed, organizer: User) -> None:
+    lines = agon("call").splitlines()
+    assert lines[0].split() == ["operation", "inputs", "what", "it", "does"]
+    assert "task phase [team] until reason" in next(line for line in lines if line.startswith("grant_extra_time"))
+    listed = {one["operation"]: one for one in agon.json("call")}
+    assert listed["publish_announcement"]["inputs"] == ["task", "title", "text"]
+    assert listed.keys() == OrganizersPortal().operations.keys()
