@@ -3,6 +3,9 @@
 import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import SimpleLazyObject
 
 from portal.models import Phase, Run, SharedTask, Submission, Team, Track
 from portal.queries.task_folder import home_command
@@ -93,10 +96,7 @@ def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team, phase: Ph
     If a name is invalid, the suggested name uses a run number that is still free, if there is one.
     """
     definition = shared_task.definition.in_split(phase.split)
-    upload = inspect_upload(definition, stored.path, stored.name, team.name)
-    used = set() if upload.report.ok else Run.objects.holding_numbers(team, phase).numbers_by_track()
-    if not used:
-        return upload
+    used: Any = SimpleLazyObject(Run.objects.holding_numbers(team, phase).numbers_by_track)
     return inspect_upload(definition, stored.path, stored.name, team.name, used_numbers=used)
 
 

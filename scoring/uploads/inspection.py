@@ -86,7 +86,8 @@ def inspect_upload(
         path: path of the uploaded bytes. `file_name` is the uploader's name for the file.
         team: the team name that the file names must contain. None accepts any team.
         listed: the maximum number of places that a problem lists, or None for no limit.
-        used_numbers: tracks and numbers of existing runs. Their names are not suggested.
+        used_numbers: tracks and numbers of existing runs. Their names are not suggested. Read only if a name is
+            invalid.
     """
     report = Report(listed=listed)
     label = naming.printable(file_name)
@@ -110,8 +111,8 @@ def inspect_upload(
     kind = None if is_zip(head) or _is_parquet(definition, head) else foreign_kind(head)
     if kind:
         report.error("not-a-text", file=label, found=kind)
-    alone = _recognise(definition, "", file_name, size, team, set(used_numbers), report)
-    return Upload(_runs_of([alone] if alone else []), report, is_archive=False)
+    recognised = _recognise_all(definition, [ArchivedFile("", file_name, size)], team, used_numbers, report)
+    return Upload(_runs_of(recognised), report, is_archive=False)
 
 
 def _is_parquet(definition: Definition, head: bytes) -> bool:
@@ -168,30 +169,26 @@ def _runs_of_archive(
         expected = f"{top} or in the folder {folder.removesuffix('.zip')}" if folder else top
         report.warning("archive-folder", file=label, found=naming.printable(archive.folder), expected=expected)
     team_of_runs = team or (named.team if named.report.ok else None)
-    recognised = _recognise_all(definition, archive.files, team_of_runs, set(used_numbers), report)
+    recognised = _recognise_all(definition, archive.files, team_of_runs, used_numbers, report)
     _check_twice([file for file in recognised if not file.run.is_guess], report)
     return _runs_of(recognised) if archive.report.ok else []
 
 
 def _recognise_all(
-    definition: Definition,
-    files: Sequence[ArchivedFile],
-    team: str | None,
-    used_numbers: set[tuple[str, int | None]],
-    report: Report,
+    definition: Definition, files: Sequence[ArchivedFile], team: str | None, used_numbers: UsedNumbers, report: Report
 ) -> list[_RecognisedFile]:
-    """Recognize the files in an archive by name, in their order. No name is suggested twice.
+    """Recognize the files by name, in their order. No name is suggested twice.
 
     After too many invalid names, list the remaining ones without analyzing them, and skip their files.
     """
     valid = {file.entry: naming.read(definition, file.name, team) for file in files}
-    used_numbers |= naming.numbers_of(filter(None, valid.values()))
     invalid = [file for file in files if valid[file.entry] is None]
+    used = naming.numbers_of(filter(None, valid.values())).union(used_numbers if invalid else ())
     found = []
     for file in files:
         if file in invalid[limits.NAMES :]:
             continue
-        one = _recognise(definition, file.entry, file.name, file.size, team, used_numbers, report)
+        one = _recognise(definition, file, team, used, report)
         found += [one] if one else []
     if left_out := [naming.printable(file.name) for file in invalid[limits.NAMES :]]:
         places = tuple(left_out[: report.listed])
@@ -205,25 +202,19 @@ def _asks_for_folder(definition: Definition, folder: str, team: str | None) -> b
 
 
 def _recognise(
-    definition: Definition,
-    entry: str,
-    name: str,
-    size: int,
-    team: str | None,
-    used_numbers: set[tuple[str, int | None]],
-    report: Report,
+    definition: Definition, file: ArchivedFile, team: str | None, used: set[tuple[str, int | None]], report: Report
 ) -> _RecognisedFile | None:
     """Recognize a file by its name. If a different name is suggested, its run number counts as used from then on."""
-    named = naming.explain(definition, name, team, used_numbers)
+    named = naming.explain(definition, file.name, team, used)
     report.extend(named.report)
-    used_numbers |= naming.numbers_of(naming.suggested(definition, named, team))
-    track = named.track or naming.likely_track(definition, name, team)
+    used |= naming.numbers_of(naming.suggested(definition, named, team))
+    track = named.track or naming.likely_track(definition, file.name, team)
     files = definition.track(track).files if track else None
     if track is None or (files is not None and named.value not in files.of):
         return None
-    shown = naming.printable(named.common or name)
-    run = RecognisedRun(entry, shown, track, named.number, size, is_guess=named.track is None)
-    return _RecognisedFile(run, named.value, naming.printable(name))
+    shown = naming.printable(named.common or file.name)
+    run = RecognisedRun(file.entry, shown, track, named.number, file.size, is_guess=named.track is None)
+    return _RecognisedFile(run, named.value, naming.printable(file.name))
 
 
 def _runs_of(files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:

@@ -10,8 +10,8 @@ from tests.portal.world import EVALUATION, GOOD, run_file, send_run, work_off
 WRONG = "One_Meltemi_1.json"
 
 
-def suggested(team, phase):
-    with store_upload([run_file(GOOD)], WRONG, UPLOAD_BYTES) as stored:
+def suggested(team, phase, name=WRONG):
+    with store_upload([run_file(GOOD)], name, UPLOAD_BYTES) as stored:
         return {problem.suggestion for problem in inspect(team.shared_task, stored, team, phase).report}
 
 
@@ -33,6 +33,15 @@ def test_numbers_that_may_be_used_again_are_suggested(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     phase.run_numbers = next(rule for rule in Phase.RunNumbers if rule != Phase.RunNumbers.ONCE)
     assert suggested(meltemi, phase) == {"one_Meltemi_1.json"}
+
+
+def test_used_numbers_are_read_only_for_an_invalid_name(meltemi, django_assert_num_queries):
+    phase = meltemi.shared_task.phases.get(slug="evaluation")
+    send_run(meltemi, GOOD, 1, EVALUATION)
+    with django_assert_num_queries(0):
+        assert suggested(meltemi, phase, "one_Meltemi_1.json") == set()
+    with django_assert_num_queries(1):
+        assert suggested(meltemi, phase) == {"one_Meltemi_2.json"}
 
 
 def test_an_upload_does_not_block_itself(meltemi):
