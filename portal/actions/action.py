@@ -47,6 +47,7 @@ class Act:
     at: datetime
     action: "Action[Any, Any, Any]"
     target: Any
+    team: Any = field(default=None, init=False)  # the user's team if only TAKING_PART may call the action
     has_recorded: bool = field(default=False, init=False)
 
     @property
@@ -98,7 +99,7 @@ class Action(Generic[T, P, R]):
             with transaction.atomic() if self._declared.atomic else nullcontext():
                 if self._declared.locks:
                     act.target = target = locked(target)
-                self.who.check(who, target)
+                act.team = self.who.check(who, target)
                 result = self._function(act, target, *args, **values)
                 assert act.has_recorded or self.repeatable or not self.says, f"{self.name} left no audit entry"
                 return result

@@ -10,9 +10,8 @@ from pydantic import StringConstraints
 
 from portal.actions.errors import ActionError, NotAllowed, TooLarge
 from portal.actions.input import column
-from portal.actions.roles import NO_TEAM
 from portal.models import Phase, Refusal, Submission, Team, User
-from portal.permissions import has_signed, team_of
+from portal.permissions import has_signed
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from scoring.limits import UPLOAD_BYTES
 
@@ -38,14 +37,6 @@ class Sending:
     at: datetime
     slot: str
     fields: Mapping[str, str] = field(default_factory=dict)
-
-
-def sending(user: User, phase: Phase, at: datetime, slot: str) -> Sending:
-    """Return the upload's details, with the user's team. The role TAKING_PART checks whether the team takes part."""
-    team = team_of(user, phase.shared_task)
-    if team is None:
-        raise NO_TEAM()
-    return Sending(user, team, phase, at, slot)
 
 
 def receive(content: Iterable[bytes], name: str) -> StoredUpload:

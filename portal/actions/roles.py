@@ -46,30 +46,39 @@ NOT_ON_SERVER = NotAllowed.declare("people_only", _("Only a person with an accou
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role. `missing` returns the error if the user may not act on the target, and None otherwise."""
+    """A role. `find` returns the error if the user may not act on the target.
+
+    Otherwise, it returns None or, for TAKING_PART, the user's team.
+    """
 
     name: str | Promise
     errors: tuple[ErrorCode, ...]
-    missing: Callable[[Viewer, Any], ErrorCode | None]
+    find: Callable[[Viewer, Any], ErrorCode | Team | None]
     needs_second_factor: bool = False
     on_server: bool = False  # whether commands on the server may call the action without an account
     scope: AccessToken.Scope | None = AccessToken.Scope.SUBMIT  # that a token needs; None if no token is enough
 
-    def check(self, who: Viewer | None, target: Any) -> None:
-        """Raise the error that `missing` returns, or one of TOKEN_ERRORS."""
+    def missing(self, who: Viewer, target: Any) -> ErrorCode | None:
+        """Return the error if the user may not act on the target."""
+        found = self.find(who, target)
+        return found if isinstance(found, ErrorCode) else None
+
+    def check(self, who: Viewer | None, target: Any) -> Any:
+        """Raise the error that `find` returns, or one of TOKEN_ERRORS. Return the team that it finds, if any."""
         if who is None:
             if not self.on_server:
                 raise NOT_ON_SERVER()
-            return
+            return None
         token = who.token if isinstance(who, User) else None
         if token is not None:
             self._check_token(token, target)
-        error = self.missing(who, target)
-        if error is NO_SECOND_FACTOR and token is not None:
+        found = self.find(who, target)
+        if found is NO_SECOND_FACTOR and token is not None:
             # With a lower scope, the token does not count as a second factor.
             _require_scope(token, AccessToken.Scope.ORGANIZE)
-        if error is not None:
-            raise error()
+        if isinstance(found, ErrorCode):
+            raise found()
+        return found
 
     def _check_token(self, token: AccessToken, target: Any) -> None:
         if self.scope is None:
@@ -116,13 +125,13 @@ def _is_no_member(who: Viewer, target: Any) -> ErrorCode | None:
     return None if team is not None and is_member(who, team) else NO_MEMBER
 
 
-def _takes_no_part(who: Viewer, target: Any) -> ErrorCode | None:
+def _takes_part(who: Viewer, target: Any) -> ErrorCode | Team:
     if not (who.is_authenticated and who.is_active):
         return SIGNED_OUT
     team = team_of(who, _shared_task(target))
     if team is None:
         return NO_TEAM
-    return None if team.takes_part else TEAM_NOT_APPROVED
+    return team if team.takes_part else TEAM_NOT_APPROVED
 
 
 def _is_no_captain(who: Viewer, target: Any) -> ErrorCode | None:
@@ -160,7 +169,7 @@ SIGNED_IN = Role(_("people with an account"), (SIGNED_OUT,), _is_signed_out)
 READERS = replace(SIGNED_IN, scope=AccessToken.Scope.READ)
 OWN_ACCOUNT = Role(_("the account owner"), (SIGNED_OUT, NOT_OWN_ACCOUNT), _is_not_own, scope=None)
 MEMBERS = Role(_("team members"), (NO_MEMBER,), _is_no_member)
-TAKING_PART = Role(_("members of an approved team"), (SIGNED_OUT, NO_TEAM, TEAM_NOT_APPROVED), _takes_no_part)
+TAKING_PART = Role(_("members of an approved team"), (SIGNED_OUT, NO_TEAM, TEAM_NOT_APPROVED), _takes_part)
 CAPTAIN = Role(_("the team captain"), (NO_MEMBER, NO_CAPTAIN), _is_no_captain)
 ORGANIZERS = Role(
     _("organizers of the task"),

@@ -22,7 +22,6 @@ from portal.actions.intake import (
     receive,
     require_open,
     require_signature,
-    sending,
 )
 from portal.actions.new_runs import NEW_RUN_ERRORS, add_runs
 from portal.actions.rejections import REJECTION_ERRORS, count_rejected, lock_senders, require_few_rejections
@@ -74,7 +73,7 @@ def submit(
     Uploads with invalid names or structure count toward the sender's rejection limits, and UPLOAD_REJECTED lists all
     `problems`. Their content is still checked: `validation` is the key of the worker's report, or None.
     """
-    given = sending(act.user, phase, act.at, slot)
+    given = Sending(act.user, act.team, phase, act.at, slot)
     key = hashlib.sha256(key.encode()).hexdigest() if key else ""
     _require_place(given, key)
     given = replace(given, fields=checked_run_fields(given.team.shared_task, fields or {}, stored={}))

@@ -21,7 +21,6 @@ from portal.actions.intake import (
     receive,
     require_open,
     require_signature,
-    sending,
 )
 from portal.actions.new_runs import rehearse
 from portal.actions.rejections import REJECTION_ERRORS, lock_senders, require_few_rejections
@@ -98,7 +97,7 @@ def validate_only(
     slot: Run.Slot | Literal[""] = "",
 ) -> Validation:
     """Store an upload until a worker has checked it. Submitted uploads are checked first."""
-    given = sending(act.user, phase, act.at, slot)
+    given = Sending(act.user, act.team, phase, act.at, slot)
     require_signature(given)
     require_open(given)
     with receive(content, file_name) as stored:
@@ -157,8 +156,8 @@ def report_of(validation: Validation, at: datetime) -> ValidationReport | None:
 
 
 def _left(validation: Validation, runs: list[RecognisedRun], at: datetime) -> list[TrackLimits]:
-    TAKING_PART.check(validation.user, validation.phase)
-    given = sending(validation.user, validation.phase, at, validation.slot)
+    team = TAKING_PART.check(validation.user, validation.phase)
+    given = Sending(validation.user, team, validation.phase, at, validation.slot)
     require_signature(given)
     file = UploadedFile(validation.file_name, validation.sha256, validation.size)
     limits = rehearse(given, file, runs)
