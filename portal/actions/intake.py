@@ -40,7 +40,7 @@ class Sending:
 
 
 def receive(content: Iterable[bytes], name: str) -> StoredUpload:
-    """Write the body to a temporary file, hash it and sync it to disk.
+    """Write the content to a temporary file, hash it and sync it to disk.
 
     The result is a context manager that deletes the file on exit unless the file was kept.
 

@@ -87,7 +87,7 @@ def submit(
 
 
 def _require_place(given: Sending, key: str) -> None:
-    """Check the signature and the window before the body is read. The transaction checks the window again."""
+    """Check the signature and the window before anything is stored. Reserving quota checks the window again."""
     try:
         require_signature(given)
         require_open(given)
@@ -108,7 +108,8 @@ def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Subm
                 return _accepted(act, given, stored, upload, key)
             if earlier := _sent_before(given, stored, key):
                 return earlier
-            _count(given)
+            require_few_rejections(given.user, given.team, given.at)
+            count_rejected(given.user, given.team, given.at)
     except (ActionError, IntegrityError):  # the upload may have been accepted earlier with this key
         if earlier := _sent_before(given, stored, key):
             return earlier
@@ -145,13 +146,6 @@ def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, ke
     stored.keep()
     transaction.on_commit(lambda: jobs.publish_checks([submission.pk]))
     return submission
-
-
-def _count(given: Sending) -> None:
-    """Count the rejection. The senders are locked, so simultaneous rejections cannot exceed the limits."""
-    require_few_rejections(given.user, given.team, given.at)
-    require_open(given)
-    count_rejected(given.user, given.team, given.at)
 
 
 def _content_to_validate(given: Sending, stored: StoredUpload, upload: Upload) -> str | None:

@@ -67,21 +67,12 @@ def _guarded(
     if int(request.META.get("CONTENT_LENGTH") or 0) > BODY_BYTES:
         return _too_large(request, too_large(UPLOAD_BYTES))
     context = _context(request, slug)
-    if not _may_be_accepted(request, context):
-        return _upload_page(request, context | _lateness(context, *context["page"].phases), HTTPStatus.FORBIDDEN)
+    page, team = context["page"], context["team"]
+    # An upload that is sent again gets the same response as before, even after the phase has closed.
+    if team is None or not (page.open_phases or team.submissions.filter(sent_by=request.user).exists()):
+        return _upload_page(request, context | _lateness(context, *page.phases), HTTPStatus.FORBIDDEN)
     allow_large_file(request)
     return _receive(request, context, form_type, then, template)
-
-
-def _may_be_accepted(request: SignedInRequest, context: dict[str, Any]) -> bool:
-    """Return whether to read the body, that is, whether the upload may be accepted or is a repeated one.
-
-    An upload that is sent again gets the same response as before, even after the phase has closed.
-    """
-    team = context["team"]
-    if team is None:
-        return False
-    return bool(context["page"].open_phases) or team.submissions.filter(sent_by=request.user).exists()
 
 
 @csrf_protect
