@@ -304,7 +304,10 @@ class Validation(Answer, frozen=True, kw_only=True):
 
 
 class BoardRow(Answer, frozen=True, kw_only=True):
-    """A team's run with its rank, or a reference without a rank. `interval` is for the ranking metric."""
+    """A team's run with its rank, or a reference without a rank. `interval` is for the ranking metric.
+
+    Fields are in the order of the CSV's columns, which `agon.frames.board` repeats.
+    """
 
     rank: int | None
     kind: str
@@ -315,11 +318,11 @@ class BoardRow(Answer, frozen=True, kw_only=True):
     system_type: str
     slot: str | None
     fields: dict[str, str] = {}
+    received_at: datetime
     scores: dict[str, float | None]
     interval: list[float] | None
     tie_group: str
     flags: list[str]
-    received_at: datetime
     run_id: str
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from agon.answers import BoardRow
 from scoring.analysis.field import summary, summary_table
 from scoring.analysis.item_answers import item_answers
 from scoring.definition import Track
@@ -21,8 +22,6 @@ try:
 except ImportError as missing:
     raise ImportError(f"agon.frames requires pandas: {install_command(missing)}") from None
 
-_BEFORE = ["rank", "kind", "team", "run", "number", "method", "system_type", "slot", "received_at"]
-_AFTER = ["low", "high", "tie_group", "flags", "run_id"]
 _FORMULA = tuple("=+-@\t\r")  # characters that make a spreadsheet treat text as a formula
 _PACKAGES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 
@@ -49,8 +48,8 @@ class TaskData(pd.DataFrame):  # type: ignore[misc]
 def board(source: str | Path | bytes) -> pd.DataFrame:
     """Read a leaderboard from the JSON that its page exports, with a row per run.
 
-    Each metric and each run field of the task is a column. Undefined scores are NaN, and `received_at` is in UTC.
-    `attrs` has everything else: track, phase, metrics, and versions of gold and scorer.
+    The columns are those of the CSV: each metric and each run field of the task has one. Undefined scores are NaN, and
+    `received_at` is in UTC. `attrs` has everything else: track, phase, metrics, and versions of gold and scorer.
 
     Raises:
         ValueError: the source is not JSON, or not a leaderboard.
@@ -59,7 +58,9 @@ def board(source: str | Path | bytes) -> pd.DataFrame:
         made = json.loads(source if isinstance(source, bytes) else Path(source).read_bytes())
         rows, metrics = made.pop("rows"), [metric["key"] for metric in made["metrics"]]
         fields = [f"field_{field['key']}" for field in made.get("run_fields", ())]  # older exports have none
-        frame = pd.DataFrame(map(_board_row, rows), columns=[*_BEFORE, *fields, *metrics, *_AFTER])
+        parts = {"fields": fields, "scores": metrics, "interval": ["low", "high"]}
+        columns = [column for name in BoardRow.__struct_fields__ for column in parts.get(name, [name])]
+        frame = pd.DataFrame(map(_board_row, rows), columns=columns)
     except (ValueError, KeyError, TypeError, AttributeError):
         name = "This" if isinstance(source, bytes) else source
         raise ValueError(

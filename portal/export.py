@@ -1,16 +1,20 @@
 """Tables as CSV and JSON, safe for spreadsheets.
 
-Boards are exported with full precision and with the gold and scorer versions.
+Boards are exported with full precision and with the gold and scorer versions. `BoardRow` and the types after it are the
+parts of their JSON. The columns of the CSV and the API's specification follow from them.
 """
 
 import csv
 import io
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from itertools import chain
 from typing import Any
+from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
+from pydantic import BaseModel, Field
 
 from portal.figures.figure import Figure
 from portal.models import BoardChange, Download
@@ -26,9 +30,101 @@ def defused(cell: str) -> str:
     return f"'{cell}" if cell[:1] in tuple("=+-@\t\r") else cell
 
 
-# Columns of a row in all exports: heading → field of `Row`.
-_ROW = {"rank": "rank", "kind": "kind", "team": "team", "run": "name", "number": "number"}
-_ROW |= {"method": "method", "system_type": "system", "slot": "slot"}
+class BoardRow(BaseModel):
+    """A team's run with its rank, or a reference without one."""
+
+    rank: int | None
+    kind: str = Field(description="team, baseline or gold")
+    team: str = Field(description="Team name or alias. Empty for baselines and the gold standard")
+    run: str
+    number: int | None
+    method: str
+    system_type: str
+    slot: str | None
+    fields: dict[str, str] = Field(description="Texts of the task’s run fields, by key")
+    scores: dict[str, float | None]
+    interval: list[float] | None
+    tie_group: str
+    flags: list[str]
+    received_at: datetime
+    run_id: UUID
+
+
+class ChangeAnswer(BaseModel):
+    """New scores that the organizers applied after the release."""
+
+    at: datetime
+    note: str
+    gold_version: list[int]
+    scorer: list[str]
+    runs: int
+    ranks: int
+
+
+class IntervalsAnswer(BaseModel):
+    """The methods used to compute the intervals."""
+
+    level: float
+    rounds: int
+    seed: int
+
+
+class CellAnswer(BaseModel):
+    """A team's official run in a track."""
+
+    rank: int | None
+    value: float | None
+
+
+class OverallRowAnswer(BaseModel):
+    """A team in all tracks."""
+
+    team: str
+    tracks: dict[str, CellAnswer]
+
+
+class OverallTrackAnswer(BaseModel):
+    """A track in the overall board."""
+
+    track: str
+    rank_by: str
+    gold_version: int | None
+    scorer: str
+    changelog: list[ChangeAnswer]
+
+
+class CombinedRowAnswer(BaseModel):
+    """A team's result in a ranking over several tracks."""
+
+    rank: int | None
+    team: str
+    value: float | None
+    interval: list[float] | None  # only mean scores have intervals and tie groups
+    tie_group: str
+
+
+class CombinedAnswer(BaseModel):
+    """A ranking over several tracks."""
+
+    slug: str
+    title: str
+    tracks: list[str]
+    by: str
+    weights: list[float]  # in the order of the tracks; empty if all are equal
+    missing: str  # how a track counts in which a team has no ranked run
+    intervals: IntervalsAnswer | None
+    rows: list[CombinedRowAnswer]
+
+
+class OverallAnswer(BaseModel):
+    """The tracks of a phase side by side."""
+
+    shared_task: str
+    phase: str
+    ladder_step: float | None
+    tracks: list[OverallTrackAnswer]
+    rows: list[OverallRowAnswer]
+    overall: list[CombinedAnswer]
 
 
 def board_csv(board: BoardTable) -> bytes:
@@ -36,19 +132,24 @@ def board_csv(board: BoardTable) -> bytes:
 
     Undefined scores are empty, and so is `slice` if the scores are on all items.
     """
-    keys = [column.key for column in board.columns]
-    head = [*_ROW, *(f"field_{field.key}" for field in board.run_fields), "received_at", *keys]
-    head += ["low", "high", "tie_group", "flags", "slice", "gold_version", "scorer", "run_id"]
-    return table([head, *(_cells(row, keys, board) for row in board.rows)])
+    same = {"slice": board.slice and board.slice.key, "gold_version": board.gold_version, "scorer": board.scorer}
+    parts = {
+        "fields": [*(f"field_{field.key}" for field in board.run_fields), "received_at"],
+        "scores": [column.key for column in board.columns],
+        "interval": ["low", "high"],
+        "received_at": list(same),  # the time itself comes before the scores
+    }
+    head = [*chain.from_iterable(parts.get(name, [name]) for name in BoardRow.model_fields)]
+    rows = [_flat(row) | same for row in board.rows]
+    return table([head, *([row.get(name) for name in head] for row in rows)])
 
 
-def _cells(row: Row, keys: list[str], board: BoardTable) -> list[Any]:
-    values = [row.scores.get(key) for key in keys]
-    interval = row.interval or (None, None)
-    versions = [" ".join(row.flags), board.slice and board.slice.key, board.gold_version, board.scorer, row.run_id]
-    words = [getattr(row, name) for name in _ROW.values()]
-    words += [row.fields.get(field.key, "") for field in board.run_fields]
-    return [*words, row.received_at.isoformat(), *values, *interval, row.group, *versions]
+def _flat(row: Row) -> dict[str, Any]:
+    """Return the row with a cell per column of the CSV."""
+    plain, fields = _row(row), {f"field_{key}": text for key, text in row.fields.items()}
+    low, high = row.interval or (None, None)
+    more = {"low": low, "high": high, "flags": " ".join(row.flags), "received_at": row.received_at.isoformat()}
+    return {**plain, **fields, **row.scores, **more}
 
 
 def overall_csv(board: OverallBoard) -> bytes:
@@ -95,42 +196,25 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
         "phase": board.phase.slug,
         "ladder_step": board.step,
         "tracks": [
-            {
-                "track": one.track.slug,
-                "rank_by": one.rank_by,
-                "gold_version": one.gold_version,
-                "scorer": one.scorer,
-                "changelog": [_change(change) for change in one.changes],
-            }
+            _content(
+                OverallTrackAnswer, one, track=one.track.slug, changelog=[_change(change) for change in one.changes]
+            )
             for one in board.boards
         ],
         "rows": [
             {
                 "team": row.team,
-                "tracks": {head[0].slug: {"rank": cell.rank, "value": cell.value} for cell, head in cells if cell},
+                "tracks": {head[0].slug: _content(CellAnswer, cell) for cell, head in cells if cell},
             }
             for row, cells in board.lines
         ],
         "overall": [
-            {
-                "slug": one.rule.slug,
-                "title": one.rule.title,
-                "tracks": one.rule.tracks,
-                "by": one.rule.by,
-                "weights": one.rule.weights,
-                "missing": one.rule.missing,
-                "intervals": _intervals(one.comparison),
-                "rows": [
-                    {
-                        "rank": row.rank,
-                        "team": row.team,
-                        "value": row.value,
-                        "interval": row.interval,
-                        "tie_group": row.group,
-                    }
-                    for row in one.rows
-                ],
-            }
+            _content(
+                CombinedAnswer,
+                one.rule,
+                intervals=_intervals(one.comparison),
+                rows=[_content(CombinedRowAnswer, row, tie_group=row.group) for row in one.rows],
+            )
             for one in board.combined
         ],
     }
@@ -190,34 +274,23 @@ def board_content(board: BoardTable) -> dict[str, Any]:
 
 
 def _intervals(made: Comparison | None) -> dict[str, Any] | None:
-    return None if made is None else {"level": made.level, "rounds": made.rounds, "seed": made.seed}
+    return None if made is None else _content(IntervalsAnswer, made)
 
 
 def _change(change: BoardChange) -> dict[str, Any]:
-    """Describe a change to the scores after the release."""
-    return {
-        "at": change.at,
-        "note": change.note,
-        "gold_version": [change.gold_before.version, change.gold_after.version],
-        "scorer": [change.scorer_before, change.scorer_after],
-        "runs": change.runs,
-        "ranks": change.ranks,
-    }
+    gold, scorer = [change.gold_before.version, change.gold_after.version], [change.scorer_before, change.scorer_after]
+    return _content(ChangeAnswer, change, gold_version=gold, scorer=scorer)
+
+
+def _row(row: Row) -> dict[str, Any]:
+    renamed = {"run": row.name, "system_type": row.system, "slot": row.slot or None, "tie_group": row.group}
+    return _content(BoardRow, row, **renamed)
+
+
+def _content(form: type[BaseModel], source: object, **values: Any) -> dict[str, Any]:
+    """Return the fields of this type, from `values` or else from the source's attributes of the same names."""
+    return {name: values[name] if name in values else getattr(source, name) for name in form.model_fields}
 
 
 def as_json(body: dict[str, Any] | list[Any]) -> bytes:
     return json.dumps(body, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False).encode()
-
-
-def _row(row: Row) -> dict[str, Any]:
-    return {
-        **{word: getattr(row, name) for word, name in _ROW.items()},
-        "slot": row.slot or None,
-        "fields": row.fields,
-        "scores": row.scores,
-        "interval": row.interval,
-        "tie_group": row.group,
-        "flags": row.flags,
-        "received_at": row.received_at,
-        "run_id": row.run_id,
-    }

@@ -15,7 +15,7 @@ from portal.api.access import find_page, find_task
 from portal.api.paging import bad_cursor, note_next
 from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
-from portal.api.schemas.boards import BoardAnswer, OverallAnswer, ReleaseAnswer, ReleasedBoardAnswer
+from portal.api.schemas.boards import BoardAnswer, ReleaseAnswer, ReleasedBoardAnswer
 from portal.models import Run
 from portal.queries import overall as overall_queries
 from portal.queries.board_head import BoardHead, board_head
@@ -89,7 +89,7 @@ def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[Boa
     return personal(_csv(export.board_csv(board)), head)
 
 
-@read("Leaderboards", "/tasks/{slug:task}/leaderboards", OverallAnswer, openapi_extra=AS_CSV_TOO)
+@read("Leaderboards", "/tasks/{slug:task}/leaderboards", export.OverallAnswer, openapi_extra=AS_CSV_TOO)
 def leaderboards(request: ApiRequest, task: str, query: Query[OverallQuery]) -> HttpResponse:
     """The results of a phase in all tracks side by side, and rankings across several tracks. Also available as CSV."""
     page = find_page(request, task)

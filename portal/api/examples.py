@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from portal import export
 from portal.api.paging import Page
 from portal.api.schemas import account, boards, organizers, runs, tasks, teams
 from portal.models.signature import text_sha256
@@ -315,7 +316,7 @@ _ITEMS = runs.ItemsAnswer(
     judged=4,
 )
 
-_ROW = boards.BoardRow(
+_ROW = export.BoardRow(
     rank=1,
     kind="team",
     team=_TEAM,
@@ -332,7 +333,7 @@ _ROW = boards.BoardRow(
     received_at=_RECEIVED,
     run_id=_RUN_ID,
 )
-_ROW_OF_BORA = boards.BoardRow(
+_ROW_OF_BORA = export.BoardRow(
     rank=2,
     kind="team",
     team="Bora",
@@ -349,8 +350,8 @@ _ROW_OF_BORA = boards.BoardRow(
     received_at=_OF_BORA,
     run_id=_RUN_OF_BORA,
 )
-_INTERVALS = boards.IntervalsAnswer(level=0.95, rounds=10_000, seed=1)
-_CHANGE = boards.ChangeAnswer(
+_INTERVALS = export.IntervalsAnswer(level=0.95, rounds=10_000, seed=1)
+_CHANGE = export.ChangeAnswer(
     at=_CORRECTED, note=_NOTE, gold_version=[1, 2], scorer=[_SCORER, _SCORER], runs=2, ranks=2
 )
 _RELEASED_BOARD = boards.ReleasedBoardAnswer(
@@ -379,25 +380,25 @@ _BOARD = boards.BoardAnswer(
     next=None,
     hidden_reason="",
 )
-_OVERALL = boards.OverallAnswer(
+_OVERALL = export.OverallAnswer(
     shared_task=_TASK,
     phase=_PHASE,
     ladder_step=None,
     tracks=[
-        boards.OverallTrackAnswer(
+        export.OverallTrackAnswer(
             track=_TRACK, rank_by="accuracy", gold_version=2, scorer=_SCORER, changelog=[_CHANGE]
         ),
-        boards.OverallTrackAnswer(track="two", rank_by="accuracy", gold_version=1, scorer=_SCORER, changelog=[]),
+        export.OverallTrackAnswer(track="two", rank_by="accuracy", gold_version=1, scorer=_SCORER, changelog=[]),
     ],
     rows=[
-        boards.OverallRowAnswer(
+        export.OverallRowAnswer(
             team=_TEAM,
-            tracks={_TRACK: boards.CellAnswer(rank=1, value=0.75), "two": boards.CellAnswer(rank=1, value=1)},
+            tracks={_TRACK: export.CellAnswer(rank=1, value=0.75), "two": export.CellAnswer(rank=1, value=1)},
         ),
-        boards.OverallRowAnswer(team="Bora", tracks={_TRACK: boards.CellAnswer(rank=2, value=0.5)}),
+        export.OverallRowAnswer(team="Bora", tracks={_TRACK: export.CellAnswer(rank=2, value=0.5)}),
     ],
     overall=[
-        boards.CombinedAnswer(
+        export.CombinedAnswer(
             slug="all",
             title="All tracks",
             tracks=[_TRACK, "two"],
@@ -405,7 +406,7 @@ _OVERALL = boards.OverallAnswer(
             weights=[],
             missing="unranked",
             intervals=None,
-            rows=[boards.CombinedRowAnswer(rank=1, team=_TEAM, value=1, interval=None, tie_group="")],
+            rows=[export.CombinedRowAnswer(rank=1, team=_TEAM, value=1, interval=None, tie_group="")],
         )
     ],
 )

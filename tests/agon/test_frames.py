@@ -1,5 +1,6 @@
 """Conversion of results to DataFrames, and of DataFrames to files. pandas is imported only when it is used."""
 
+import json
 import math
 import subprocess
 import sys
@@ -111,6 +112,14 @@ def test_parquet_keeps_every_value_and_its_type(tmp_path: Path, result: Result) 
 def test_another_ending_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"scores\.ods must end in \.csv, \.parquet or \.xlsx"):
         frames.write(pd.DataFrame(), tmp_path / "scores.ods")
+
+
+def test_a_board_from_an_older_portal_lacks_only_values() -> None:
+    row = {"rank": 1, "kind": "team", "team": "Ostro", "scores": {"accuracy": 0.5}, "interval": None, "flags": []}
+    row["received_at"] = "2024-05-02T12:00:00Z"
+    found = frames.board(json.dumps({"metrics": [{"key": "accuracy"}], "rows": [row]}).encode())
+    assert found.loc[0, ["rank", "team", "accuracy"]].tolist() == [1, "Ostro", 0.5]
+    assert found.loc[0, ["run", "slot", "low", "tie_group"]].isna().all()
 
 
 def test_what_is_no_board_is_named(tmp_path: Path) -> None:
