@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from ninja import Query
@@ -26,6 +26,7 @@ from portal.queries.leaderboard import leaderboard as find_board
 from portal.queries.visible import public_releases
 from portal.web.board_address import choices_of
 from portal.web.board_cache import personal, wants_csv
+from portal.web.export import FORMATS
 
 Slug = Annotated[
     str | None,
@@ -68,13 +69,13 @@ def leaderboard(request: ApiRequest, task: str, track: str, query: Query[BoardQu
     With `Accept: text/csv`, the response is the whole table as CSV. Before the release, only organizers can see its
     rows.
     """
-    head, board = _board(request, task, track, query, whole=wants_csv(request))
     if wants_csv(request):
-        return personal(_csv(export.board_csv(board)), head)
+        return leaderboard_csv(request, task, track, query)
+    head, board = _board(request, task, track, query, query.limit)
     if board.page < board.pages:
         note_next(request, str(board.page + 1))
     more = {"count": board.count, "next": getattr(request, "next_page", None), "hidden_reason": board.hidden_reason}
-    return personal(_json(export.board_content(board) | more), head)
+    return personal(_file(export.as_json(export.board_content(board) | more), "json"), head)
 
 
 @read(
@@ -85,22 +86,18 @@ def leaderboard(request: ApiRequest, task: str, track: str, query: Query[BoardQu
 )
 def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[BoardQuery]) -> HttpResponse:
     """The leaderboard as CSV."""
-    head, board = _board(request, task, track, query, whole=True)
-    return personal(_csv(export.board_csv(board)), head)
+    head, board = _board(request, task, track, query, size=None)
+    return personal(_file(export.board_csv(board), "csv"), head)
 
 
 @read("Leaderboards", "/tasks/{slug:task}/leaderboards", export.OverallAnswer, openapi_extra=AS_CSV_TOO)
 def leaderboards(request: ApiRequest, task: str, query: Query[OverallQuery]) -> HttpResponse:
     """The results of a phase in all tracks side by side, and rankings across several tracks. Also available as CSV."""
-    page = find_page(request, task)
-    head = board_head(task, None, query.phase)
-    if head is None:
-        raise Http404
-    chosen = next(one for one in page.phases if one.slug == head.phase)
-    board = overall_queries.overall(page.tracks, chosen, request.user, head.at)
+    page, head = find_page(request, task), board_head(task, None, query.phase)
+    board = overall_queries.overall(page.tracks, page.phase(head.phase), request.user, head.at)
     if wants_csv(request):
-        return personal(_csv(export.overall_csv(board)), head)
-    return personal(_json(export.overall_content(board)), head)
+        return personal(_file(export.overall_csv(board), "csv"), head)
+    return personal(_file(export.overall_json(board), "json"), head)
 
 
 @read("Leaderboards", "/tasks/{slug:task}/releases", list[ReleaseAnswer])
@@ -130,28 +127,18 @@ def released_leaderboard(request: ApiRequest, task: str, track: str, phase: str,
     wanted = {"track__slug": track, "phase__slug": phase, "number": min(number, 2**31 - 1)}
     of_task = public_releases(request.at).filter(track__shared_task=find_task(request, task))
     board = released_table(get_object_or_404(of_task, **wanted))
-    return _csv(export.board_csv(board)) if wants_csv(request) else _json(export.board_content(board))
+    return _file(export.board_csv(board), "csv") if wants_csv(request) else _file(export.board_json(board), "json")
 
 
 def _board(
-    request: ApiRequest, task: str, track: str, query: BoardQuery, *, whole: bool
+    request: ApiRequest, task: str, track: str, query: BoardQuery, size: int | None
 ) -> tuple[BoardHead, Leaderboard]:
-    page = find_page(request, task)
-    head = board_head(task, track, query.phase)
-    if head is None:
-        raise Http404
+    page, head = find_page(request, task), board_head(task, track, query.phase)
     if query.cursor and not (query.cursor.isdecimal() and len(query.cursor) < 6):
         raise bad_cursor()
-    size = None if whole else query.limit
     choices = replace(choices_of(request.GET), baselines=True, page=int(query.cursor or 1), size=size)
-    chosen = next(one for one in page.tracks if one.slug == track)
-    phase = next(one for one in page.phases if one.slug == head.phase)
-    return head, find_board(chosen, phase, request.user, head.at, choices)
+    return head, find_board(page.track(track), page.phase(head.phase), request.user, head.at, choices)
 
 
-def _json(content: dict[str, Any]) -> HttpResponse:
-    return HttpResponse(export.as_json(content), content_type="application/json")
-
-
-def _csv(content: bytes) -> HttpResponse:
-    return HttpResponse(content, content_type="text/csv; charset=utf-8")
+def _file(content: bytes, ending: str) -> HttpResponse:
+    return HttpResponse(content, content_type=FORMATS[ending])

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from django.db import connection
+from django.http import Http404
 
 from portal.models import Phase, SharedTask
 from portal.models.clock import clock_question, parse_db_time
@@ -57,11 +58,14 @@ class BoardHead:
     state: str | None
 
 
-def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHead | None:
+def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHead:
     """Return the head of a track's board, or of the board of all tracks, in this phase or the default one.
 
-    Return None if there is no such board. The SQL is handwritten because it runs on every request for a board, and
-    building it with the ORM would take longer than everything else.
+    The SQL is handwritten because it runs on every request for a board, and building it with the ORM would take longer
+    than everything else.
+
+    Raises:
+        Http404: there is no such board.
     """
     with connection.cursor() as cursor:
         if track is None:
@@ -70,11 +74,13 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
             cursor.execute(_question(_OF_ONE_TRACK, "board.revision", clock_question()), [shared_task, track])
         rows = cursor.fetchall()
     if not rows:
-        return None
+        raise Http404
     at = parse_db_time(rows[0][-2])
     phases = [_phase(row[: len(_FIELDS)]) for row in rows]
     phase = default_phase(phases, at) if slug is None else next((one for one in phases if one.slug == slug), None)
-    return BoardHead(phase.slug, at, _state(phase, rows, at)) if phase else None
+    if phase is None:
+        raise Http404
+    return BoardHead(phase.slug, at, _state(phase, rows, at))
 
 
 @cache

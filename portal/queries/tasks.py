@@ -42,6 +42,12 @@ class TaskPage:
         """Whether the user sees the task as an organizer, which requires a second factor."""
         return self.organizes and self.shared_task.is_organized_by(self.user)
 
+    def track(self, slug: str) -> Track:
+        return next(track for track in self.tracks if track.slug == slug)
+
+    def phase(self, slug: str) -> Phase:
+        return next(phase for phase in self.phases if phase.slug == slug)
+
     @property
     def lacks_second_factor(self) -> bool:
         """Whether the user organizes the task but cannot act as an organizer yet, for lack of a second factor."""

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from django.conf import settings
 from django.core.cache import caches
 from django.db import OperationalError, connection
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
@@ -88,13 +88,15 @@ def _key_of(request: HttpRequest, address: _Address) -> str | None:
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
         head = board_head(address.shared_task, address.track, request.GET.get("phase"))
+    except Http404:
+        return None
     except Exception as error:
         if not (address.is_api or isinstance(error, OperationalError)):
             raise
         connection.close_if_unusable_or_obsolete()
         return None  # the view tries again, and the API returns errors as JSON
     parts = [wants_csv(request)] if address.is_api else []
-    return board_key(request, head, *parts) if head else None
+    return board_key(request, head, *parts)
 
 
 @lru_cache(maxsize=1000)

@@ -87,10 +87,8 @@ def test_no_mail_is_due_about_it(closed: World) -> None:
 
 
 def test_kept_boards_and_scores_are_closed_with_it(closed: World) -> None:
-    head = board_head("gated", "one", None)
-    assert head is not None
-    assert head.state is None
+    assert board_head("gated", "one", None).state is None
     assert not Phase.objects.filter(shared_task=closed.task).with_visible_scores(STRANGER, POST).exists()
     SharedTask.objects.filter(pk=closed.task.pk).update(state="open")
-    assert board_head("gated", "one", None).state is not None  # type: ignore[union-attr]
+    assert board_head("gated", "one", None).state is not None
     assert Client().get("/tasks/gated/leaderboard/one/").status_code == 200

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
@@ -15,7 +15,7 @@ from portal.models import Run
 from portal.queries.board_head import board_head
 from portal.queries.board_table import BoardTable, released_table
 from portal.queries.choices import Choices
-from portal.queries.leaderboard import board_state, default_phase
+from portal.queries.leaderboard import board_state
 from portal.queries.leaderboard import leaderboard as find_board
 from portal.queries.overall import overall as find_overall
 from portal.queries.tasks import TaskPage
@@ -32,13 +32,9 @@ from portal.web.views.figures import figure_file
 def leaderboard(request: HttpRequest, slug: str, track: str) -> HttpResponse:
     """Show one track in one phase as a page or a file."""
     head = board_head(slug, track, request.GET.get("phase"))
-    if head is None:
-        raise Http404
     context = tab_context(request, slug, "leaderboard", head.at)
-    page = context["page"]
-    chosen = next(one for one in page.tracks if one.slug == track)
-    phase = next(one for one in page.phases if one.slug == head.phase)
-    choices = choices_of(request.GET)
+    page, choices = context["page"], choices_of(request.GET)
+    chosen, phase = page.track(track), page.phase(head.phase)
     if (ending := request.GET.get("format")) in FORMATS:
         return personal(board_file(find_board(chosen, phase, request.user, head.at, choices), ending), head)
     context |= {"track": chosen, "phase": phase}
@@ -75,13 +71,11 @@ def table_parts(board: BoardTable, choices: Choices) -> dict[str, Any]:
 def overall(request: HttpRequest, slug: str) -> HttpResponse:
     """Show all tracks in one phase. If a task has only one track, show its leaderboard instead."""
     head = board_head(slug, None, request.GET.get("phase"))
-    if head is None:
-        raise Http404
     context = tab_context(request, slug, "leaderboard", head.at)
     page: TaskPage = context["page"]
     if len(page.tracks) == 1:
         return redirect("leaderboard", slug, page.tracks[0].slug)
-    phase = next(one for one in page.phases if one.slug == head.phase)
+    phase = page.phase(head.phase)
     group = request.GET.get("group", "")
     board = find_overall(page.tracks, phase, request.user, head.at, group)
     if (ending := request.GET.get("format")) in FORMATS:
@@ -94,13 +88,9 @@ def overall(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def overall_figure(request: HttpRequest, slug: str, name: str, ending: str) -> HttpResponse:
     """Return a figure about all tracks as a file."""
-    context = tab_context(request, slug, "leaderboard")
-    page: TaskPage = context["page"]
-    chosen = request.GET.get("phase") or getattr(default_phase(page.phases, context["at"]), "slug", "")
-    phase = next((one for one in page.phases if one.slug == chosen), None)
-    if phase is None:
-        raise Http404
-    board = find_overall(page.tracks, phase, request.user, context["at"], request.GET.get("group", ""))
+    head = board_head(slug, None, request.GET.get("phase") or None)
+    page: TaskPage = tab_context(request, slug, "leaderboard", head.at)["page"]
+    board = find_overall(page.tracks, page.phase(head.phase), request.user, head.at, request.GET.get("group", ""))
     return figure_file(request, tracks_figures(board), name, ending)
 
 
