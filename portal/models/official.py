@@ -57,11 +57,11 @@ def official_run(rule: str, runs: Collection[Run], rank_keys: Mapping[UUID, floa
 
 
 def official_runs_of_teams(rule: str, runs: Iterable[Run], rank_keys: Mapping[UUID, float | None]) -> list[Run]:
-    """Return all teams' official runs among eligible runs in one track and phase. Baselines are left out."""
-    own: defaultdict[int, list[Run]] = defaultdict(list)
+    """Return all teams' official runs in each track and phase among eligible runs. Baselines are left out."""
+    own: defaultdict[tuple[int, int, int], list[Run]] = defaultdict(list)
     for run in runs:
         if run.team_id is not None:
-            own[run.team_id].append(run)
+            own[run.team_id, run.phase_id, run.track_id].append(run)
     if rule == Phase.Official.ALL:
         return [run for some in own.values() for run in some]
     found = [official_run(rule, some, rank_keys) for some in own.values()]

@@ -13,6 +13,8 @@ from portal.models.account import Viewer
 from portal.models.prepared import PreparedSubquery
 from portal.models.task import SharedTask
 
+_ENDLESS = Q(closes__isnull=True) | Q(round_days__isnull=False)
+
 
 def _in_any(moments: Sequence[str], period: tuple[datetime, datetime]) -> Q:
     """Return the condition that one of these columns is in the period."""
@@ -26,8 +28,7 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
         This depends on the window [opens, closes), on extra time, and on whether the phase has rounds.
         """
         extended = ExtraTime.objects.filter(Q(team__isnull=True) | Q(team=team_id), until__gt=at).values("phase")
-        endless = Q(closes__isnull=True) | Q(round_days__isnull=False)
-        return self.filter(endless | Q(closes__gt=at) | Q(pk__in=extended), opens__lte=at)
+        return self.filter(_ENDLESS | Q(closes__gt=at) | Q(pk__in=extended), opens__lte=at)
 
     def of_public_tasks(self) -> Self:
         """Select phases of tasks that everyone can see, that is, not of drafts or hidden tasks."""
@@ -56,7 +57,7 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
     def in_steps(self, at: datetime) -> Self:
         """Select phases whose scores are currently shown only in steps. This is the same rule as `Phase.step_at`."""
         extra_time = Exists(ExtraTime.objects.filter(phase=OuterRef("pk"), until__gt=at))
-        return self.filter(Q(closes__isnull=True) | Q(closes__gt=at) | extra_time, ladder_step__isnull=False)
+        return self.filter(_ENDLESS | Q(closes__gt=at) | extra_time, ladder_step__isnull=False)
 
     def with_visible_scores(self, viewer: Viewer, at: datetime) -> Self:
         """Select phases whose exact scores the viewer may see now. This is the definition of the embargo."""

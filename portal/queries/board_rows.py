@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from base64 import b32encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -23,7 +23,6 @@ from portal.queries.ladder import steps
 from portal.queries.papers import HAS_PAPER
 from portal.queries.slices import Scores
 
-Keys = Sequence[tuple[int, float | None]]  # evaluations and their rank keys, best first
 _KINDS = Case(When(run__kind=Run.Kind.GOLD, then=0), When(run__kind=Run.Kind.BASELINE, then=1), default=Value(2))
 
 
@@ -113,7 +112,7 @@ def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, a
     found = [step for step in steps(board, Run.objects.all(), viewer, at) if step.evaluation in counted]
     if choices.runs == "official":
         found = list({step.owner: step for step in found}.values())
-    found.sort(key=lambda step: (step.key, step.received_at))
+    found.sort(key=lambda step: step.received_at)
     scores = {step.evaluation: {track.definition.rank_by: track.score_of(step.key)} for step in found}
     ranks = ranked([(step.evaluation, step.key) for step in found if step.is_teams], track)
     return Selection(board, here.filter(pk__in=scores), ranks, scores, in_steps=True)
@@ -126,8 +125,7 @@ def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: dat
     seen = Evaluation.objects.visible_to(viewer, at)
     is_all = choices.runs == "all" or phase.official == Phase.Official.ALL
     teams = seen.on_board(*pair).filter(team__isnull=False) if is_all else seen.official(*pair)
-    in_order = teams.order_by(F("rank_key").asc(nulls_last=True), "run__received_at")
-    ranks = ranked(list(in_order.values_list("pk", "rank_key")), track)
+    ranks = ranked(teams.order_by("run__received_at").values_list("pk", "rank_key"), track)
     if is_all:
         return Selection(board, seen.on_board(*pair), ranks)
     references = seen.references(*pair).values_list("pk", flat=True)
@@ -137,19 +135,21 @@ def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: dat
 def select_slice(chosen: Selection, track: Track, scores: Mapping[int, Scores]) -> Selection:
     """Rank the runs from `select` by these scores. Runs without a score have no rank."""
     in_order = chosen.found.filter(team__isnull=False).order_by("run__received_at", "run__name")
-    received = dict(in_order.values_list("pk", "run__received_at"))
-    best_first = chosen.best_first
-    order = sorted(received, key=lambda pk: (best_first(scores.get(pk, {})), received[pk]))
-    keys = [(pk, track.rank_key(scores.get(pk, {}))) for pk in order]
+    keys = [(pk, track.rank_key(scores.get(pk, {}))) for pk in in_order.values_list("pk", flat=True)]
     return replace(chosen, ranks=ranked(keys, track), scores=scores)
 
 
-def ranked(keys: Keys, track: Track) -> dict[int, int | None]:
-    """Return the rank of each evaluation, using the track's rule for ties. Shared ranks leave gaps (1, 1, 3)."""
+def ranked(keys: Iterable[tuple[int, float | None]], track: Track) -> dict[int, int | None]:
+    """Return the rank of each evaluation, best first, using the track's rule for ties.
+
+    `keys` are evaluations with their rank keys, in the order in which their runs were received. Undefined keys have no
+    rank. Shared ranks leave gaps (1, 1, 3).
+    """
     rule, decimals = track.definition.ties, track.definition.decimals
     ranks: dict[int, int | None] = {}
     last: tuple[float, int] | None = None
-    for place, (pk, key) in enumerate(keys, start=1):
+    best_first = sorted(keys, key=lambda one: (one[1] is None, one[1] or 0.0))
+    for place, (pk, key) in enumerate(best_first, start=1):
         if key is None:
             ranks[pk] = None
             continue

@@ -131,7 +131,8 @@ def _board(upload: GoldUpload, kept: dict[str, Any], organizer: User, at: dateti
     board = copy(Board.objects.select_related("phase").defer("comparison").get(track=track, phase=kept["phase"]))
     board.track, board.gold, board.scorer = track, gold, kept["scorer"]
     seen = Evaluation.objects.visible_to(organizer, at).on_board(board.phase, gold, board.scorer)
-    shown = [one for one in seen.select_related("run__team").defer("details") if str(one.run_id) in kept["runs"]]
+    in_order = seen.select_related("run__team").defer("details").order_by("run__received_at")
+    shown = [one for one in in_order if str(one.run_id) in kept["runs"]]
     ranks, new_ranks = select(board, track, Choices(), organizer, at).ranks, _ranks(upload, board.phase, shown, kept)
     rank_by = track.definition.rank_by
     runs = [
@@ -151,10 +152,11 @@ def _group(groups: dict[str, int], one: Evaluation) -> str:
 
 
 def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict[str, Any]) -> dict[int, int | None]:
-    """Return the ranks of the runs that are official according to the new scores, by evaluation."""
+    """Return the ranks of the runs that are official according to the new scores, by evaluation.
+
+    `shown` are in the order in which the runs were received.
+    """
     scores = {one.run_id: kept["runs"][str(one.run_id)] for one in shown}
     keys = {run: None if found is None else upload.track.rank_key(found) for run, found in scores.items()}
     chosen = set(official_runs_of_teams(phase.official, [one.run for one in shown], keys))
-    official = [one for one in shown if one.run in chosen]
-    official.sort(key=lambda one: (keys[one.run_id] is None, keys[one.run_id] or 0.0, one.run.received_at))
-    return ranked([(one.pk, keys[one.run_id]) for one in official], upload.track)
+    return ranked([(one.pk, keys[one.run_id]) for one in shown if one.run in chosen], upload.track)

@@ -54,33 +54,20 @@ def official_runs(
     phases = {phase for _team, phase, _track in groups}
     visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}
     in_steps = {phase: phase.step_for(viewer, at) is not None for phase in phases}
-    found = [
-        _official(phase, track, mine, scores, at, is_visible=visible[phase], in_steps=in_steps[phase])
-        for (_team, phase, track), mine in groups.items()
-    ]
+    found = []
+    for (team, phase, track), mine in groups.items():
+        is_best = phase.official == Phase.Official.BEST
+        candidates = [run for run in mine if run.is_eligible and (not is_best or run.pk in scores)]
+        rank_keys = {run.pk: track.rank_key(scores[run.pk]) for run in candidates} if is_best else {}
+        official = OfficialRun(
+            phase=phase,
+            track=track,
+            run=official_run(phase.official, candidates, rank_keys),
+            rule=phase.official,
+            best_by=ranking_column(track),
+            is_hidden=is_best and not visible[phase],
+            in_steps=in_steps[phase],
+            may_choose=phase.official == Phase.Official.CHOSEN and phase.is_open(at, team),
+        )
+        found.append(official)
     return sorted(found, key=lambda one: (-one.phase.position, one.track.position))
-
-
-def _official(
-    phase: Phase,
-    track: Track,
-    runs: list[Run],
-    scores: Mapping[UUID, Scores],
-    at: datetime,
-    *,
-    is_visible: bool,
-    in_steps: bool,
-) -> OfficialRun:
-    is_best = phase.official == Phase.Official.BEST
-    candidates = [run for run in runs if run.is_eligible and (not is_best or run.pk in scores)]
-    rank_keys = {run.pk: track.rank_key(scores[run.pk]) for run in candidates} if is_best else {}
-    return OfficialRun(
-        phase=phase,
-        track=track,
-        run=official_run(phase.official, candidates, rank_keys),
-        rule=phase.official,
-        best_by=ranking_column(track),
-        is_hidden=is_best and not is_visible,
-        in_steps=in_steps,
-        may_choose=phase.official == Phase.Official.CHOSEN and phase.is_open(at, runs[0].team_id),
-    )

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from portal.models import Board, Evaluation, Phase, Run, Submission, Team, Viewer
-from portal.models.official import official_run
+from portal.models.official import official_runs_of_teams
 from portal.models.run import RunQuerySet
 from portal.queries.columns import Score, scores, shown_score
 from portal.queries.ladder import shown_keys
@@ -110,22 +110,13 @@ def official_among(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> se
             by_rule[line.run.phase.official].append(line)
     of_all = {line.run.pk for line in by_rule.pop(Phase.Official.ALL, [])}
     best = [line.run for line in by_rule.pop(Phase.Official.BEST, []) if line.scores]
-    others = [line.run for some in by_rule.values() for line in some]
     found = official_runs_of(run_lines(_same_board(best), viewer, at), viewer, at) if best else []
-    return of_all | {one.run.pk for one in found if one.run} | _official_by_time(others)
-
-
-def _official_by_time(runs: list[Run]) -> set[UUID]:
-    """Return the official runs on the boards of these runs, under the rules that need no scores (`last`, `chosen`)."""
-    if not runs:
-        return set()
-    rules = {run.phase_id: run.phase.official for run in runs}
-    groups: dict[tuple[int | None, int, int], list[Run]] = defaultdict(list)
+    official = of_all | {one.run.pk for one in found if one.run}
     columns = ("team", "phase", "track", "received_at", "number", "chosen_at")
-    for run in _same_board(runs).eligible().only(*columns):
-        groups[run.team_id, run.phase_id, run.track_id].append(run)
-    found = (official_run(rules[phase], some, {}) for (_team, phase, _track), some in groups.items())
-    return {run.pk for run in found if run}
+    for rule, some in by_rule.items():  # the other rules need no scores
+        runs = _same_board(line.run for line in some).eligible().only(*columns)
+        official |= {run.pk for run in official_runs_of_teams(rule, runs, {})}
+    return official
 
 
 def _same_board(runs: Iterable[Run]) -> RunQuerySet:

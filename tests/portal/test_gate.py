@@ -116,9 +116,10 @@ def test_no_two_front_ends_read_the_same_rows_by_themselves() -> None:
 
 
 TIMES = [None, EVALUATION - HOUR, EVALUATION, EVALUATION + HOUR]
+STEPS = [{"ladder_step": step, "round_days": days} for step, days in ((None, None), (0.05, None), (0.05, 7))]
 RULES = [
-    {"scores": scores, "opens": opens, "closes": closes, "released": released, "ladder_step": step}
-    for scores, opens, closes, released, step in product(Phase.Scores, TIMES[1:], TIMES, TIMES, (None, 0.05))
+    {"scores": scores, "opens": opens, "closes": closes, "released": released, **steps}
+    for scores, opens, closes, released, steps in product(Phase.Scores, TIMES[1:], TIMES, TIMES, STEPS)
 ]
 
 

@@ -111,6 +111,17 @@ def test_a_preview_lists_each_run_before_and_after(field, organizer):
 
 
 @pytest.mark.slow
+def test_equal_scores_are_ranked_by_the_time_of_receipt_before_and_after(tiny_folder, db):
+    edit(tiny_folder, "rank_by: accuracy\n", "rank_by: accuracy\n    ties: earlier\n")
+    task = with_teams(import_shared_task(None, tiny_folder, EVALUATION).shared_task, {"Late": GOOD, "Early": GOOD})
+    Run.objects.filter(team__name="Late").update(received_at=EVALUATION + timedelta(minutes=1))
+    organizer = organizer_of(task)
+    (shown,) = [one for one in look(previewed(task, organizer), organizer).boards if one.phase.slug == "evaluation"]
+    places = {one.run.team.name: (one.before.rank, one.after.rank) for one in shown.runs if one.run.team}
+    assert places == {"Early": (1, 1), "Late": (2, 2)}
+
+
+@pytest.mark.slow
 def test_a_preview_changes_nothing_that_anyone_else_sees(field, organizer):
     def seen():
         boards = [

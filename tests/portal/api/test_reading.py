@@ -31,6 +31,7 @@ from tests.portal.world import (
     person,
     queries,
     run_file,
+    send,
     send_run,
     sign,
     work_off,
@@ -326,3 +327,13 @@ def test_the_official_run_follows_the_rule(tiny, meltemi, official, expected):
     for read, numbers in ((organizer, expected), (member, shown)):
         found = read("/tasks/tiny/runs").json()["items"]
         assert {one["number"] for one in found if one["is_official"]} == numbers
+
+
+@pytest.mark.slow
+def test_each_track_has_its_official_run(meltemi):
+    Phase.objects.update(official="last")
+    for minutes, name in enumerate(("one_Meltemi_1", "one_Meltemi_2", "two_Meltemi_1")):
+        send(meltemi, f"{name}.json", run_file(GOOD), EVALUATION + timedelta(minutes=minutes))
+    work_off(EVALUATION)
+    found = Script(captain(meltemi))("/tasks/tiny/runs").json()["items"]
+    assert {one["name"] for one in found if one["is_official"]} == {"one_Meltemi_2.json", "two_Meltemi_1.json"}
