@@ -282,9 +282,6 @@ ROUTES = (
     ),
 )
 
-WITH_FILES = {"submit", "validate_only", "upload_gold", "replace_dataset", "push_new_task", "push_task"}
-"""Actions that receive a file. `portal.api.files` declares their URLs."""
-
 PAGE_ONLY = {
     "allow_device_login": "people allow access in a browser",
     "ask_for_pack": "only the “Paper files” page uses it",
@@ -301,7 +298,7 @@ PAGE_ONLY = {
     "start_device_login": "the URLs of RFC 8628 are not part of /api/v1",
     "stop_mails": "the link in an email does this",
 }
-"""Actions that have no URL, and why."""
+"""Actions that have no URL, and why. `portal.api.files` declares the URLs of actions that receive a file."""
 
 
 def _declare(route: Route) -> None:
@@ -339,7 +336,8 @@ def _permission(route: Route, *, takes_body: bool) -> Callable[[ApiRequest], boo
     def may(request: ApiRequest) -> bool:
         match = request.resolver_match
         assert match is not None
-        route.action.who.check(request.user, route.target(request, **match.kwargs))
+        request.target = route.target(request, **match.kwargs)
+        route.action.who.check(request.user, request.target)
         has_body = request.META.get("CONTENT_LENGTH") not in (None, "", "0")
         if takes_body and has_body and request.content_type != _JSON:
             raise WRONG_MEDIA(expected=_JSON)
@@ -353,13 +351,12 @@ def _view(route: Route, body: type[Input] | None) -> Callable[..., Any]:
 
     def view(request: ApiRequest, **given: Any) -> Any:
         values = given.pop("body", None)
-        target = route.target(request, **given)
         wanted = {name: getattr(values, name) for name in values.model_fields_set} if values else {}
         for name, named in route.named.items():
             if name in wanted:
-                wanted[name] = named.find(request, target, wanted[name])
+                wanted[name] = named.find(request, request.target, wanted[name])
         wanted |= {name: read(request, given) for name, read in route.from_request.items()}
-        result = route.action(request.user, target, request.at, **wanted)
+        result = route.action(request.user, request.target, request.at, **wanted)
         if route.answer is None:
             return HttpResponse(status=HTTPStatus.NO_CONTENT)
         return Status(int(route.status), route.answer(request, result))

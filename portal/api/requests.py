@@ -42,7 +42,7 @@ class ApiRequest(HttpRequest):
 
     user: Viewer
     at: datetime
-    target: Any  # the object in an upload's URL; set when its role is checked
+    target: Any  # the object in an action's URL; set when the role is checked
     next_page: str  # URL of the list's next page
     location: str  # path of the created object
 

@@ -19,7 +19,7 @@ from portal.actions.errors import ActionError
 from portal.actions.registry import every_action
 from portal.actions.roles import SIGNED_OUT, TOKEN_ERRORS
 from portal.api.access import find_phase, find_task, find_track, person
-from portal.api.actions import ROUTES, WITH_FILES
+from portal.api.actions import ROUTES
 from portal.api.problems import NOT_FOUND
 from portal.api.urls import api
 from tests.portal.web.conftest import Clock
@@ -69,7 +69,6 @@ def test_every_operation_has_its_row_or_its_action() -> None:
     others = {("api:openapi-json", "GET"), ("api:nothing", "GET")}
     assert reads | others == set(table())
     assert declared() - reads == {(name, method) for name, (method, _action, _target) in CALLS.items()}
-    assert set(FILES) == WITH_FILES
     assert {name for name, _method in declared() | others} | {"api:api-root"} == set(NAMES)
 
 
