@@ -18,11 +18,13 @@ import structlog
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.apply_definition import AppliedDefinition, Prepared, apply_definition, prepare
-from portal.actions.errors import ActionError, LimitReached
+from portal.actions.action import Act, action
+from portal.actions.apply_definition import SLUG_TAKEN, AppliedDefinition, Prepared, apply_definition, prepare
+from portal.actions.errors import ActionError, LimitReached, NotAllowed
 from portal.actions.folder import PublicFiles
 from portal.actions.gold import new_version, score_after_commit
-from portal.actions.roles import MAY_NOT_CREATE
+from portal.actions.import_phases import WINDOW
+from portal.actions.roles import CREATORS
 from portal.evaluation.errors import ChildError
 from portal.evaluation.gold import adopt
 from portal.evaluation.limits import PUSH_LEASE_SECONDS
@@ -36,11 +38,10 @@ from portal.evaluation.pushes import (
     problem,
     unpacked,
 )
-from portal.models import AuditEntry, GoldStandard, SharedTask, TaskPush, User
+from portal.models import GoldStandard, SharedTask, TaskPush, User
 from portal.models.clock import running_from
 from portal.models.task import definition_name
 from portal.objects.interface import data_objects
-from portal.permissions import may_create_tasks
 from portal.queries.push_effects import Rehearsal, effects_of, state_before
 from portal.sealing import key_id, public_key
 from portal.storage import file_sha256
@@ -203,46 +204,46 @@ def _rehearsed(push: TaskPush, pushed: Pushed, at: datetime) -> tuple[Rehearsal,
 
 @transaction.atomic
 def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -> bool:
-    """Save the result. A valid first push creates a draft with its sender as organizer.
+    """Save the result, and create a draft from a valid first push.
 
-    If the push is rejected at this point, its gold is deleted after the transaction.
+    If the draft cannot be created, the push is rejected, and its gold is deleted after the transaction.
     """
-    held = TaskPush.objects.held(push, token)
-    creates = push.is_first and result["state"] == TaskPush.State.READY
-    if creates and (error := _missing_permission(push.sent_by)) is not None:
-        result, creates = result | _rejected([problem(error.code, error.message)]), False
-    if not held.release(**result, checked_at=at):
+    if not TaskPush.objects.held(push, token).release(**result, checked_at=at):
         return False
-    if creates:
+    if push.is_first and result["state"] == TaskPush.State.READY:
+        push.sent_by.refresh_from_db()  # the account may have changed during the check
         try:
-            with transaction.atomic():
-                applied = Pushed.of(result["prepared"]).apply(at, push.sent_by, as_draft=True)
-        except ActionError as taken:  # another push has just created a task with this slug
-            done = _rejected([problem(taken.code, taken.message, "task.yaml")])
-            return bool(TaskPush.objects.filter(pk=push.pk).update(**done))
-        shared_task = applied.shared_task
-        shared_task.organizers.add(push.sent_by)
-        done = {"state": TaskPush.State.APPLIED, "applied_at": at, "shared_task": shared_task, "prepared": {}}
-        TaskPush.objects.filter(pk=push.pk).update(**done)
-        details = {"push": str(push.pk), "definition": shared_task.definition_sha256}
-        AuditEntry.objects.record(push.sent_by, AuditEntry.Event.CREATE_DRAFT, shared_task, at, **details)
+            create_draft(push.sent_by, push, at)
+        except ActionError as error:
+            file = None if isinstance(error, NotAllowed | LimitReached) else "task.yaml"
+            TaskPush.objects.filter(pk=push.pk).update(**_rejected([problem(error.code, error.message, file)]))
     return True
 
 
-def drafts_of(user: User) -> int:
-    """Count the drafts that the person created. Drafts that they only organize do not count."""
+@action(who=CREATORS, says=_("created a draft"), errors=[TOO_MANY_DRAFTS, SLUG_TAKEN, WINDOW], locks=True)
+def create_draft(act: Act, push: TaskPush) -> SharedTask:
+    """Create a draft from a checked folder, and make the person its organizer. A worker calls this for the sender."""
+    require_few_drafts(act.user)
+    shared_task = Pushed.of(push.prepared).apply(act.at, act.user, as_draft=True).shared_task
+    shared_task.organizers.add(act.user)
+    push.state, push.applied_at, push.shared_task, push.prepared = TaskPush.State.APPLIED, act.at, shared_task, {}
+    push.save(update_fields=["state", "applied_at", "shared_task", "prepared"])
+    act.target = shared_task
+    act.record(push=str(push.pk), definition=shared_task.definition_sha256)
+    return shared_task
+
+
+def require_few_drafts(user: User) -> None:
+    """Check that the person may create another draft. Drafts that they only organize do not count.
+
+    The count needs no lock, because only one push per person at a time is unfinished.
+
+    Raises:
+        LimitReached: TOO_MANY_DRAFTS.
+    """
     created = TaskPush.objects.filter(is_first=True, sent_by=user, shared_task__state=SharedTask.State.DRAFT)
-    return created.count()
-
-
-def _missing_permission(user: User) -> ActionError | None:
-    """Return the error that prevents creating a draft even though the folder is valid, or None."""
-    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    if not may_create_tasks(user):
-        return MAY_NOT_CREATE()
-    if drafts_of(user) >= DRAFTS:
-        return TOO_MANY_DRAFTS(n=DRAFTS)
-    return None
+    if created.count() >= DRAFTS:
+        raise TOO_MANY_DRAFTS(n=DRAFTS)
 
 
 def _change_gold(shared_task: SharedTask, gold: list[PushedGold], at: datetime, by: User) -> list[str]:

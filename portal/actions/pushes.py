@@ -13,7 +13,7 @@ from portal.actions.apply_definition import PART_HAS_RUNS, PART_MISSING
 from portal.actions.errors import Conflict, Invalid, LimitReached
 from portal.actions.import_phases import WINDOW
 from portal.actions.intake import TOO_LARGE
-from portal.actions.pushed_folder import DRAFTS, TOO_MANY_DRAFTS, Pushed, base_of, drafts_of
+from portal.actions.pushed_folder import TOO_MANY_DRAFTS, Pushed, base_of, require_few_drafts
 from portal.actions.roles import CREATORS, ORGANIZERS
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.pushes import expire
@@ -49,8 +49,7 @@ _LIMITS = [TOO_LARGE, TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
 @action(who=CREATORS, errors=[*_LIMITS, TOO_MANY_DRAFTS], atomic=False)
 def push_new_task(act: Act, user: User, *, sealed: SealedFile) -> TaskPush:
     """Push the folder of a new task. A worker checks it. A valid folder becomes a draft that only you can see."""
-    if drafts_of(user) >= DRAFTS:
-        raise TOO_MANY_DRAFTS(n=DRAFTS)
+    require_few_drafts(user)
     return _receive(act, None, sealed)
 
 

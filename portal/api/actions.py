@@ -287,6 +287,7 @@ PAGE_ONLY = {
     "ask_for_pack": "only the “Paper files” page uses it",
     "collect_token": "the URLs of RFC 8628 are not part of /api/v1",
     "change_settings": "people change their own account in a browser",
+    "create_draft": "a worker does this once it has checked a new task's folder",
     "create_token": "a leaked token could otherwise create more tokens",
     "delete_account": "people change their own account in a browser",
     "deny_device_login": "people deny access in a browser",

@@ -40,7 +40,6 @@ class AuditEntry(models.Model):
         ADD_GOLD_STANDARD = "add_gold_standard", _("started using a gold standard")
         ADMIN_CHANGE = "admin_change", _("changed on the administration site")
         ADMIN_DELETE = "admin_delete", _("deleted on the administration site")
-        CREATE_DRAFT = "create_draft", _("created a draft")
         REPLACE_SUBMISSION = "replace_submission", _("replaced a submission with a newer one")
         RESCORE = "rescore", _("requested rescoring of all runs")
         REVOKE_TOKEN = "revoke_token", _("revoked a token")

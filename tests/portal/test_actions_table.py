@@ -125,6 +125,7 @@ WHO_MAY = {
     "close_papers": ORGANIZERS,
     "collect_token": EVERYONE,
     "decline_team": ORGANIZERS,
+    "create_draft": CREATORS,
     "create_token": OWN_ACCOUNT,
     "delete_account": OWN_ACCOUNT,
     "delete_draft": ORGANIZERS,
@@ -203,7 +204,7 @@ def test_organizers_read_that_they_lack_a_second_factor(world: World, role: str)
         if error is not None and error.code == "no_second_factor":
             found.add(name)
     for_organizers = {name for name, allowed in WHO_MAY.items() if allowed in (ORGANIZERS, ORGANIZERS_OR_SERVER)}
-    creates = {"push_new_task"} if role.startswith("administrator") else set()
+    creates = {"create_draft", "push_new_task"} if role.startswith("administrator") else set()
     assert found == for_organizers | creates | {"renew_password"}
 
 

@@ -37,10 +37,9 @@ def test_an_action_has_words_exactly_if_it_leaves_an_entry(name: str) -> None:
 
 
 def test_entries_of_actions_come_from_their_declarations() -> None:
-    """A draft is created by a worker, and the declaration of `Action` itself writes all other entries."""
     folder = ROOT / "portal" / "actions"
     found = {path.name for path in folder.glob("*.py") if "AuditEntry.objects.record" in path.read_text()}
-    assert found == {"action.py", "pushed_folder.py"}
+    assert found == {"action.py"}
 
 
 def test_no_entry_is_written_or_searched_for_by_a_literal_verb() -> None:

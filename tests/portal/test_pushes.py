@@ -425,6 +425,24 @@ def test_only_accounts_that_may_create_tasks_push_new_ones(creator: User, tiny_f
     assert not SharedTask.objects.exists()
 
 
+def test_a_draft_needs_a_second_factor_and_room_when_it_is_created(creator: User, tiny_folder: Path) -> None:
+    push = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
+    creator.authenticator_set.all().delete()
+    check_push(push.pk, EVALUATION)
+    push.refresh_from_db()
+    assert codes(push) == {"no_second_factor"}
+    set_up_second_factor(creator)
+    push = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
+    for number in range(DRAFTS):
+        task = SharedTask.objects.create(slug=f"d{number}", title="D", year=2024, imported_at=EVALUATION, state="draft")
+        fields = {"is_first": True, "size": 1, "state": "applied", "received_at": EVALUATION}
+        TaskPush.objects.create(shared_task=task, sent_by=creator, **fields)
+    check_push(push.pk, EVALUATION)
+    push.refresh_from_db()
+    assert codes(push) == {"draft_limit"}
+    assert not SharedTask.objects.filter(slug="tiny").exists()
+
+
 def test_the_sweep_finds_pushes_and_gives_up_after_an_hour(creator: User, tiny_folder: Path) -> None:
     administrator = User.objects.create_superuser("admin@agon.example", name="Ada")
     before = set(gold_objects().names())
