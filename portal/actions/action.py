@@ -11,8 +11,8 @@ If a function should have written one but didn't, the call raises AssertionError
 """
 
 import inspect
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import update_wrapper
@@ -61,6 +61,19 @@ class Act:
         assert isinstance(self.viewer, User)
         return self.viewer
 
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Open a transaction, lock the target if the declaration requires it, check the role, and yield the target.
+
+        Raises:
+            ActionError: GONE, or one of the role's errors.
+        """
+        with transaction.atomic():
+            if self.action.locks:
+                self.target = _locked(self.target)
+            self.team = self.action.who.check(self.viewer, self.target)
+            yield self.target
+
     def record(self, **entry: Any) -> None:
         """Write this call's audit entry with these details. A repeated call that changes nothing writes no entry.
 
@@ -83,6 +96,7 @@ class Action(Generic[T, P, R]):
         self.errors = (*declared.errors, *factor, *declared.who.errors, *((GONE,) if declared.locks else ()))
         self.repeatable = declared.repeatable or bool(declared.key)
         self.key = declared.key
+        self.locks = declared.locks
         self.Input = _input_of(function)
         self._function = function
         self._declared = declared
@@ -96,10 +110,9 @@ class Action(Generic[T, P, R]):
         act = Act(who, at, self, target)
         values = self._checked(given)
         try:
-            with transaction.atomic() if self._declared.atomic else nullcontext():
-                if self._declared.locks:
-                    act.target = target = locked(target)
-                act.team = self.who.check(who, target)
+            with act.transaction() if self._declared.atomic else nullcontext(target) as target:
+                if not self._declared.atomic:
+                    act.team = self.who.check(who, target)
                 result = self._function(act, target, *args, **values)
                 assert act.has_recorded or self.repeatable or not self.says, f"{self.name} left no audit entry"
                 return result
@@ -150,7 +163,8 @@ class Declaration:
         repeatable: a second call with the same input changes nothing.
         key: the input that makes a call repeatable, if only calls with it are.
         locks: the target is read again and locked until the transaction ends.
-        atomic: if False, the function opens its own transactions and writes the audit entry in one of them.
+        atomic: if False, the role is checked without a transaction. The function opens its own transactions, for
+            example with `act.transaction`, and writes the audit entry in one of them.
         on_race: called if a unique constraint fails because another call came first.
     """
 
@@ -182,7 +196,7 @@ def _input_of(function: Callable[..., Any]) -> type[Input]:
     return create_model(function.__name__, __base__=Input, **fields)
 
 
-def locked(target: Any) -> Any:
+def _locked(target: Any) -> Any:
     """Read the row again and lock it until the transaction ends. Rows that refer to it can still be inserted.
 
     Raises:

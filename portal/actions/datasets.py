@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 from pydantic import SkipValidation
 
-from portal.actions.action import GONE, Act, action, locked
+from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid
 from portal.actions.intake import TOO_LARGE
 from portal.actions.roles import ORGANIZERS
@@ -33,7 +32,8 @@ ALREADY_DOWNLOADED = Invalid.declare(
 @action(
     who=ORGANIZERS,
     says=_("replaced a dataset"),
-    errors=[TOO_LARGE, EMPTY, FILE_OF_RULES, SAME_FILE, ALREADY_DOWNLOADED, GONE],
+    errors=[TOO_LARGE, EMPTY, FILE_OF_RULES, SAME_FILE, ALREADY_DOWNLOADED],
+    locks=True,
     atomic=False,
 )
 def replace_dataset(
@@ -49,9 +49,7 @@ def replace_dataset(
         received = store_upload(content, dataset.slug, DATASET_BYTES)
     except UploadTooLarge as error:
         raise TOO_LARGE(limit=error.limit) from None
-    with received as stored, transaction.atomic():
-        shared_task = locked(shared_task)
-        ORGANIZERS.check(act.viewer, shared_task)
+    with received as stored, act.transaction() as shared_task:
         return _replaced(act, shared_task, dataset, stored, is_sure=is_sure)
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from portal.actions.access_tokens import TO_ORGANIZE, TOO_MANY_TOKENS, create_token, require_token
-from portal.actions.action import GONE, Act, action, locked
+from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.input import column
 from portal.actions.roles import ANYONE, OWN_ACCOUNT, SIGNED_OUT
@@ -97,7 +97,8 @@ def waiting_login(account: User, code: str, at: datetime) -> DeviceLogin | None:
     who=OWN_ACCOUNT,
     second_factor=TO_ORGANIZE,
     says=_("allowed a command-line sign-in"),
-    errors=[TOO_MANY_CODES, UNKNOWN_CODE, NO_SUCH_TASK, TOO_MANY_TOKENS, GONE],
+    errors=[TOO_MANY_CODES, UNKNOWN_CODE, NO_SUCH_TASK, TOO_MANY_TOKENS],
+    locks=True,
     atomic=False,
 )
 def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
@@ -105,8 +106,7 @@ def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
     login = waiting_login(account, code, act.at)
     if login is None:
         raise UNKNOWN_CODE()
-    with transaction.atomic():
-        account = locked(account)
+    with act.transaction() as account:
         require_token(account, login.scope, act.at)
         _only_task(account, login)
         _decide(act, account, login, DeviceLogin.State.ALLOWED)

@@ -3,10 +3,9 @@
 from typing import Annotated
 
 from django.core.validators import validate_email
-from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.action import GONE, Act, action, locked
+from portal.actions.action import Act, action
 from portal.actions.errors import Conflict, Invalid, LimitReached
 from portal.actions.input import column, passes
 from portal.actions.roles import ORGANIZERS
@@ -34,7 +33,8 @@ Address = Annotated[str, column(User, "email", required=True, title="Email addre
 @action(
     who=ORGANIZERS,
     says=_("added an organizer"),
-    errors=[NO_ACCOUNT, TOO_MANY_ADDRESSES, IS_ORGANIZER, GONE],
+    errors=[NO_ACCOUNT, TOO_MANY_ADDRESSES, IS_ORGANIZER],
+    locks=True,
     atomic=False,
 )
 def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> User:
@@ -43,9 +43,7 @@ def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> Use
     user = User.objects.filter(email__iexact=address, is_active=True).first()
     if user is None:
         raise NO_ACCOUNT(address=address)
-    with transaction.atomic():
-        shared_task = locked(shared_task)
-        ORGANIZERS.check(act.viewer, shared_task)
+    with act.transaction() as shared_task:
         if shared_task.organizers.filter(pk=user.pk).exists():
             raise IS_ORGANIZER(address=address)
         shared_task.organizers.add(user)

@@ -13,7 +13,7 @@ from django.contrib.auth.models import AnonymousUser
 from portal.actions.access_tokens import create_token
 from portal.actions.action import ACTIONS, Act, action
 from portal.actions.announcements import publish_announcement
-from portal.actions.errors import ActionError, Conflict
+from portal.actions.errors import ActionError, Conflict, NotAllowed
 from portal.actions.input import NOT_TEXT, InvalidInput
 from portal.actions.registry import every_action
 from portal.actions.roles import ANYONE, NO_SECOND_FACTOR, ORGANIZERS, SIGNED_IN
@@ -130,6 +130,23 @@ def test_what_is_locked_is_read_again_and_may_be_gone(tiny, rename):
     with pytest.raises(Conflict) as caught:
         rename(cleo, stale, EVALUATION, title="Other")
     assert caught.value.code == "gone"
+
+
+def test_a_transaction_of_an_action_in_steps_reads_the_target_and_checks_the_role_again(tiny, organizer):
+    @action(who=ORGANIZERS, locks=True, atomic=False)
+    def take_steps(act: Act, shared_task: SharedTask) -> None:
+        SharedTask.objects.update(year=1999)
+        with act.transaction() as found:
+            assert (found.year, act.target) == (1999, found)
+            SharedTask.objects.update(year=2000)
+            found.organizers.clear()
+        with act.transaction():
+            SharedTask.objects.update(year=2001)
+
+    del ACTIONS["take_steps"]
+    with pytest.raises(NotAllowed, match="no_organizer"):
+        take_steps(organizer, tiny, EVALUATION)
+    assert SharedTask.objects.get().year == 2000
 
 
 def test_a_role_is_asked_before_anything_is_done(tiny, rename):
