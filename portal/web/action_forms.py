@@ -1,18 +1,36 @@
-"""Forms for actions. Fields have the limits that the action declares, and its errors are shown next to them."""
+"""Forms for actions. Fields have the limits that the action declares, and its errors are shown next to them.
+
+An action without a form is called with `carry_out`.
+"""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from enum import Enum
 from http import HTTPStatus
 from typing import Any, get_args
 
 from annotated_types import MinLen
 from django import forms
+from django.contrib import messages
 from django.db.models import Choices
+from django.http import HttpRequest
 from django.utils.functional import Promise, lazy
 
 from portal.actions.action import Action
 from portal.actions.errors import ActionError
 from portal.actions.input import NOT_TEXT, InvalidInput, is_text
+
+
+def carry_out(
+    request: HttpRequest, action: Action[Any, Any, Any], target: Any, at: datetime, done: str, /, **given: object
+) -> ActionError | None:
+    """Call an action and return its error. If there is none, the next page shows the message `done`."""
+    try:
+        action(request.user, target, at, **given)
+    except ActionError as error:
+        return error
+    messages.success(request, done)
+    return None
 
 
 def action_field(

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -12,10 +11,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.actions.agreement import sign_agreement
-from portal.actions.errors import ActionError
 from portal.models import Signature
 from portal.queries.agreement import current_agreement
 from portal.web.access import SignedInRequest, client_address, tab_context
+from portal.web.action_forms import carry_out
 from portal.web.markdown import render as render_markdown
 
 
@@ -30,16 +29,13 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 def _sign(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    assert request.user.is_authenticated
     shared_task = context["page"].shared_task
     name, sha256 = request.POST.get("name", ""), request.POST.get("sha256", "")
-    address = client_address(request)
-    try:
-        sign_agreement(request.user, shared_task, context["at"], typed_name=name, sha256=sha256, address=address)
-    except ActionError as error:
+    given = {"typed_name": name, "sha256": sha256, "address": client_address(request)}
+    done = _("You have signed the agreement.")
+    if error := carry_out(request, sign_agreement, shared_task, context["at"], done, **given):
         context |= {"refusal": error.message, "name": name}
         return render(request, "agreement/agreement.html", context, status=error.http_status)
-    messages.success(request, _("You have signed the agreement."))
     return HttpResponseRedirect(context["next"] or reverse("agreement", args=[shared_task.slug]))
 
 

@@ -1,6 +1,5 @@
 """The organizers' overview, decisions on teams, run states, emails and the audit log."""
 
-from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -12,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
+from portal.actions.action import Action
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.data_password import renew_password
-from portal.actions.errors import ActionError
 from portal.actions.papers import close_papers, open_papers
 from portal.actions.registry import audit_words
 from portal.actions.retry import resend_mails, retry_failed
@@ -24,6 +23,7 @@ from portal.queries.organize import failed_on_our_side, run_states, to_do
 from portal.queries.records import audit_entries, audit_verbs, mails
 from portal.queries.teams import team_lines
 from portal.web.access import SignedInRequest, organizer_context
+from portal.web.action_forms import carry_out
 
 
 @require_safe
@@ -73,12 +73,11 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
     """Approve or decline a team, or send it a new password, depending on `verb`."""
     context = organizer_context(request, slug, "teams")
     team = get_object_or_404(Team, pk=pk, shared_task=context["page"].shared_task)
-    try:
-        done = _decide(request, team, verb, context["at"])
-    except ActionError as error:
+    action, done = _decisions()[verb]
+    given = {"reason": request.POST.get("reason", "")} if verb == "decline" else {}
+    if error := carry_out(request, action, team, context["at"], done % {"team": team.name}, **given):
         context |= {"refusal": error.message, "team_with_error": team, "is_declining": verb == "decline"}
         return _teams_page(request, context, error.http_status)
-    messages.success(request, done % {"team": team.name})
     return redirect("organize_teams", slug)
 
 
@@ -131,16 +130,14 @@ def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "organize/audit.html", context)
 
 
-def _decide(request: SignedInRequest, team: Team, verb: str, at: datetime) -> str:
-    """Carry out the decision, and return the message to show."""
-    if verb == "approve":
-        approve_team(request.user, team, at)
-        return _("%(team)s was approved. The captain will get an email.")
-    if verb == "decline":
-        decline_team(request.user, team, at, reason=request.POST.get("reason", ""))
-        return _("%(team)s was declined. The captain will get an email with the reason.")
-    renew_password(request.user, team, at)
-    return _("The old password of %(team)s no longer works. The captain will get a new password by email.")
+def _decisions() -> dict[str, tuple[Action[Team, ..., Any], str]]:
+    """Map each verb to its action and the message when it is done."""
+    new_password = _("The old password of %(team)s no longer works. The captain will get a new password by email.")
+    return {
+        "approve": (approve_team, _("%(team)s was approved. The captain will get an email.")),
+        "decline": (decline_team, _("%(team)s was declined. The captain will get an email with the reason.")),
+        "password": (renew_password, new_password),
+    }
 
 
 def _teams_page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:

@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.action import Action
-from portal.actions.errors import Conflict, Invalid, NotAllowed
+from portal.actions.errors import ActionError, Invalid
 from portal.actions.release import (
     NO_RELEASE,
     RELEASE_CHANGED,
@@ -22,11 +21,11 @@ from portal.actions.release import (
     take_back_release,
 )
 from portal.actions.scores import apply_scores
-from portal.models import Phase
 from portal.queries.effects import of_hiding_scores, of_release
 from portal.queries.organize import ReleaseLook, release_looks
 from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import SignedInRequest, organizer_context, organizer_phase
+from portal.web.action_forms import carry_out
 from portal.web.organize_forms import ScoresForm, release_form
 
 
@@ -64,15 +63,16 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     context, found = organizer_phase(request, slug, phase, "releases")
     status: int = HTTPStatus.OK
     if request.method == "POST" and found.released is not None:
-        done = _("The scores of %(phase)s are hidden.")
-        try:
-            return _do(request, context, take_back_release, found, done, seen=request.POST.get("released", ""))
-        except Invalid as error:  # the time is not the one that was shown
-            context["refusal"], status = RELEASE_CHANGED(phase=found.title).message, error.http_status
-            found.refresh_from_db()
+        done = _("The scores of %(phase)s are hidden.") % {"phase": found.title}
+        seen = request.POST.get("released", "")
+        error = carry_out(request, take_back_release, found, context["at"], done, seen=seen)
+        if not isinstance(error, Invalid):
+            return _answer(request, context, error)
+        # The time is not the one that was shown.
+        context["refusal"], status = RELEASE_CHANGED(phase=found.title).message, error.http_status
+        found.refresh_from_db()
     if found.released is None:
-        refusal = NO_RELEASE(phase=found.title)
-        return _page(request, context | {"refusal": refusal.message}, status=refusal.http_status)
+        return _answer(request, context, NO_RELEASE(phase=found.title))
     title = _("Take back the release of %(phase)s") % {"phase": found.title}
     fields = {"released": found.released.isoformat()}
     return _confirm(request, context, title, of_hiding_scores(found, context["at"]), fields, status)
@@ -83,22 +83,13 @@ def take_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
 def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Restore a release that was canceled."""
     context, found = organizer_phase(request, slug, phase, "releases")
-    return _do(request, context, put_release_back, found, _("The scores of %(phase)s are public again."))
+    done = _("The scores of %(phase)s are public again.") % {"phase": found.title}
+    return _answer(request, context, carry_out(request, put_release_back, found, context["at"], done))
 
 
-def _do(
-    request: SignedInRequest,
-    context: dict[str, Any],
-    action: Action[Phase, ..., Phase],
-    phase: Phase,
-    done: str,
-    **given: Any,
-) -> HttpResponse:
-    try:
-        action(request.user, phase, context["at"], **given)
-    except (Conflict, NotAllowed) as error:
+def _answer(request: SignedInRequest, context: dict[str, Any], error: ActionError | None) -> HttpResponse:
+    if error:
         return _page(request, context | {"refusal": error.message}, status=error.http_status)
-    messages.success(request, done % {"phase": phase.title})
     return redirect("organize_releases", context["page"].shared_task.slug)
 
 

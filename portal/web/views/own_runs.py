@@ -8,13 +8,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.actions.errors import ActionError
 from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.models import Run
 from portal.models.clock import database_now
 from portal.permissions import may_change_run
 from portal.web.access import SignedInRequest, tab_context
-from portal.web.action_forms import ActionForm
+from portal.web.action_forms import ActionForm, carry_out
 from portal.web.forms import DescriptionForm, WithdrawalForm
 from portal.web.views.runs import find_run, run_page
 
@@ -24,11 +23,9 @@ from portal.web.views.runs import find_run, run_page
 def choose(request: SignedInRequest, pk: str) -> HttpResponse:
     """Make the run the official one."""
     run = find_run(request, pk)
-    try:
-        choose_official_run(request.user, run, database_now())
-    except ActionError as error:
+    done = _("%(run)s is now the official run.") % {"run": run.name}
+    if error := carry_out(request, choose_official_run, run, database_now(), done):
         return run_page(request, run, error)
-    messages.success(request, _("%(run)s is now the official run.") % {"run": run.name})
     return redirect("team_runs", run.track.shared_task.slug)
 
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from portal.actions.action import Action
 from portal.actions.drafts import delete_draft, hide_task, open_task, require_state, show_task
 from portal.actions.errors import ActionError
 from portal.actions.organizers import add_organizer, remove_organizer
@@ -25,12 +26,13 @@ def state(request: SignedInRequest, slug: str, verb: str) -> HttpResponse:
     """Show the effects of `open`, `hide`, `show` or `delete`. A POST carries out the change."""
     context = organizer_context(request, slug, "overview")
     shared_task = context["page"].shared_task
-    context |= {"title": _titles()[verb], "effects": _effects()[verb], "back": reverse("organize", args=[slug])}
+    change, done, title, effects = _changes()[verb]
+    context |= {"title": title, "effects": effects, "back": reverse("organize", args=[slug])}
     try:
         require_state(verb, shared_task)
         if request.method != "POST":
             return render(request, "organize/confirm.html", context)
-        done = _do(request, verb, shared_task, context["at"])
+        change(request.user, shared_task, context["at"])
     except ActionError as error:
         context |= {"refusal": error.message, "effects": []}
         return render(request, "organize/confirm.html", context, status=error.http_status)
@@ -38,43 +40,39 @@ def state(request: SignedInRequest, slug: str, verb: str) -> HttpResponse:
     return redirect("home") if verb == "delete" else redirect("organize", slug)
 
 
-def _do(request: SignedInRequest, verb: str, shared_task: SharedTask, at: Any) -> str:
-    if verb == "open":
-        open_task(request.user, shared_task, at)
-        return _("The task is now public.")
-    if verb == "hide":
-        hide_task(request.user, shared_task, at)
-        return _("The task is now hidden.")
-    if verb == "show":
-        show_task(request.user, shared_task, at)
-        return _("The task is public again.")
-    delete_draft(request.user, shared_task, at)
-    return _("The draft was deleted.")
-
-
-def _titles() -> dict[str, str]:
+def _changes() -> dict[str, tuple[Action[SharedTask, [], Any], str, str, list[str]]]:
+    """Map each verb to its action, the message when it is done, and the title and effects to confirm."""
     return {
-        "open": _("Open task"),
-        "hide": _("Hide task"),
-        "show": _("Show task"),
-        "delete": _("Delete draft"),
-    }
-
-
-def _effects() -> dict[str, list[str]]:
-    return {
-        "open": [
-            _("Everyone can see the task on the home page, in search, in feeds and in the API."),
-            _("The task can no longer be deleted, only hidden."),
-        ],
-        "hide": [
-            _("Only the task’s organizers and administrators can see the task. Its teams can’t see it."),
-            _("The portal sends no emails about the task. Nothing is deleted."),
-        ],
-        "show": [_("Everyone can see the task again in its current state.")],
-        "delete": [
-            _("The task and everything in it will be deleted, including gold, teams and runs. You can’t undo this.")
-        ],
+        "open": (
+            open_task,
+            _("The task is now public."),
+            _("Open task"),
+            [
+                _("Everyone can see the task on the home page, in search, in feeds and in the API."),
+                _("The task can no longer be deleted, only hidden."),
+            ],
+        ),
+        "hide": (
+            hide_task,
+            _("The task is now hidden."),
+            _("Hide task"),
+            [
+                _("Only the task’s organizers and administrators can see the task. Its teams can’t see it."),
+                _("The portal sends no emails about the task. Nothing is deleted."),
+            ],
+        ),
+        "show": (
+            show_task,
+            _("The task is public again."),
+            _("Show task"),
+            [_("Everyone can see the task again in its current state.")],
+        ),
+        "delete": (
+            delete_draft,
+            _("The draft was deleted."),
+            _("Delete draft"),
+            [_("The task and everything in it will be deleted, including gold, teams and runs. You can’t undo this.")],
+        ),
     }
 
 

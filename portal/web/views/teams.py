@@ -19,6 +19,7 @@ from portal.models import Team
 from portal.permissions import has_signed
 from portal.queries.teams import team_view
 from portal.web.access import SignedInRequest, tab_context
+from portal.web.action_forms import carry_out
 from portal.web.forms import AgainForm, PaperForm, TeamForm
 
 
@@ -130,11 +131,8 @@ def _do(
     request: SignedInRequest, context: dict[str, Any], action: Action[Any, Any, Any], done: str, **given: object
 ) -> HttpResponse:
     """Carry out a member's action on their own team. The team page then confirms it or shows the error."""
-    try:
-        action(request.user, context["page"].team, context["at"], **given)
-    except ActionError as error:
+    if error := carry_out(request, action, context["page"].team, context["at"], done, **given):
         return _page(request, context | {"refusal": error.message}, error.http_status)
-    messages.success(request, done)
     return redirect("team", context["page"].shared_task.slug)
 
 
