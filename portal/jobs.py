@@ -15,7 +15,6 @@ from uuid import UUID
 import structlog
 from celery import Task
 from django.conf import settings
-from django.core.cache import cache
 
 from portal.celery import app, touch_heartbeat
 from portal.evaluation import pushes
@@ -70,8 +69,6 @@ from portal.queries.releases import keep_release
 from portal.queries.waiting_scores import show_announced
 
 log = structlog.get_logger("portal.jobs")
-
-_PUSH = "push-that-is-checked"  # key in the cache, which all workers share
 
 
 @app.task(name="portal.check_submission", soft_time_limit=GIVE_WAY_SECONDS)
@@ -223,16 +220,15 @@ def build_pack(pack_id: str) -> None:
 def check_push(push_id: str) -> None:
     """Check a pushed folder in a separate process, whose memory is freed when it ends.
 
-    Only one folder is checked at a time, so that the lane's other processes continue with uploads. The sweep queues the
-    next one again. If another message for the same push arrives, no second process is started.
+    Only one folder is checked at a time, so that the lane's other processes continue with uploads. While one is being
+    checked, no process is started, and the sweep queues the next one again. Of two processes that are started at the
+    same time, only one claims its push.
     """
-    if not TaskPush.objects.unfinished().filter(pk=push_id).exists() or not cache.add(_PUSH, push_id, PUSH_SECONDS):
+    is_waiting = TaskPush.objects.unfinished().filter(pk=push_id).exists()
+    if not is_waiting or TaskPush.objects.being_checked(database_now()).exists():
         return
-    try:
-        if not _run_command("check_push", push_id, PUSH_SECONDS):
-            log.error("push not checked in time", push=push_id)
-    finally:
-        cache.delete(_PUSH)
+    if not _run_command("check_push", push_id, PUSH_SECONDS):
+        log.error("push not checked in time", push=push_id)
 
 
 def _run_command(name: str, key: str, seconds: int) -> bool:

@@ -69,7 +69,7 @@ class StoredUpload(UploadedFile):
     def keep(self) -> None:
         """Durably store the file under the name for its content. The same content may already be stored."""
         name = stored_name(self.sha256)
-        with _name_held(name), _storing():
+        with name_held(name), _storing():
             data_objects().put(self.path, name)
 
     def keep_to_validate(self, key: UUID) -> None:
@@ -107,7 +107,7 @@ def store_content(sha256: str, pieces: Pieces, at: datetime) -> None:
         return
     require_space(data_objects().drafts())
     draft, _sha256, _size = _write(pieces(), data_objects().drafts())
-    with _name_held(name):
+    with name_held(name):
         data_objects().put(draft, name)
 
 
@@ -121,7 +121,7 @@ def store_definition(sha256: str, files: Mapping[str, Path], at: datetime) -> No
     for file, path in files.items():
         (draft / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, draft / file)
-    with _name_held(name):
+    with name_held(name):
         data_objects().put_folder(draft, name)
 
 
@@ -132,7 +132,7 @@ def forget_unused(name: str, at: datetime) -> bool:
     """
     objects = data_objects()
     is_folder = name.startswith(definition_name(""))
-    with _name_held(name, alone=True):
+    with name_held(name, alone=True):
         stored_at = objects.folder_stored_at(name) if is_folder else objects.stored_at(name)
         if stored_at is not None and at - stored_at < UNUSED:
             return False
@@ -145,10 +145,10 @@ def _is_fresh(stored_at: datetime | None, at: datetime) -> bool:
 
 
 @contextmanager
-def _name_held(name: str, *, alone: bool = False) -> Iterator[None]:
-    """Lock a name until the transaction ends, so that no process deletes the file while another one stores it.
+def name_held(name: str, *, alone: bool = False) -> Iterator[None]:
+    """Lock a name until the transaction ends: a file's, so that no process deletes it while another one stores it.
 
-    SQLite needs no lock, because it has only one writer at a time.
+    With `alone`, no other process holds the name. SQLite needs no lock, because it has only one writer at a time.
     """
     with transaction.atomic(savepoint=False):  # callers do not go on in their transaction if this fails
         if connection.vendor == "postgresql":

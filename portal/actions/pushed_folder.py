@@ -27,10 +27,10 @@ from portal.actions.import_phases import WINDOW
 from portal.actions.roles import CREATORS
 from portal.evaluation.errors import ChildError
 from portal.evaluation.gold import adopt
-from portal.evaluation.limits import PUSH_LEASE_SECONDS
 from portal.evaluation.pushes import (
     PushedFolder,
     PushedGold,
+    claim,
     forget_archive,
     forget_gold,
     forget_prepared,
@@ -119,8 +119,7 @@ def check_push(push_id: UUID, at: datetime) -> None:
     After an internal error, the push is tried again later.
     """
     now = running_from(at)
-    waiting = TaskPush.objects.unfinished().filter(pk=push_id)
-    token = waiting.claim(at, PUSH_LEASE_SECONDS, state=TaskPush.State.CHECKING)
+    token = claim(push_id, at)
     if token is None:
         return
     push = TaskPush.objects.select_related("shared_task", "sent_by").get(pk=push_id)

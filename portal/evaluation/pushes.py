@@ -18,14 +18,20 @@ from portal.evaluation.child import Child
 from portal.evaluation.confined.task_folder import PIECE, TaskFolder
 from portal.evaluation.errors import HostError, description
 from portal.evaluation.gold import Versions, opened
-from portal.evaluation.limits import HINT_SECONDS, PUSH_CHILD_SECONDS, RETRY_SECONDS, SWEEP_BATCH
+from portal.evaluation.limits import (
+    HINT_SECONDS,
+    PUSH_CHILD_SECONDS,
+    PUSH_LEASE_SECONDS,
+    RETRY_SECONDS,
+    SWEEP_BATCH,
+)
 from portal.evaluation.notices import alert
 from portal.evaluation.record import Problems
 from portal.models import GoldStandard, Run, SharedTask, Submission, TaskPush
 from portal.models.push import KEPT, WAITS
 from portal.models.task import definition_name
 from portal.objects.interface import gold_objects
-from portal.storage import forget_unused, open_gold, store_gold, stored_name
+from portal.storage import forget_unused, name_held, open_gold, store_gold, stored_name
 from scoring import Definition, Problem, load_definition
 from scoring.definition.archive import DEFINITION
 
@@ -74,6 +80,18 @@ def unpacked(push: TaskPush) -> Iterator[PushedFolder]:
         folder = Path(name).resolve()
         with Child(TaskFolder(archive, folder), [folder], PUSH_CHILD_SECONDS) as child:
             yield _judged(child, folder, push)
+
+
+def claim(push_id: UUID, at: datetime) -> UUID | None:
+    """Claim a waiting push and return the token. Return None if it is not waiting, or if any push is being checked.
+
+    If a worker dies, no push is claimed until the lease of its push ends.
+    """
+    with name_held("claim of a push", alone=True):  # otherwise, two workers could claim different pushes
+        if TaskPush.objects.being_checked(at).exists():
+            return None
+        waiting = TaskPush.objects.unfinished().filter(pk=push_id)
+        return waiting.claim(at, PUSH_LEASE_SECONDS, state=TaskPush.State.CHECKING)
 
 
 def due(at: datetime) -> list[UUID]:

@@ -1,7 +1,7 @@
 """Task folders pushed by organizers: sealed on receipt, checked by a worker, and applied on request."""
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Self
 
 from django.conf import settings
@@ -33,6 +33,10 @@ class TaskPushQuerySet(LeaseQuerySet["TaskPush"]):
     def unfinished(self) -> Self:
         """Select pushes that are waiting for a worker."""
         return self.filter(state__in=TaskPush.UNFINISHED)
+
+    def being_checked(self, at: datetime) -> Self:
+        """Select pushes that a worker is checking."""
+        return self.filter(state=TaskPush.State.CHECKING, lease_ends__gt=at)
 
     def without_task(self) -> Self:
         """Select pushes that no task needs anymore: they can never be applied, or their draft was deleted."""

@@ -10,7 +10,9 @@ from portal.actions.import_shared_task import import_shared_task
 from portal.actions.organizers import add_organizer, remove_organizer
 from portal.actions.pushed_folder import check_push
 from portal.actions.pushes import apply_push, push_new_task
+from portal.evaluation.pushes import claim
 from portal.models import GoldStandard, SharedTask, TaskPush
+from portal.models.push import TaskPushQuerySet
 from tests.portal.remembered import remembered
 from tests.portal.test_import import edit
 from tests.portal.test_pushes import packed, pushed
@@ -70,8 +72,9 @@ def test_a_push_that_meets_an_import_is_stale_or_comes_first(tiny, organizer, ti
     assert titles == ["Track uno", "Track due"]  # the import is either the second change or the only one
 
 
-@pytest.mark.slow
-def test_one_of_two_first_pushes_with_one_slug_creates_a_draft(db, tiny_folder):
+@pytest.fixture
+def first_pushes(db, tiny_folder):
+    """Two pushes of the same new task by different people."""
     found = []
     for name in ("Carla", "Carl"):
         user = person(name)
@@ -79,6 +82,20 @@ def test_one_of_two_first_pushes_with_one_slug_creates_a_draft(db, tiny_folder):
         user.save()
         set_up_second_factor(user)
         found.append(push_new_task(user, user, EVALUATION, sealed=sealed_file(packed(tiny_folder))))
+    return found
+
+
+def test_of_two_pushes_only_one_is_claimed(first_pushes):
+    for _ in range(ROUNDS):
+        tokens = at_once([lambda push=push: claim(push.pk, EVALUATION) for push in first_pushes])
+        assert len([token for token in tokens if token]) == 1
+        TaskPush.objects.release(state="received")
+
+
+@pytest.mark.slow
+def test_one_of_two_first_pushes_with_one_slug_creates_a_draft(first_pushes, monkeypatch):
+    """The two are checked simultaneously, because each worker thinks that the other's lease has ended."""
+    monkeypatch.setattr(TaskPushQuerySet, "being_checked", lambda pushes, _at: pushes.none())
     is_first, has_draft = Lock(), Event()
 
     def wait(**given):
@@ -95,7 +112,7 @@ def test_one_of_two_first_pushes_with_one_slug_creates_a_draft(db, tiny_folder):
 
     pre_save.connect(wait, SharedTask)
     try:
-        at_once([lambda push=push: check(push) for push in found])
+        at_once([lambda push=push: check(push) for push in first_pushes])
     finally:
         pre_save.disconnect(wait, SharedTask)
     assert sorted(TaskPush.objects.values_list("state", flat=True)) == ["applied", "rejected"]

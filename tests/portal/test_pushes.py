@@ -1,12 +1,12 @@
 """Organizing without access to the server: a pushed zip becomes a draft; a later one is compared and applied."""
 
 import shutil
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.core.management import call_command
 from django.db import DataError
 from django.test import Client
@@ -18,8 +18,10 @@ from portal.actions.drafts import delete_draft
 from portal.actions.errors import ActionError, TooLarge
 from portal.actions.pushed_folder import DRAFTS, check_push
 from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
-from portal.evaluation.pushes import due, expire, forget_leftovers
+from portal.evaluation.limits import PUSH_LEASE_SECONDS
+from portal.evaluation.pushes import claim, due, expire, forget_leftovers
 from portal.models import AuditEntry, GoldStandard, OutgoingMail, PhaseChange, Run, SharedTask, TaskPush, User
+from portal.models.clock import database_now
 from portal.models.push import KEPT, WAITS
 from portal.objects import folder
 from portal.objects.folder import Folder
@@ -513,12 +515,28 @@ def test_a_second_hint_at_a_push_starts_no_process(
     push = push_new_task(creator, creator, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     jobs.check_push(str(push.pk))
     assert [command[-2:] for command in started] == [["check_push", str(push.pk)]]
-    cache.add("push-that-is-checked", "another", 60)
-    jobs.check_push(str(push.pk))
-    assert len(started) == 1
-    cache.delete("push-that-is-checked")
     call_command("check_push", str(push.pk))
     push.refresh_from_db()
     assert push.state == "applied"
     jobs.check_push(str(push.pk))
     assert len(started) == 1
+
+
+def test_a_push_waits_while_another_is_checked_but_not_for_a_dead_worker(
+    creator: User, tiny: SharedTask, organizer: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+    monkeypatch.setattr(jobs.subprocess, "run", lambda command, **_: started.append(command[-1]))
+    at = database_now()
+    sealed = sealed_file(packed(tiny_folder))
+    held, push = push_new_task(creator, creator, at, sealed=sealed), push_task(organizer, tiny, at, sealed=sealed)
+    assert claim(held.pk, at)
+    jobs.check_push(str(held.pk))
+    jobs.check_push(str(push.pk))
+    check_push(push.pk, at + timedelta(seconds=PUSH_LEASE_SECONDS - 1))
+    assert (TaskPush.objects.get(pk=push.pk).state, started) == ("received", [])
+    TaskPush.objects.filter(pk=held.pk).update(lease_ends=at)  # its worker has died
+    jobs.check_push(str(push.pk))
+    assert started == [str(push.pk)]
+    check_push(push.pk, at)
+    assert TaskPush.objects.get(pk=push.pk).state == "ready"

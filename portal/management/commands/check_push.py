@@ -10,7 +10,7 @@ from portal.models.clock import database_now
 
 
 class Command(PortalCommand):
-    help = "Check the pushed task folder with this id, unless another worker is already checking it."
+    help = "Check the pushed task folder with this id, unless a worker is already checking a folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("push", type=UUID)
