@@ -41,10 +41,12 @@ class ActionError(Exception):
 
 
 def _in_words(value: Any) -> Any:
-    """Return a parameter as a sentence shows it: a state by its label, and a list with a line for each entry."""
+    """Return a parameter as a sentence shows it: states by label, errors by message, a list with a line per entry."""
     if isinstance(value, Choices):
         return value.label
-    return "\n".join(map(str, value)) if isinstance(value, list) else value
+    if isinstance(value, ActionError):
+        return value.message
+    return "\n".join(str(_in_words(one)) for one in value) if isinstance(value, list) else value
 
 
 class NotAllowed(ActionError):

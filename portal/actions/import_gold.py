@@ -61,14 +61,14 @@ def import_gold(shared_task: SharedTask, definition: Definition, at: datetime) -
             files = definition.track(wanted.track, wanted.split).files
             gold = add_gold_standard(track, wanted.split, wanted.file, at, files)
         except Conflict as conflict:
-            problems.append(conflict.message)
+            problems.append(conflict)
             continue
         if gold != before:
             changes.append(new_version(gold))
         elif not has_private_key():
             changes.append(f"gold {track.slug} {wanted.split}: a worker will compare it with version {gold.version}")
     if problems:
-        raise GOLD_CHANGED_TWICE(problems="\n".join(problems))
+        raise GOLD_CHANGED_TWICE(problems=problems)
     return changes
 
 

@@ -14,6 +14,7 @@ from portal.models import Phase, SharedTask, Submission, User
 from scoring.definition import Phase as PhaseDefinition
 
 WINDOW = Invalid.declare("window", _("These phase changes are not possible:\n%(problems)s"))
+_WINDOW_OF_PHASE = Invalid.declare("window", _("phase %(phase)s: %(problem)s"))
 RELEASED = Conflict.declare(
     "released", _("The scores of this phase are public, so it can’t accept more runs. Take back the release first.")
 )
@@ -79,9 +80,9 @@ def record_windows(
                 _require_single_uploads(phase, fields)
                 _move(phase, fields, at, by)
         except ActionError as error:
-            problems.append(f"phase {fields['slug']}: {error.message}")
+            problems.append(_WINDOW_OF_PHASE(phase=fields["slug"], problem=error))
     if problems:
-        raise WINDOW(problems="\n".join(problems))
+        raise WINDOW(problems=problems)
 
 
 def _require_single_uploads(phase: Phase, fields: Mapping[str, Any]) -> None:

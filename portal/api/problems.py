@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 from portal.actions.errors import ActionError, ErrorCode, LimitReached, TooLarge
 from portal.actions.input import InvalidInput
 from portal.actions.roles import SIGNED_OUT
+from portal.actions.submit import UPLOAD_REJECTED
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -92,7 +93,7 @@ class Problem(BaseModel):
 def problem_response(error: ActionError, **headers: str) -> HttpResponse:
     """Return the response for an error."""
     params = dict(error.params)
-    listed = params.pop("problems") if isinstance(params.get("problems"), list) else []
+    listed = params.pop("problems") if error.code == UPLOAD_REJECTED.code else []
     body = {
         "type": f"{settings.PUBLIC_URL}{reverse('error', args=[error.code])}",
         "title": HTTPStatus(error.http_status).phrase,
@@ -113,7 +114,9 @@ def problem_response(error: ActionError, **headers: str) -> HttpResponse:
 
 class _Encoder(DjangoJSONEncoder):
     def default(self, o: Any) -> Any:
-        """Convert parameters that have no JSON type to text."""
+        """Convert an error to its code, message and parameters, and other values that have no JSON type to text."""
+        if isinstance(o, ActionError):
+            return {"code": o.code, "detail": o.message, "params": o.params}
         try:
             return super().default(o)
         except TypeError:

@@ -186,6 +186,18 @@ def test_parameters_are_values_and_only_the_sentence_has_words_for_them():
     assert json.loads(problem_response(error).content)["params"] == {"state": "pending", "lines": ["a", "b"]}
 
 
+def test_an_error_may_have_errors_as_parameters():
+    opened = Conflict.declare("opened", "%(phase)s has opened.")(phase=Team.State.PENDING)
+    error = Conflict.declare("window", "Not possible:\n%(problems)s")(problems=[opened, EXISTS()])
+    assert error.message == "Not possible:\nwaiting for approval has opened.\nThere is one already."
+    found = json.loads(problem_response(error).content)
+    assert (found["detail"], found["problems"]) == (error.message, [])
+    assert found["params"]["problems"] == [
+        {"code": "opened", "detail": "waiting for approval has opened.", "params": {"phase": "pending"}},
+        {"code": "taken", "detail": "There is one already.", "params": {}},
+    ]
+
+
 def kinds(parent):
     return {one for child in parent.__subclasses__() for one in (child, *kinds(child)) if one is not InvalidInput}
 
