@@ -79,6 +79,7 @@ class ActionForm(forms.Form):
 
     fields: dict[str, Any]  # each subclass knows the types of its fields
     fields_of_errors: Mapping[str, str] = {}  # error code → the field that the error is shown next to
+    result: Any = None  # what the action returned
     action_error: ActionError | None = None  # the action's error, unless its input was invalid
 
     def carry_out(self, act: Callable[[dict[str, Any]], object]) -> bool:
@@ -86,7 +87,7 @@ class ActionForm(forms.Form):
         if not self.is_valid():
             return False
         try:
-            act(self.cleaned_data)
+            self.result = act(self.cleaned_data)
         except InvalidInput as invalid:
             for name, problem in invalid.problems.items():
                 self.add_error(name if name in self.fields else None, problem.message)

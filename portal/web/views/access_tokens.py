@@ -1,7 +1,5 @@
 """A person's access tokens: creating and revoking them. A token's text is shown only once."""
 
-from typing import Any
-
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -27,10 +25,8 @@ def access_tokens(request: SignedInRequest) -> HttpResponse:
     form = TokenForm(request.POST if request.method == "POST" else None, user=request.user)
     context = {"form": form, "at": at, "tokens": request.user.access_tokens.valid(at).select_related("shared_task")}
 
-    def create(given: dict[str, Any]) -> None:
-        context["created"], context["text"] = create_token(request.user, request.user, at, **given)
-
-    if form.carry_out(create):
+    if form.carry_out(lambda given: create_token(request.user, request.user, at, **given)):
+        context["created"], context["text"] = form.result
         context["form"] = TokenForm(user=request.user)
     return render(request, "settings/tokens.html", context, status=form.status)
 

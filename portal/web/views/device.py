@@ -119,8 +119,8 @@ def device(request: SignedInRequest) -> HttpResponse:
     context: dict[str, Any] = {"form": form}
     if request.method == "POST":
         return _decided(request, form)
-    if form.carry_out(lambda given: context.update(login=waiting_login(request.user, given["code"], database_now()))):
-        login = context["login"]
+    if form.carry_out(lambda given: waiting_login(request.user, given["code"], database_now())):
+        context["login"] = login = form.result
         context["lacks_second_factor"] = login is not None and needs_second_factor(request.user, login.scope)
         if login is None:
             form.add_error("code", UNKNOWN_CODE().message)

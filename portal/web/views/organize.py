@@ -73,7 +73,13 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
     """Approve or decline a team, or send it a new password, depending on `verb`."""
     context = organizer_context(request, slug, "teams")
     team = get_object_or_404(Team, pk=pk, shared_task=context["page"].shared_task)
-    action, done = _decisions()[verb]
+    new_password = _("The old password of %(team)s no longer works. The captain will get a new password by email.")
+    decisions: dict[str, tuple[Action[Team, ..., Any], str]] = {
+        "approve": (approve_team, _("%(team)s was approved. The captain will get an email.")),
+        "decline": (decline_team, _("%(team)s was declined. The captain will get an email with the reason.")),
+        "password": (renew_password, new_password),
+    }
+    action, done = decisions[verb]
     given = {"reason": request.POST.get("reason", "")} if verb == "decline" else {}
     if error := carry_out(request, action, team, context["at"], done % {"team": team.name}, **given):
         context |= {"refusal": error.message, "team_with_error": team, "is_declining": verb == "decline"}
@@ -128,16 +134,6 @@ def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
     context["entries"] = entries = audit_entries(shared_task, request.GET.get("page", "1"), verb)
     context["lines"] = [audit_line(entry, words) for entry in entries]
     return render(request, "organize/audit.html", context)
-
-
-def _decisions() -> dict[str, tuple[Action[Team, ..., Any], str]]:
-    """Map each verb to its action and the message when it is done."""
-    new_password = _("The old password of %(team)s no longer works. The captain will get a new password by email.")
-    return {
-        "approve": (approve_team, _("%(team)s was approved. The captain will get an email.")),
-        "decline": (decline_team, _("%(team)s was declined. The captain will get an email with the reason.")),
-        "password": (renew_password, new_password),
-    }
 
 
 def _teams_page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:

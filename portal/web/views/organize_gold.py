@@ -40,16 +40,13 @@ def _answer(request: SignedInRequest, slug: str) -> HttpResponse:
     given = (request.POST, request.FILES) if request.method == "POST" else ()
     context["form"] = form = GoldForm(*given, lines=lines)
 
-    def upload(given: dict[str, Any]) -> None:
+    def upload(given: dict[str, Any]) -> GoldUpload:
         line, sealed = given["target"], given["file"].file
-        made = upload_gold(request.user, line.track, context["at"], split=line.split, sealed=sealed)
-        sent.append((made, line.newest is not None))
+        return upload_gold(request.user, line.track, context["at"], split=line.split, sealed=sealed)
 
-    sent: list[tuple[GoldUpload, bool]] = []
     if form.carry_out(upload):
-        ((made, is_correction),) = sent
-        if is_correction:
-            return redirect("gold_preview", slug, made.pk)
+        if form.cleaned_data["target"].newest is not None:
+            return redirect("gold_preview", slug, form.result.pk)
         messages.success(
             request, _("The gold file was received and encrypted. This page will show whether it is accepted.")
         )
@@ -77,10 +74,7 @@ def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
     context["line"] = line = _line_of(found.upload, lines)
     context["form"] = form = NoteForm(request.POST if request.method == "POST" else None)
 
-    def apply(given: dict[str, Any]) -> None:
-        apply_gold(request.user, found.upload, context["at"], note=given["note"])
-
-    if request.method == "POST" and form.carry_out(apply):
+    if form.carry_out(lambda given: apply_gold(request.user, found.upload, context["at"], **given)):
         messages.success(
             request, _("The new gold is in use. Leaderboards will change when all runs have been rescored.")
         )

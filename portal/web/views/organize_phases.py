@@ -63,10 +63,8 @@ def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResp
         ends = revoke_extra_time(request.user, found, context["at"], extra_time_id=pk)
     except ActionError as error:
         return _page(request, context | {"refusal": error.message}, status=error.http_status)
-    if ends is None:
-        messages.success(request, _("The extra time was revoked."))
-    else:
-        messages.success(request, _("The extra time ends one hour from now."))
+    done = _("The extra time was revoked.") if ends is None else _("The extra time ends one hour from now.")
+    messages.success(request, done)
     return redirect("organize_phases", slug)
 
 

@@ -62,9 +62,8 @@ def _answer(
     request: SignedInRequest, context: dict[str, Any], template: str, push: Callable[[Any], TaskPush]
 ) -> HttpResponse:
     form = PushForm(*((request.POST, request.FILES) if request.method == "POST" else ()))
-    made: list[TaskPush] = []
-    if form.carry_out(lambda given: made.append(push(given["file"].file))):
-        return redirect("push", made[0].pk)
+    if form.carry_out(lambda given: push(given["file"].file)):
+        return redirect("push", form.result.pk)
     if form.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return render(request, "413.html", {"limit": PUSH_BYTES}, status=form.status)
     return render(request, template, context | {"form": form, "limit": PUSH_BYTES}, status=form.status)
@@ -80,9 +79,7 @@ def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
         del form.fields["is_sure"]
     if request.method == "POST" and found.shared_task is None:
         raise Http404
-    if request.method == "POST" and form.carry_out(
-        lambda given: apply_push(request.user, found, database_now(), **given)
-    ):
+    if form.carry_out(lambda given: apply_push(request.user, found, database_now(), **given)):
         messages.success(request, _("The push was applied."))
         return redirect("push", pk)
     stale, state = is_stale(found), TaskPush.State

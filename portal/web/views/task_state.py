@@ -88,10 +88,9 @@ def organizers(request: SignedInRequest, slug: str) -> HttpResponse:
         if "remove" in request.POST
         else (add_organizer, _("%(name)s is now an organizer of this task."))
     )
-    changed: list[Any] = []
-    if form.carry_out(lambda given: changed.append(change(request.user, shared_task, context["at"], **given))):
-        messages.success(request, done % {"name": changed[0]})
-        is_own = changed[0] == request.user and change is remove_organizer
+    if form.carry_out(lambda given: change(request.user, shared_task, context["at"], **given)):
+        messages.success(request, done % {"name": form.result})
+        is_own = form.result == request.user and change is remove_organizer
         return redirect("home") if is_own else redirect("organize_organizers", slug)
     context |= {"form": form, "people": shared_task.organizers.order_by("name", "email")}
     status = form.status if request.method == "POST" else HTTPStatus.OK
