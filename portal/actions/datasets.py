@@ -13,7 +13,7 @@ from portal.actions.roles import ORGANIZERS
 from portal.models import SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
 from portal.queries.records import download_count
-from portal.storage import StoredUpload, UploadTooLarge, store_upload
+from portal.storage import UploadTooLarge, store_upload
 
 DATASET_BYTES = 1024**3
 
@@ -50,26 +50,20 @@ def replace_dataset(
     except UploadTooLarge as error:
         raise TOO_LARGE(limit=error.limit) from None
     with received as stored, act.transaction() as shared_task:
-        return _replaced(act, shared_task, dataset, stored, is_sure=is_sure)
-
-
-def _replaced(
-    act: Act, shared_task: SharedTask, dataset: DatasetDefinition, stored: StoredUpload, *, is_sure: bool
-) -> StoredDataset:
-    if stored.size == 0:
-        raise EMPTY()
-    if dataset.file in shared_task.definition.files_of_rules:
-        raise FILE_OF_RULES()
-    before = shared_task.stored_dataset(dataset.slug)
-    if before is not None and before.sha256 == stored.sha256:
-        raise SAME_FILE()
-    if before and download_count(shared_task, dataset, before) and not is_sure:
-        raise ALREADY_DOWNLOADED()
-    original = (before.instead_of or before.sha256) if before else ""
-    now = StoredDataset(stored.sha256, stored.size, original, act.at.isoformat())
-    shared_task.dataset_files[dataset.slug] = asdict(now)
-    shared_task.save(update_fields=["dataset_files"])
-    digests = {"before": before.sha256 if before else "", "sha256": now.sha256}
-    act.record(subject=f"dataset {dataset.slug}", **digests, size=now.size)
-    stored.keep()
-    return now
+        if stored.size == 0:
+            raise EMPTY()
+        if dataset.file in shared_task.definition.files_of_rules:
+            raise FILE_OF_RULES()
+        before = shared_task.stored_dataset(dataset.slug)
+        if before is not None and before.sha256 == stored.sha256:
+            raise SAME_FILE()
+        if before and download_count(shared_task, dataset, before) and not is_sure:
+            raise ALREADY_DOWNLOADED()
+        original = (before.instead_of or before.sha256) if before else ""
+        now = StoredDataset(stored.sha256, stored.size, original, act.at.isoformat())
+        shared_task.dataset_files[dataset.slug] = asdict(now)
+        shared_task.save(update_fields=["dataset_files"])
+        digests = {"before": before.sha256 if before else "", "sha256": now.sha256}
+        act.record(subject=f"dataset {dataset.slug}", **digests, size=now.size)
+        stored.keep()
+        return now

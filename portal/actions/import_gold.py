@@ -6,7 +6,7 @@ from pathlib import Path
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.errors import ActionError, Conflict
+from portal.actions.errors import Conflict
 from portal.actions.gold import (
     audit_words,
     leave_for_worker,
@@ -97,16 +97,11 @@ def add_gold_standard(track: Track, split: str, file: Path, at: datetime, files:
             GoldStandard.objects.filter(pk=versions.newest.pk).update(is_imported=True)
             return versions.newest
         if versions.have_parted:
-            raise _changed_twice(track, split, versions)
+            names = {"track": track.slug, "split": split, "version": versions.newest.version}
+            if versions.imported is None:
+                raise NEVER_IMPORTED(**names)
+            raise CHANGED_TWICE(**names, imported=versions.imported.version)
     counts = check_gold(track.shared_task.definition, track.slug, content, split).counts
     gold = adopt(track, split, store_gold(content), at, None, counts, is_imported=True)
     score_after_commit(track, split)
     return gold
-
-
-def _changed_twice(track: Track, split: str, versions: Versions) -> ActionError:
-    assert versions.newest is not None
-    names = {"track": track.slug, "split": split, "version": versions.newest.version}
-    if versions.imported is None:
-        return NEVER_IMPORTED(**names)
-    return CHANGED_TWICE(**names, imported=versions.imported.version)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -88,10 +89,7 @@ class Pushed:
 
     def apply(self, at: datetime, by: User, *, as_draft: bool = False) -> AppliedDefinition:
         """Update rows and gold in the caller's transaction."""
-
-        def change_gold(shared_task: SharedTask) -> list[str]:
-            return _change_gold(shared_task, self.gold, at, by)
-
+        change_gold = partial(_change_gold, self.gold, at, by)
         return apply_definition(self.given, change_gold, at, by=by, as_draft=as_draft)
 
 
@@ -245,7 +243,7 @@ def require_few_drafts(user: User) -> None:
         raise TOO_MANY_DRAFTS(n=DRAFTS)
 
 
-def _change_gold(shared_task: SharedTask, gold: list[PushedGold], at: datetime, by: User) -> list[str]:
+def _change_gold(gold: list[PushedGold], at: datetime, by: User, shared_task: SharedTask) -> list[str]:
     changes = []
     tracks = {track.slug: track for track in shared_task.tracks.all()}
     for one in gold:

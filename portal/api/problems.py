@@ -94,6 +94,7 @@ def problem_response(error: ActionError, **headers: str) -> HttpResponse:
     """Return the response for an error."""
     params = dict(error.params)
     listed = params.pop("problems") if error.code == UPLOAD_REJECTED.code else []
+    fields = error.problems if isinstance(error, InvalidInput) else {}
     body = {
         "type": f"{settings.PUBLIC_URL}{reverse('error', args=[error.code])}",
         "title": HTTPStatus(error.http_status).phrase,
@@ -101,8 +102,8 @@ def problem_response(error: ActionError, **headers: str) -> HttpResponse:
         "detail": error.message,
         "code": error.code,
         "problems": listed,
-        "params": {} if isinstance(error, InvalidInput) else params,
-        "errors": _field_problems(error),
+        "params": {} if fields else params,
+        "errors": [{"field": name, "code": one.code, "detail": one.message} for name, one in fields.items()],
     }
     content = json.dumps(body, cls=_Encoder, ensure_ascii=False, indent=1)
     if "seconds" in params and error.http_status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
@@ -121,9 +122,3 @@ class _Encoder(DjangoJSONEncoder):
             return super().default(o)
         except TypeError:
             return str(o)
-
-
-def _field_problems(error: ActionError) -> list[dict[str, str]]:
-    if not isinstance(error, InvalidInput):
-        return []
-    return [{"field": name, "code": one.code, "detail": one.message} for name, one in error.problems.items()]

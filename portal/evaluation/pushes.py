@@ -18,13 +18,7 @@ from portal.evaluation.child import Child
 from portal.evaluation.confined.task_folder import PIECE, TaskFolder
 from portal.evaluation.errors import HostError, description
 from portal.evaluation.gold import Versions, opened
-from portal.evaluation.limits import (
-    HINT_SECONDS,
-    PUSH_CHILD_SECONDS,
-    PUSH_LEASE_SECONDS,
-    RETRY_SECONDS,
-    SWEEP_BATCH,
-)
+from portal.evaluation.limits import HINT_SECONDS, PUSH_CHILD_SECONDS, PUSH_SECONDS, RETRY_SECONDS, SWEEP_BATCH
 from portal.evaluation.notices import alert
 from portal.evaluation.record import Problems
 from portal.models import GoldStandard, Run, SharedTask, Submission, TaskPush
@@ -91,7 +85,7 @@ def claim(push_id: UUID, at: datetime) -> UUID | None:
         if TaskPush.objects.being_checked(at).exists():
             return None
         waiting = TaskPush.objects.unfinished().filter(pk=push_id)
-        return waiting.claim(at, PUSH_LEASE_SECONDS, state=TaskPush.State.CHECKING)
+        return waiting.claim(at, PUSH_SECONDS, state=TaskPush.State.CHECKING)
 
 
 def due(at: datetime) -> list[UUID]:

@@ -18,7 +18,7 @@ from portal.actions.drafts import delete_draft
 from portal.actions.errors import ActionError, TooLarge
 from portal.actions.pushed_folder import DRAFTS, check_push
 from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
-from portal.evaluation.limits import PUSH_LEASE_SECONDS
+from portal.evaluation.limits import PUSH_SECONDS
 from portal.evaluation.pushes import claim, due, expire, forget_leftovers
 from portal.models import AuditEntry, GoldStandard, OutgoingMail, PhaseChange, Run, SharedTask, TaskPush, User
 from portal.models.clock import database_now
@@ -533,7 +533,7 @@ def test_a_push_waits_while_another_is_checked_but_not_for_a_dead_worker(
     assert claim(held.pk, at)
     jobs.check_push(str(held.pk))
     jobs.check_push(str(push.pk))
-    check_push(push.pk, at + timedelta(seconds=PUSH_LEASE_SECONDS - 1))
+    check_push(push.pk, at + timedelta(seconds=PUSH_SECONDS - 1))
     assert (TaskPush.objects.get(pk=push.pk).state, started) == ("received", [])
     TaskPush.objects.filter(pk=held.pk).update(lease_ends=at)  # its worker has died
     jobs.check_push(str(push.pk))
