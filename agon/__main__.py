@@ -4,6 +4,7 @@ Exit codes of the portal commands: 0 success, 1 failure, 2 usage error, 3 invali
 (phase closed, limit reached, team or signature missing), 6 timeout.
 """
 
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -28,7 +29,7 @@ COMMANDS = {
     "exports",
     "teams": "for organizers: list, approve or decline a task's teams",
     "organizers": "for organizers: list, add or remove a task's organizers",
-    "call": "do anything else that the portal offers, such as publish_announcement",
+    "call": "list and call all other operations of the portal, such as publish_announcement",
 }
 ALIASES = {"runs": ["submissions"]}
 _MODULES = (
@@ -37,6 +38,7 @@ _MODULES = (
     | {"sign": "team"}
 )
 INTERRUPTED = 128 + 2  # the exit code that shells report for a program ended by SIGINT
+_INPUT = re.compile(r"\w+=")
 _WITHOUT_VALUE = ("--json", "--wait")  # options whose value is optional, and given with `=`
 
 
@@ -45,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given and given[0] in (*COMMANDS, *(alias for aliases in ALIASES.values() for alias in aliases)):
         given = _with_equals_signs(given)
+    if given[:1] == ["call"]:  # argparse accepts options anywhere, but all other words only side by side
+        given = [f"--input={word}" if _INPUT.match(word) else word for word in given]
     try:
         engine = import_module("scoring.__main__")
     except KeyboardInterrupt:  # during the imports, which take most of the startup time

@@ -45,8 +45,8 @@ class _Retries(Retry):
 class Connection:
     """A connection to one portal, with or without a token.
 
-    Requests that get no response, or a 502, 503 or 504, are repeated. This is safe for all requests of this client,
-    because uploads have an `Idempotency-Key`.
+    Requests that get no response, or a 502, 503 or 504, are repeated. This is safe for the requests of this client:
+    uploads have an `Idempotency-Key`, and `operations` sends requests that change something only once.
     """
 
     def __init__(self, address: str, token: str | None) -> None:

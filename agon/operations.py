@@ -7,6 +7,7 @@ of this package.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from agon.connection import Connection
@@ -14,6 +15,15 @@ from agon.errors import WrongUsage
 from scoring.reports.nearest import nearest
 
 _JSON = "application/json"
+_SECONDS = 60.0  # to wait for the response to a request that is sent only once
+_WORDS = {
+    "array": 'a list in JSON, such as ["a", "b"]',
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": 'an object in JSON, such as {"key": "text"}',
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +46,8 @@ class Input:
         try:
             return json.loads(text)
         except ValueError:
-            expected = " or ".join(sorted(self.types))
-            raise WrongUsage(f"{self.name} must be JSON ({expected}). Found: {text}") from None
+            expected = " or ".join(_WORDS[one] for one in sorted(self.types))
+            raise WrongUsage(f"{self.name} must be {expected}. Found: {text}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,9 @@ class Operation:
     def call(self, connection: Connection, given: Mapping[str, Any]) -> Any:
         """Call the operation and return its JSON, or None if the response is empty.
 
+        A request that changes something is sent only once, because a second one could, for example, publish the same
+        announcement again.
+
         Raises:
             WrongUsage: an input is missing or unknown.
         """
@@ -76,14 +89,15 @@ class Operation:
         parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}}
         for name, value in given.items():
             parts[self.input(name).place][name] = value
-        body = json.dumps(parts["body"]).encode() if parts["body"] else None
+        body = json.dumps(parts["body"], default=datetime.isoformat).encode() if parts["body"] else None
         path = self.path.format(**parts["path"])
-        answer = connection.ask(self.method, path, parts["query"], body, {"Content-Type": _JSON})
+        within = None if self.method == "GET" else _SECONDS
+        answer = connection.ask(self.method, path, parts["query"], body, {"Content-Type": _JSON}, within=within)
         return connection.decoded(Any, answer.data) if answer.data else None
 
 
 def operations(connection: Connection) -> dict[str, Operation]:
-    """Return the operations that take and return JSON, by name. Files have methods and commands of their own."""
+    """Return the operations that take and return JSON, by name. Those with files have methods of their own."""
     specification = connection.read(dict[str, Any], "/openapi.json")
     found = sorted(_operations(specification), key=lambda one: one.name)
     return {one.name: one for one in found}
@@ -98,7 +112,10 @@ def find(known: Mapping[str, Operation], name: str) -> Operation:
     if name not in known:
         meant = nearest(name, known)
         hint = f" Did you mean {meant}?" if meant else ""
-        raise WrongUsage(f"The portal has no operation {name}.{hint} “agon call” lists all operations.")
+        raise WrongUsage(
+            f"No operation {name} can be called.{hint} “agon call” lists all operations. Files have commands of their "
+            "own, such as “agon submit”."
+        )
     return known[name]
 
 

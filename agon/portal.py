@@ -70,7 +70,7 @@ class Portal:
         """Call one of `operations` and return its JSON, or None if the response is empty.
 
         Raises:
-            WrongUsage: the portal has no such operation, or its inputs have other names.
+            WrongUsage: the portal has no such operation, or an input is missing or unknown.
         """
         return find(self.operations, operation).call(self._connection, inputs)
 

@@ -2,30 +2,27 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from agon.commands import (
-    chosen_task,
-    confirmed,
-    declare,
-    done,
-    keyed_texts,
-    portal_of,
-    print_json,
-    say,
-    table,
-    task_option,
-)
+from agon.commands import chosen_task, confirmed, declare, done, keyed_texts, portal_of, print_json, say, task_option
 from agon.errors import WrongUsage
 from agon.operations import Operation, find
 
+_LONGEST = 200  # characters of a value in the question
+
 
 def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+    parser.usage = "agon call [OPERATION] [KEY=VALUE ...] [-t TASK] [--yes] [--portal URL] [--json [=FIELDS]] [-q]"
     parser.add_argument("operation", nargs="?", metavar="OPERATION", help="what to do (default: list all operations)")
-    values = "the operation's inputs. KEY=@FILE takes the text from a file. Lists and numbers are written as JSON"
-    parser.add_argument("inputs", nargs="*", default=[], metavar="KEY=VALUE", help=values)
+    values = (
+        "an input of the operation; you can leave out --input. KEY=@FILE reads the text from a file, and KEY=@- from "
+        "standard input. Write @@ for a text that begins with @"
+    )
+    parser.add_argument("--input", dest="inputs", action="append", default=[], metavar="KEY=VALUE", help=values)
+    parser.add_argument("unclear", nargs="*", help=argparse.SUPPRESS)  # words that are no inputs, for a clear error
     task_option(parser)
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     declare(parser, run)
@@ -39,11 +36,9 @@ def run(options: argparse.Namespace) -> int:
         _list(options, known.values())
         return 0
     operation = find(known, options.operation)
-    given: dict[str, Any] = dict(_given(operation, keyed_texts(options.inputs, "input")))
-    if "task" in operation.inputs:
-        given.setdefault("task", chosen_task(options.slug))
+    given = _given(operation, options)
     operation.require_complete(given)
-    if operation.method != "GET" and not confirmed(options, f"{operation.name}: {operation.summary}. Continue?"):
+    if operation.method != "GET" and not confirmed(options, _question(operation, given)):
         return 1
     found = portal.call(operation.name, **given)
     if found is None:
@@ -55,25 +50,50 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _given(operation: Operation, texts: dict[str, str]) -> Iterable[tuple[str, Any]]:
-    for name, text in texts.items():
-        yield name, operation.input(name).read(_content(text[1:]) if text.startswith("@") else text)
+def _given(operation: Operation, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the inputs' values. The task can be an input, too."""
+    texts = keyed_texts([*options.unclear, *options.inputs], "input")
+    if len(texts) < len(options.inputs):
+        raise WrongUsage("An input is given twice.")
+    given = {name: operation.input(name).read(_content(text)) for name, text in texts.items()}
+    if "task" in operation.inputs and "task" not in given:
+        given["task"] = chosen_task(options.slug)
+    return given
 
 
-def _content(path: str) -> str:
+def _content(text: str) -> str:
+    if text.startswith("@@"):
+        return text[1:]
+    if not text.startswith("@"):
+        return text
+    path = text[1:]
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongUsage(f"{path} could not be read as UTF-8 text: {error}") from None
+        content = sys.stdin.buffer.read() if path == "-" else Path(path).expanduser().read_bytes()
+        return content.decode()
+    except OSError as error:
+        raise WrongUsage(f"{path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise WrongUsage(f"{path} is not encoded in UTF-8. Save it as UTF-8.") from None
+
+
+def _question(operation: Operation, given: dict[str, Any]) -> str:
+    lines = [f"{operation.summary}:", *(f"  {name}: {_shown(value)}" for name, value in given.items()), "Continue?"]
+    return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _list(options: argparse.Namespace, known: Iterable[Operation]) -> None:
-    if options.json is None:
-        say(table(["operation", "inputs", "what it does"], [(one.name, _inputs(one), one.summary) for one in known]))
-    else:
+    if options.json is not None:
         rows = [{"operation": one.name, "summary": one.summary, "inputs": list(one.inputs)} for one in known]
         print_json(rows, options.json)
-
-
-def _inputs(operation: Operation) -> str:
-    return " ".join(one.name if one.required else f"[{one.name}]" for one in operation.inputs.values())
+        return
+    for title, only_reads in (("Operations that only read:", True), ("Operations that change something:", False)):
+        say(f"{title}\n")
+        for one in known:
+            if (one.method == "GET") == only_reads:
+                inputs = (f" {name}=" if part.required else f" [{name}=]" for name, part in one.inputs.items())
+                say(f"  {one.name}{''.join(inputs)}\n      {one.summary}\n")

@@ -3,7 +3,7 @@
 import argparse
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -355,12 +355,13 @@ def _release(options: argparse.Namespace) -> int:
     known("phase", options.phase or '""', phases)
     phase = phases[options.phase]
     if options.take_back:
-        if phase.scores_are_public:
-            question = f"Hide the scores of {options.phase} again? People may already have seen them."
-        else:
-            question = f"Cancel the scheduled release of {options.phase}?"
-        act: Callable[[], None] = partial(portal.take_back_release, task, options.phase, phase.released)
+        question = f"Hide the scores of {options.phase} again? People may already have seen them."
         said = f"The scores of {options.phase} are hidden now."
+        if phase.released and not phase.scores_are_public:
+            when = f"{phase.released.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+            question = f"Cancel the release of {options.phase}, scheduled for {when}?"
+            said = f"The scheduled release of {options.phase} was canceled."
+        act: Callable[[], None] = partial(portal.take_back_release, task, options.phase, phase.released)
     else:
         when = f"at {options.at.isoformat()}" if options.at else "now"
         question = (

@@ -14,7 +14,7 @@ from portal.models import Phase, SharedTask, Submission, User
 from scoring.definition import Phase as PhaseDefinition
 
 WINDOW = Invalid.declare("window", _("These phase changes are not possible:\n%(problems)s"))
-_WINDOW_OF_PHASE = Invalid.declare("window", _("phase %(phase)s: %(problem)s"))
+_WINDOW_OF_PHASE = Invalid.declare("window_of_phase", _("phase %(phase)s: %(problem)s"))
 RELEASED = Conflict.declare(
     "released", _("The scores of this phase are public, so it can’t accept more runs. Take back the release first.")
 )

@@ -30,14 +30,15 @@ NOT_TEXT = Invalid.declare("not_text", _("%(label)s contains an invalid characte
 NOT_A_CHOICE = Invalid.declare("not_a_choice", _("%(label)s must be one of: %(choices)s."))
 NOT_VALID = Invalid.declare("not_valid", _("%(label)s: %(reason)s"))
 
-NO_ZONE = _("Add the time zone, for example Z for UTC.")
+NO_ZONE = _("Enter a date, a time and a time zone, such as 2027-05-01T12:00:00Z for UTC.")
 OUT_OF_RANGE = _("Enter a time between the years 2000 and 2199.")
 
 AT_LEAST = _("Enter at least %(limit)s.")
 AT_MOST = _("Enter at most %(limit)s.")
 REASONS = {
     "bool": _("Enter true or false."),
-    "date": _("Enter a date or time such as 2027-05-01T12:00:00Z."),
+    "datetime": NO_ZONE,
+    "date": _("Enter a date such as 2027-05-01."),
     "dict": _("Send a JSON object."),
     "extra_forbidden": _("This field is unknown. Remove it."),
     "float": _("Enter a number."),

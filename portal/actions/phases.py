@@ -62,12 +62,13 @@ def move_phase(
     act: Act,
     phase: Phase,
     *,
-    opens: Moment,
+    opens: Moment | None = None,
     closes: Moment | None,
     note: Annotated[str, column(PhaseChange, "note", required=True, title="Reason")],
 ) -> PhaseChange:
-    """Change a phase's opening or closing time. The reason is public."""
+    """Change a phase's opening or closing time. The reason is public. Without `opens`, the opening time stays."""
     _require_unreleased(phase, act.at)
+    opens = opens or phase.opens
     _require_window(phase, opens, closes, act.at)
     require_hidden_items(phase, closes, act.at)
     change = record_window(phase, opens, closes, note, act.user, act.at)

@@ -55,7 +55,7 @@ def take_back_release(
         Moment | None, Field(title="Release time", description="If given, it must be the current release time")
     ] = None,
 ) -> Phase:
-    """Hide the scores again, or cancel a scheduled release. A canceled release can be restored with its date."""
+    """Hide the scores again, or cancel a scheduled release. Hidden scores can be released again with their old date."""
     if phase.scores != Phase.Scores.ON_RELEASE or phase.released is None:
         raise NO_RELEASE(phase=phase.title)
     if seen is not None and abs(seen - phase.released) >= timedelta(milliseconds=1):  # the API shows milliseconds

@@ -92,7 +92,7 @@ class Role:
 
 def _require_scope(token: AccessToken, needed: AccessToken.Scope) -> None:
     if not token.allows(needed):
-        raise TOKEN_SCOPE(scope=token.scope, needed=needed)
+        raise TOKEN_SCOPE(scope=token.scope, needed=needed.value)
 
 
 def require_task(token: AccessToken, shared_task: SharedTask) -> None:

@@ -282,7 +282,7 @@ ROUTES = (
     ),
 )
 
-PAGE_ONLY = {
+WITHOUT_URL = {
     "allow_device_login": "people allow access in a browser",
     "ask_for_pack": "only the “Paper files” page uses it",
     "collect_token": "the URLs of RFC 8628 are not part of /api/v1",

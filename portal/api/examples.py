@@ -22,6 +22,7 @@ _NOTE = "Two gold labels were incorrect."
 
 _OPENS = datetime(2026, 5, 1, tzinfo=UTC)
 _CLOSES = datetime(2026, 5, 11, 12, tzinfo=UTC)
+_EXTENDED = datetime(2026, 5, 12, 12, tzinfo=UTC)
 _RELEASED = datetime(2026, 5, 20, 12, tzinfo=UTC)
 _RECEIVED = datetime(2026, 5, 9, 14, 3, 12, tzinfo=UTC)
 _OF_BORA = datetime(2026, 5, 10, 9, 41, 50, tzinfo=UTC)
@@ -152,7 +153,7 @@ _PHASE_ANSWER = tasks.PhaseAnswer(
     split=_SPLIT,
     opens=_OPENS,
     closes=_CLOSES,
-    closes_for_you=datetime(2026, 5, 12, 12, tzinfo=UTC),
+    closes_for_you=_EXTENDED,
     is_open=True,
     scores="on-release",
     scores_are_public=False,
@@ -162,6 +163,7 @@ _PHASE_ANSWER = tasks.PhaseAnswer(
     replaces=None,
     runs_per_track=3,
     runs_per_day=None,
+    extra_times=[tasks.ExtraTimeAnswer(id=3, team=_TEAM, until=_EXTENDED, reason="An outage on our side.")],
     round_days=None,
     limits=[_used(1)],
     leaderboards=[f"/api/v1/tasks/{_TASK}/leaderboards/{track}?phase={_PHASE}" for track in (_TRACK, "two")],

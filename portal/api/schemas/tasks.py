@@ -77,6 +77,15 @@ class TrackAnswer(BaseModel):
         )
 
 
+class ExtraTimeAnswer(Answer):
+    """Extra time for a team or, if `team` is null, for all teams."""
+
+    id: int
+    team: str | None
+    until: datetime
+    reason: str
+
+
 class PhaseAnswer(Answer):
     """A phase: its window, its limits, and when its scores become public."""
 
@@ -99,6 +108,7 @@ class PhaseAnswer(Answer):
     )
     runs_per_track: int | None
     runs_per_day: int | None
+    extra_times: list[ExtraTimeAnswer]
     round_days: int | None = Field(description="Days in each round. At `closes`, the next round begins")
     limits: list[LimitAnswer] = Field(description="Your remaining quota. Empty if you are not on an approved team")
     leaderboards: list[str] = Field(description="URLs, one per track")
@@ -121,6 +131,7 @@ class PhaseAnswer(Answer):
             scores_are_public=phase.scores_are_public(at),
             submissions=phase.max_submissions,
             replaces=SubmissionSummary.of(replaces) if replaces else None,
+            extra_times=[ExtraTimeAnswer.read(one, team=one.team and one.team.name) for one in phase.extra_times.all()],
             limits=[LimitAnswer.of(line) for line in limits],
             leaderboards=boards,
         )

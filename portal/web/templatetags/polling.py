@@ -13,7 +13,7 @@ register = template.Library()
 def poll(address: str, seen: str, more: str = "") -> SafeString:
     """Return HTMX attributes that poll `address` every second for anything newer than `seen`.
 
-    The next request waits for the response to the last one, so a response that never comes must not be waited for.
+    The next request is sent only after the response to the last one, or after RESPONSE_MILLISECONDS.
     """
     polled = format_html('hx-get="{}?seen={}{}" hx-trigger="every 1s" hx-swap="outerHTML"', address, seen, more)
     return format_html("{} hx-request='{}'", polled, f'"timeout":{RESPONSE_MILLISECONDS}')

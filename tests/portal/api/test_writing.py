@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.actions.registry import every_action
 from portal.actions.teams import register_team
-from portal.api.actions import PAGE_ONLY, ROUTES, body_of
+from portal.api.actions import ROUTES, WITHOUT_URL, body_of
 from portal.api.routes import router
 from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.preview import preview_gold
@@ -63,8 +63,8 @@ def bora(gated):
 def test_every_action_has_an_address_or_a_reason_for_none():
     operations = {one.url_name for view in router.path_operations.values() for one in view.operations}
     here = every_action().keys() & operations
-    assert here | PAGE_ONLY.keys() == every_action().keys()
-    assert not here & PAGE_ONLY.keys()
+    assert here | WITHOUT_URL.keys() == every_action().keys()
+    assert not here & WITHOUT_URL.keys()
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.path)
@@ -336,7 +336,9 @@ def test_organizers_take_back_the_release_that_they_saw(organizer, at):
 @pytest.mark.parametrize(
     ("moment", "reason"),
     [
-        ("2026-05-20T12:00:00", "Add the time zone"),
+        ("2026-05-20T12:00:00", "a date, a time and a time zone"),
+        ("2026-05-20", "a date, a time and a time zone"),
+        ("2026-05-20Z", "a date, a time and a time zone"),
         ("9999-12-31T23:59:59-14:00", "between the years 2000 and 2199"),
         ("9999-12-31T23:59:59Z", "between the years 2000 and 2199"),
         ("0001-01-01T00:00:00+14:00", "between the years 2000 and 2199"),
