@@ -7,11 +7,12 @@ of this package.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from agon.connection import Connection
-from agon.errors import WrongUsage
+from agon.errors import Unavailable, WrongUsage
 from scoring.reports.nearest import nearest
 
 _JSON = "application/json"
@@ -84,15 +85,20 @@ class Operation:
 
         Raises:
             WrongUsage: an input is missing or unknown.
+            Unavailable: there was no response. A change may have been carried out.
         """
         self.require_complete(given)
         parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}}
         for name, value in given.items():
             parts[self.input(name).place][name] = value
-        body = json.dumps(parts["body"], default=datetime.isoformat).encode() if parts["body"] else None
-        path = self.path.format(**parts["path"])
-        within = None if self.method == "GET" else _SECONDS
-        answer = connection.ask(self.method, path, parts["query"], body, {"Content-Type": _JSON}, within=within)
+        body = msgspec.json.encode(parts["body"]) if parts["body"] else None
+        path, within = self.path.format(**parts["path"]), None if self.method == "GET" else _SECONDS
+        try:
+            answer = connection.ask(self.method, path, parts["query"], body, {"Content-Type": _JSON}, within=within)
+        except Unavailable as error:
+            if within is None:
+                raise
+            raise Unavailable(f"{error} Before you call {self.name} again, check whether it was carried out.") from None
         return connection.decoded(Any, answer.data) if answer.data else None
 
 

@@ -157,6 +157,6 @@ def test_a_change_is_sent_only_once_if_its_response_is_lost(
     with bad_line({1: 0}) as line:
         portal = OrganizersPortal()
         portal.operations = known
-        with pytest.raises(Unavailable):
+        with pytest.raises(Unavailable, match="check whether it was carried out"):
             portal.call("publish_announcement", task="tiny", title="A", text="B")
     assert (Announcement.objects.count(), line.connections) == (1, 1)
