@@ -57,6 +57,7 @@ def phone(browser: Browser, portal: Portal) -> Iterator[Page]:
 
 
 def problems(page: Page) -> list[str]:
+    page.wait_for_load_state()  # after a click, the next page may not have any element yet
     found = [f"{page.url}: {element}" for element in page.evaluate(WIDER_THAN_THE_SCREEN)]
     if not page.evaluate(ACTIVE_TAB_IS_IN_VIEW):
         found.append(f"{page.url}: the active tab is out of view")

@@ -60,6 +60,7 @@ def sign_agreement(page: Page, slug: str, name: str) -> None:
 def violations(page: Page, schemes: Sequence[Literal["dark", "light"]] = ("dark", "light")) -> list[str]:
     """Return the accessibility problems that axe finds in each color scheme."""
     found = []
+    page.wait_for_load_state()  # after a click, the next page may not have any element yet
     page.evaluate(AXE)  # not as a script tag, because the content policy would block it
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
