@@ -22,6 +22,7 @@ from scoring.reports.nearest import nearest
 Kind = TypeVar("Kind")
 Body = bytes | IO[bytes] | None
 
+ONCE = 60.0  # seconds to wait for the response to a request that must not be repeated
 _BASE = "/api/v1"
 _OUTSIDE_THE_API = ("/.well-known/", "/device/")
 _SECRET = ("Authorization", "X-Data-Password")  # headers that are never sent to another host
@@ -45,8 +46,8 @@ class _Retries(Retry):
 class Connection:
     """A connection to one portal, with or without a token.
 
-    Requests that get no response, or a 502, 503 or 504, are repeated. This is safe for the requests of this client:
-    uploads have an `Idempotency-Key`, and `operations` sends requests that change something only once.
+    Requests that get no response, or a 502, 503 or 504, are repeated. This is safe if a second one changes nothing:
+    uploads have an `Idempotency-Key`. Others are sent with `within=ONCE`.
     """
 
     def __init__(self, address: str, token: str | None) -> None:

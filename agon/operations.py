@@ -11,12 +11,11 @@ from typing import Any
 
 import msgspec
 
-from agon.connection import Connection
+from agon.connection import ONCE, Connection
 from agon.errors import Unavailable, WrongUsage
 from scoring.reports.nearest import nearest
 
 _JSON = "application/json"
-_SECONDS = 60.0  # to wait for the response to a request that is sent only once
 _WORDS = {
     "array": 'a list in JSON, such as ["a", "b"]',
     "boolean": "true or false",
@@ -92,7 +91,7 @@ class Operation:
         for name, value in given.items():
             parts[self.input(name).place][name] = value
         body = msgspec.json.encode(parts["body"]) if parts["body"] else None
-        path, within = self.path.format(**parts["path"]), None if self.method == "GET" else _SECONDS
+        path, within = self.path.format(**parts["path"]), None if self.method == "GET" else ONCE
         try:
             answer = connection.ask(self.method, path, parts["query"], body, {"Content-Type": _JSON}, within=within)
         except Unavailable as error:

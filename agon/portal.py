@@ -31,7 +31,7 @@ from agon.answers import (
     Team,
     Validation,
 )
-from agon.connection import Connection
+from agon.connection import ONCE, Connection
 from agon.downloads import Progress, fetch, sha256_of
 from agon.errors import AgonError, FileExists, NotAllowed, NotFound, Unavailable, WaitTimedOut, WrongUsage
 from agon.operations import Operation, find, operations
@@ -116,7 +116,7 @@ class Portal:
 
     def invite(self, task: str, address: str) -> None:
         """Send an invitation to join your team to an email address."""
-        self._change(f"/tasks/{task}/team/invite", {"address": address})
+        self._change(f"/tasks/{task}/team/invite", {"address": address}, within=ONCE)
 
     def leave_team(self, task: str) -> None:
         """Leave your team. A team without members is withdrawn permanently."""
@@ -274,10 +274,10 @@ class Portal:
             raise NotAllowed(f"No phase of {task} is open now.", "phase_closed")
         return found
 
-    def _change(self, path: str, content: dict[str, object] | None = None) -> None:
+    def _change(self, path: str, content: dict[str, object] | None = None, within: float | None = None) -> None:
         headers = {"Content-Type": "application/json"}
         body = None if content is None else json.dumps(content).encode()
-        self._connection.ask("POST", path, body=body, headers=headers)
+        self._connection.ask("POST", path, body=body, headers=headers, within=within)
 
     def _upload(
         self,

@@ -11,7 +11,7 @@ import pytest
 from agon.errors import NotAllowed, Unavailable, WrongUsage
 from agon.organizing import OrganizersPortal
 from portal.api.actions import ROUTES, body_of
-from portal.models import Announcement, SharedTask, Team, User
+from portal.models import Announcement, OutgoingMail, SharedTask, Team, User
 from tests.agon.conftest import Typed
 from tests.portal.script import token_of
 from tests.portal.world import organizer_of
@@ -160,3 +160,12 @@ def test_a_change_is_sent_only_once_if_its_response_is_lost(
         with pytest.raises(Unavailable, match="check whether it was carried out"):
             portal.call("publish_announcement", task="tiny", title="A", text="B")
     assert (Announcement.objects.count(), line.connections) == (1, 1)
+
+
+@pytest.mark.slow
+def test_an_invitation_is_sent_only_once_if_its_response_is_lost(
+    portal: str, bad_line: Callable[[dict[int, int]], Any]
+) -> None:
+    with bad_line({1: 0}), pytest.raises(Unavailable):
+        OrganizersPortal().invite("tiny", "ana@uni.example")
+    assert OutgoingMail.objects.filter(address="ana@uni.example").count() == 1
