@@ -17,13 +17,13 @@ from django.db import connections
 from agon.__main__ import main
 from portal.actions.import_shared_task import import_shared_task
 from portal.actions.pushed_folder import check_push
-from portal.models import GoldUpload, SharedTask, Submission, TaskPush, Team, Validation
+from portal.models import GoldUpload, SharedTask, Submission, TaskPush, Team, User, Validation
 from tests.agon.demo import Demo
 from tests.portal.conftest import gated_folder, tiny_folder
 from tests.portal.remembered import remembered
 from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock, at
-from tests.portal.world import EVALUATION, captain, judged, new_team, work_off
+from tests.portal.world import EVALUATION, captain, judged, new_team, organizer_of, work_off
 from tests.services import serving
 
 __all__ = ["at", "gated_folder", "tiny_folder"]
@@ -102,6 +102,14 @@ def portal(live_server: Any, team: Team, tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return str(live_server.url)
+
+
+@pytest.fixture
+def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) -> User:
+    """An organizer of the tiny task, whose token the commands use."""
+    user = organizer_of(task)
+    monkeypatch.setenv("AGON_TOKEN", token_of(user, "organize"))
+    return user
 
 
 class Typed:

@@ -11,18 +11,8 @@ import pytest
 from agon.errors import NotAllowed, Unavailable, WrongUsage
 from agon.organizing import OrganizersPortal
 from portal.api.actions import ROUTES, body_of
-from portal.models import Announcement, OutgoingMail, SharedTask, Team, User
+from portal.models import Announcement, OutgoingMail, Team, User
 from tests.agon.conftest import Typed
-from tests.portal.script import token_of
-from tests.portal.world import organizer_of
-
-
-@pytest.fixture
-def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) -> User:
-    """An organizer of the tiny task, whose token the commands use."""
-    user = organizer_of(task)
-    monkeypatch.setenv("AGON_TOKEN", token_of(user, "organize"))
-    return user
 
 
 @pytest.mark.slow

@@ -25,7 +25,6 @@ from portal.queries.waiting_scores import show_announced
 from portal.task_exports import EXPORTS, MANIFEST
 from portal.web.client import wheel
 from tests.agon.conftest import Typed, server
-from tests.portal.script import token_of
 from tests.portal.web.conftest import Clock
 from tests.portal.world import (
     EVALUATION,
@@ -34,20 +33,11 @@ from tests.portal.world import (
     PERFECT,
     RELEASE,
     captain,
-    organizer_of,
     person,
     run_file,
     send_run,
     work_off,
 )
-
-
-@pytest.fixture
-def organizer(task: SharedTask, portal: str, monkeypatch: pytest.MonkeyPatch) -> User:
-    """An organizer of the tiny task, whose token the commands use."""
-    user = organizer_of(task)
-    monkeypatch.setenv("AGON_TOKEN", token_of(user, "organize"))
-    return user
 
 
 @pytest.mark.slow
