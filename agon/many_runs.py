@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from scoring.commands import by_name
 from scoring.definition import Definition
-from scoring.definition.reader import load_definition
 from scoring.score import Result, load_gold, score
+from scoring.task_folder.reader import load_definition
 
 if TYPE_CHECKING:
     import pandas as pd

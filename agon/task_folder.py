@@ -9,9 +9,9 @@ from typing import Any
 
 from agon.errors import AgonError, RunInvalid, WrongUsage
 from scoring.definition import Definition, DefinitionError
-from scoring.definition.folder import problems_of_folder
-from scoring.definition.reader import load_definition
 from scoring.reports.problems import Problem
+from scoring.task_folder.folder import problems_of_folder
+from scoring.task_folder.reader import load_definition
 
 DEFINITION = "task.yaml"
 DEFAULT_TEMPLATE = "hateval2019"

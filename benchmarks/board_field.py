@@ -13,7 +13,7 @@ from django.db import connection
 
 django.setup()
 
-from portal.actions.import_shared_task import import_shared_task  # noqa: E402 - models need the settings
+from portal.actions.task_folder.import_shared_task import import_shared_task  # noqa: E402 - models need the settings
 from portal.models import (  # noqa: E402
     Board,
     Evaluation,

@@ -227,7 +227,7 @@ def _disk(folder: Path, size: int) -> Iterator[bool]:
 
 def prepare(own: Installation, teams: int) -> list[Sender]:
     """Import EXIST 2024 with raised limits and no baselines, and create teams whose captains have signed."""
-    from portal.actions.import_shared_task import import_shared_task
+    from portal.actions.task_folder.import_shared_task import import_shared_task
     from portal.models import OutgoingMail, Run
     from portal.models.clock import database_now
 

@@ -22,7 +22,7 @@ django.setup()
 
 from django.test import Client  # noqa: E402 - needs the settings
 
-from portal.actions.import_shared_task import import_shared_task  # noqa: E402
+from portal.actions.task_folder.import_shared_task import import_shared_task  # noqa: E402
 from portal.evaluation import validate  # noqa: E402
 from portal.evaluation.boards import find_board_work  # noqa: E402
 from portal.evaluation.rescore import adopt_scorer  # noqa: E402

@@ -18,8 +18,8 @@ from pydantic import BaseModel, Field
 
 from portal.figures.figure import Figure
 from portal.models import BoardChange, Download
-from portal.queries.board_table import BoardTable, CombinedRow, Comparison, Row
-from portal.queries.overall import Combined, OverallBoard, TrackResult
+from portal.queries.boards.overall import Combined, OverallBoard, TrackResult
+from portal.queries.boards.table import BoardTable, CombinedRow, Comparison, Row
 
 
 def defused(cell: str) -> str:

@@ -61,12 +61,12 @@ from portal.models import (
 )
 from portal.models.clock import clock_offset, database_now
 from portal.paper.queue import packs_to_build
+from portal.queries.boards.releases import keep_release
+from portal.queries.boards.waiting_scores import show_announced
 from portal.queries.certificate import certificate_expires
 from portal.queries.counters import keep_counters as count_what_finished
 from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
-from portal.queries.releases import keep_release
-from portal.queries.waiting_scores import show_announced
 
 log = structlog.get_logger("portal.jobs")
 

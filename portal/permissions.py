@@ -1,7 +1,7 @@
 """Permissions: who may do what, and what a person still needs before taking part.
 
 Deadlines and run limits are not checked here: see `models.phase` and `models.quota`. Each action declares who may call
-it (`actions.roles`); for an example, see `withdraw_team` in `actions.teams`.
+it (`actions.base.roles`); for an example, see `withdraw_team` in `actions.teams`.
 """
 
 from dataclasses import dataclass

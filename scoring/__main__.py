@@ -14,9 +14,9 @@ from typing import Any
 
 from scoring import __version__
 from scoring.check import check
+from scoring.check_upload import check_upload
 from scoring.commands import INVALID, USAGE, VALID, UsageError, gold_in_folder, print_json, track_of_run
 from scoring.definition import Definition, DefinitionError
-from scoring.definition.reader import load_definition
 from scoring.formats import is_zipped
 from scoring.limits import LISTED
 from scoring.reports.messages import LANGUAGES
@@ -24,8 +24,8 @@ from scoring.reports.nearest import nearest
 from scoring.reports.printing import problem_line, report_text, scores_text, spelled_out
 from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, score
+from scoring.task_folder.reader import load_definition
 from scoring.uploads import naming
-from scoring.uploads.content import check_upload
 from scoring.uploads.name_rules import UsedNumbers
 from scoring.uploads.patterns import Pattern
 
@@ -211,7 +211,7 @@ def _version() -> str:
 
 
 def _print_schema(_options: argparse.Namespace) -> int:
-    print(import_module("scoring.definition.schema").as_text(), end="")
+    print(import_module("scoring.task_folder.schema").as_text(), end="")
     return VALID
 
 

@@ -7,10 +7,10 @@ from django.utils.crypto import get_random_string
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.action import Act, action
-from portal.actions.errors import LimitReached
-from portal.actions.input import column
-from portal.actions.roles import NO_SECOND_FACTOR, OWN_ACCOUNT
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import LimitReached
+from portal.actions.base.input import column
+from portal.actions.base.roles import NO_SECOND_FACTOR, OWN_ACCOUNT
 from portal.models import AccessToken, AuditEntry, SharedTask, User
 from portal.models.access_token import SECRET_LENGTH
 from portal.permissions import lacks_second_factor

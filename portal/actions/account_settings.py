@@ -4,9 +4,9 @@ from typing import Annotated
 
 from allauth.usersessions.models import UserSession
 
-from portal.actions.action import Act, action
-from portal.actions.input import column, passes
-from portal.actions.roles import ANYONE, OWN_ACCOUNT
+from portal.actions.base.action import Act, action
+from portal.actions.base.input import column, passes
+from portal.actions.base.roles import ANYONE, OWN_ACCOUNT
 from portal.mail.unsubscribe import Unsubscription
 from portal.models import User
 from portal.models.account import is_country, is_language, is_time_zone

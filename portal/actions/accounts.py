@@ -9,9 +9,9 @@ from django.contrib.contenttypes.models import ContentType
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict
-from portal.actions.roles import OWN_ACCOUNT
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict
+from portal.actions.base.roles import OWN_ACCOUNT
 from portal.actions.team_members import end_membership, leave_team
 from portal.models import AccessToken, AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
 from portal.queries.personal_data import teams_to_hand_over

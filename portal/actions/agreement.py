@@ -5,10 +5,10 @@ from typing import Annotated
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid
-from portal.actions.input import column
-from portal.actions.roles import SIGNED_IN
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, Invalid
+from portal.actions.base.input import column
+from portal.actions.base.roles import SIGNED_IN
 from portal.models import SharedTask, Signature
 from portal.models.signature import text_sha256
 from scoring import Definition

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.action import Act, action
-from portal.actions.input import column
-from portal.actions.roles import ORGANIZERS
+from portal.actions.base.action import Act, action
+from portal.actions.base.input import column
+from portal.actions.base.roles import ORGANIZERS
 from portal.models import Announcement, SharedTask
 
 

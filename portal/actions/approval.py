@@ -5,9 +5,9 @@ from typing import Annotated
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict
-from portal.actions.roles import ORGANIZERS
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict
+from portal.actions.base.roles import ORGANIZERS
 from portal.actions.team_mails import captain_of, queue_mail
 from portal.models import Board, OutgoingMail, Team
 

@@ -9,13 +9,13 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.action import Act, action
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, LimitReached, NotAllowed
+from portal.actions.base.roles import CAPTAIN_OR_ORGANIZERS, READERS
+from portal.actions.base.waiting import until_fewer
 from portal.actions.downloads import OBSTACLES
-from portal.actions.errors import Conflict, LimitReached, NotAllowed
-from portal.actions.roles import CAPTAIN_OR_ORGANIZERS, READERS
 from portal.actions.team_mails import captain_of, queue_mail
 from portal.actions.teams import TEAM_STATE, require_state
-from portal.actions.waiting import until_fewer
 from portal.models import FailedAttempt, OutgoingMail, SharedTask, Team
 from portal.models.failed_attempt import AN_HOUR, FIRST_GUESSES, GUESSES
 from portal.permissions import Obstacle, data_access

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from django.utils.translation import gettext_lazy as _
 from pydantic import SkipValidation
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid
-from portal.actions.intake import TOO_LARGE
-from portal.actions.roles import ORGANIZERS
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, Invalid
+from portal.actions.base.roles import ORGANIZERS
+from portal.actions.uploads.intake import TOO_LARGE
 from portal.models import SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
 from portal.queries.records import download_count

@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from portal.actions.access_tokens import TO_ORGANIZE, TOO_MANY_TOKENS, create_token, require_token
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, LimitReached, NotAllowed
-from portal.actions.input import column
-from portal.actions.roles import ANYONE, OWN_ACCOUNT, SIGNED_OUT
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, LimitReached, NotAllowed
+from portal.actions.base.input import column
+from portal.actions.base.roles import ANYONE, OWN_ACCOUNT, SIGNED_OUT
 from portal.models import AccessToken, DeviceLogin, SharedTask, User
 from portal.models.device_login import CODE_LENGTH, LETTERS, LIFETIME, digest
 

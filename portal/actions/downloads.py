@@ -6,9 +6,9 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 from pydantic import Field, SkipValidation
 
-from portal.actions.action import Act, action
-from portal.actions.errors import NotAllowed
-from portal.actions.roles import ANYONE
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import NotAllowed
+from portal.actions.base.roles import ANYONE
 from portal.models import Download, SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
 from portal.permissions import Obstacle, data_access

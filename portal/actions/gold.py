@@ -7,11 +7,11 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid
-from portal.actions.input import column, passes
-from portal.actions.intake import TOO_LARGE
-from portal.actions.roles import ORGANIZERS
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, Invalid
+from portal.actions.base.input import column, passes
+from portal.actions.base.roles import ORGANIZERS
+from portal.actions.uploads.intake import TOO_LARGE
 from portal.evaluation.gold import add_version, audit_details, runs_to_score
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import HINT_SECONDS

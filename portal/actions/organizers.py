@@ -5,11 +5,11 @@ from typing import Annotated
 from django.core.validators import validate_email
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid, LimitReached
-from portal.actions.input import column, passes
-from portal.actions.roles import ORGANIZERS
-from portal.actions.waiting import until_fewer
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, Invalid, LimitReached
+from portal.actions.base.input import column, passes
+from portal.actions.base.roles import ORGANIZERS
+from portal.actions.base.waiting import until_fewer
 from portal.models import AuditEntry, FailedAttempt, SharedTask, User
 from portal.models.failed_attempt import AN_HOUR
 

@@ -3,9 +3,9 @@
 from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
-from portal.actions.action import Act, action
-from portal.actions.errors import NotAllowed
-from portal.actions.roles import ANYONE
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import NotAllowed
+from portal.actions.base.roles import ANYONE
 from portal.models import PaperPack, Phase
 from portal.paper.queue import packs_to_build, request_pack
 

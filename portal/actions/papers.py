@@ -5,10 +5,10 @@ from typing import Annotated
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid
-from portal.actions.input import column, passes
-from portal.actions.roles import MEMBERS, ORGANIZERS
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, Invalid
+from portal.actions.base.input import column, passes
+from portal.actions.base.roles import MEMBERS, ORGANIZERS
 from portal.bibtex import BibtexError, read_entry
 from portal.models import SharedTask, Team
 from portal.models.team import web_address

@@ -9,10 +9,10 @@ from typing import Annotated
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid
-from portal.actions.input import Moment, column
-from portal.actions.roles import ORGANIZERS
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, Invalid
+from portal.actions.base.input import Moment, column
+from portal.actions.base.roles import ORGANIZERS
 from portal.models import ExtraTime, Phase, PhaseChange, Team, User, items_are_public
 
 NOTICE = timedelta(hours=1)  # minimum notice before an earlier deadline, so that uploads in progress can finish

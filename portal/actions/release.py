@@ -9,10 +9,10 @@ from typing import Annotated
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid
-from portal.actions.input import Moment
-from portal.actions.roles import ORGANIZERS
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, Invalid
+from portal.actions.base.input import Moment
+from portal.actions.base.roles import ORGANIZERS
 from portal.models import Phase
 
 NOT_RELEASED_BY_HAND = Invalid.declare(

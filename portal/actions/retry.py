@@ -14,10 +14,10 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
-from portal.actions.action import Act, action
-from portal.actions.errors import ActionError, Conflict
-from portal.actions.roles import ORGANIZERS_OR_SERVER
-from portal.actions.slots import fill_slots
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import ActionError, Conflict
+from portal.actions.base.roles import ORGANIZERS_OR_SERVER
+from portal.actions.uploads.slots import fill_slots
 from portal.evaluation.limits import HINT_SECONDS
 from portal.models import Board, GoldUpload, Quota, Run, SharedTask, Submission
 from portal.models.lease import LeaseQuerySet

@@ -4,11 +4,11 @@ from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, NotAllowed
-from portal.actions.input import column, passes
-from portal.actions.roles import MEMBERS
-from portal.actions.run_fields import RunFields, checked_run_fields
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, NotAllowed
+from portal.actions.base.input import column, passes
+from portal.actions.base.roles import MEMBERS
+from portal.actions.uploads.run_fields import RunFields, checked_run_fields
 from portal.models import Board, Phase, Run
 from portal.models.run import one_line
 from portal.models.team import web_address

@@ -5,14 +5,14 @@ from typing import Annotated
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid
-from portal.actions.input import column, passes
-from portal.actions.roles import ORGANIZERS, ORGANIZERS_OR_SERVER
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, Invalid
+from portal.actions.base.input import column, passes
+from portal.actions.base.roles import ORGANIZERS, ORGANIZERS_OR_SERVER
 from portal.evaluation.rescore import score_again
 from portal.models import AuditEntry, Board, BoardChange, SharedTask
 from portal.models.run import one_line
-from portal.queries.waiting_scores import WaitingScores, show_new_scores
+from portal.queries.boards.waiting_scores import WaitingScores, show_new_scores
 
 NO_BOARD = Invalid.declare("no_board", _("Select at least one leaderboard."))
 CHANGED = Conflict.declare(

@@ -6,10 +6,11 @@ from typing import Annotated
 from django.core.validators import validate_email
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, LimitReached, NotAllowed
-from portal.actions.input import column, passes
-from portal.actions.roles import CAPTAIN, MEMBERS
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, LimitReached, NotAllowed
+from portal.actions.base.input import column, passes
+from portal.actions.base.roles import CAPTAIN, MEMBERS
+from portal.actions.base.waiting import until_fewer
 from portal.actions.team_mails import queue_mail
 from portal.actions.teams import (
     TEAM_FULL,
@@ -21,7 +22,6 @@ from portal.actions.teams import (
     withdraw,
     withdraw_team,
 )
-from portal.actions.waiting import until_fewer
 from portal.models import AuditEntry, Membership, OutgoingMail, Team
 
 INVITATIONS_A_DAY = 20  # per team, and per person in a task, so that the portal cannot be used for spam

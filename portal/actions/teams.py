@@ -9,10 +9,10 @@ from allauth.account.models import EmailAddress
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.action import Act, action
-from portal.actions.errors import Conflict, Invalid, NotAllowed
-from portal.actions.input import TOO_LONG, column
-from portal.actions.roles import CAPTAIN, SIGNED_IN
+from portal.actions.base.action import Act, action
+from portal.actions.base.errors import Conflict, Invalid, NotAllowed
+from portal.actions.base.input import TOO_LONG, column
+from portal.actions.base.roles import CAPTAIN, SIGNED_IN
 from portal.actions.team_mails import notify_organizers, queue_mail
 from portal.models import Board, Membership, OutgoingMail, SharedTask, Team, User
 from portal.models.team_name import has_invisible_characters, name_key

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from portal.actions.roles import ORGANIZERS, SIGNED_OUT, require_task
+from portal.actions.base.roles import ORGANIZERS, SIGNED_OUT, require_task
 from portal.api.requests import ApiRequest
 from portal.models import Phase, Run, SharedTask, Submission, TaskPush, Team, Track, User, Validation
 from portal.permissions import team_of

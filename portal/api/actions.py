@@ -22,12 +22,10 @@ from portal.actions import (
     announcements,
     approval,
     data_password,
-    drafts,
     gold,
     organizers,
     papers,
     phases,
-    pushes,
     release,
     retry,
     runs,
@@ -35,8 +33,9 @@ from portal.actions import (
     team_members,
     teams,
 )
-from portal.actions.action import Action
-from portal.actions.input import Input
+from portal.actions.base.action import Action
+from portal.actions.base.input import Input
+from portal.actions.task_folder import drafts, pushes
 from portal.api.access import find_phase, find_push_of_task, find_run, find_task, find_team, own_team, person
 from portal.api.problems import WRONG_MEDIA
 from portal.api.requests import ApiRequest
@@ -46,9 +45,9 @@ from portal.api.schemas.runs import RunAnswer
 from portal.api.schemas.tasks import AnnouncementAnswer
 from portal.api.schemas.teams import TeamAnswer
 from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team
+from portal.queries.boards.waiting_scores import waiting_scores
 from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, run_view
-from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import client_address
 
 Find = Callable[..., Any]

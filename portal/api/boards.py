@@ -17,12 +17,12 @@ from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
 from portal.api.schemas.boards import BoardAnswer, ReleaseAnswer, ReleasedBoardAnswer
 from portal.models import Run
-from portal.queries import overall as overall_queries
-from portal.queries.board_head import BoardHead, board_head
-from portal.queries.board_table import released_table
-from portal.queries.choices import PAGE_SIZE
-from portal.queries.leaderboard import Leaderboard
-from portal.queries.leaderboard import leaderboard as find_board
+from portal.queries.boards import overall as overall_queries
+from portal.queries.boards.choices import PAGE_SIZE
+from portal.queries.boards.head import BoardHead, board_head
+from portal.queries.boards.leaderboard import Leaderboard
+from portal.queries.boards.leaderboard import leaderboard as find_board
+from portal.queries.boards.table import released_table
 from portal.queries.visible import public_releases
 from portal.web.board_address import choices_of
 from portal.web.board_cache import personal, wants_csv

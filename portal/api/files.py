@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 from ninja import Query, Status
 from pydantic import BaseModel, Field
 
-from portal.actions.action import Action
+from portal.actions.base.action import Action
+from portal.actions.base.input import NOT_VALID, InvalidInput
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
 from portal.actions.gold import GOLD_BYTES, upload_gold
-from portal.actions.input import NOT_VALID, InvalidInput
-from portal.actions.intake import too_large
-from portal.actions.pushes import PUSH_BYTES, push_new_task, push_task
-from portal.actions.submit import submit
-from portal.actions.validate_only import report_of, validate_only
+from portal.actions.task_folder.pushes import PUSH_BYTES, push_new_task, push_task
+from portal.actions.uploads.intake import too_large
+from portal.actions.uploads.submit import submit
+from portal.actions.uploads.validate_only import report_of, validate_only
 from portal.api.access import find_phase, find_task, find_track, person
 from portal.api.requests import ApiRequest
 from portal.api.routes import ACTION_PROBLEMS, operation

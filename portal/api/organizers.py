@@ -20,11 +20,11 @@ from portal.api.schemas.organizers import (
     PushAnswer,
     WaitingScoresAnswer,
 )
+from portal.queries.boards.waiting_scores import waiting_scores
 from portal.queries.gold import gold_lines
 from portal.queries.gold_preview import find_preview
 from portal.queries.teams import team_lines
 from portal.queries.visible import audit_log, visible_pushes
-from portal.queries.waiting_scores import waiting_scores
 from portal.task_exports import EXPORTS, Export
 from portal.web.export import task_export
 

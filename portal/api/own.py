@@ -7,7 +7,7 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.utils.http import content_disposition_header
 from ninja import Query
 
-from portal.actions.validate_only import report_of
+from portal.actions.uploads.validate_only import report_of
 from portal.api.access import find_run, find_submission, find_task, find_validation, own_team, person
 from portal.api.paging import Page, Paging, as_page, bad_cursor, note_next, page_of
 from portal.api.requests import ApiRequest

@@ -15,7 +15,7 @@ from django.db.models import Model, Q, QuerySet
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, Field
 
-from portal.actions.input import NOT_VALID, is_text
+from portal.actions.base.input import NOT_VALID, is_text
 from portal.api.requests import ApiRequest
 from scoring.limits import EARLIEST, LATEST
 

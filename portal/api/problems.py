@@ -12,10 +12,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
-from portal.actions.errors import ActionError, ErrorCode, LimitReached, TooLarge
-from portal.actions.input import InvalidInput
-from portal.actions.roles import SIGNED_OUT
-from portal.actions.submit import UPLOAD_REJECTED
+from portal.actions.base.errors import ActionError, ErrorCode, LimitReached, TooLarge
+from portal.actions.base.input import InvalidInput
+from portal.actions.base.roles import SIGNED_OUT
+from portal.actions.uploads.submit import UPLOAD_REJECTED
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -22,8 +22,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
 from portal import __version__
-from portal.actions.errors import ActionError
-from portal.actions.roles import SIGNED_OUT
+from portal.actions.base.errors import ActionError
+from portal.actions.base.roles import SIGNED_OUT
 from portal.api import problems, rates
 from portal.models import AccessToken, User, Viewer
 from portal.models.clock import database_now

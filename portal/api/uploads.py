@@ -12,9 +12,9 @@ from typing import IO, Any, NamedTuple
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
-from portal.actions.errors import ActionError
-from portal.actions.input import REQUIRED, InvalidInput
-from portal.actions.intake import TOO_LARGE
+from portal.actions.base.errors import ActionError
+from portal.actions.base.input import REQUIRED, InvalidInput
+from portal.actions.uploads.intake import TOO_LARGE
 from portal.api.problems import NO_LENGTH, NOT_READABLE, WRONG_MEDIA
 from portal.sealing import SealedFile
 from portal.web.bodies import FORM_BYTES, IS_CUT, allow_large_file

@@ -11,7 +11,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError
 from ninja.errors import ValidationError as InvalidRequest
 
-from portal.actions.input import InvalidInput, problem_of
+from portal.actions.base.input import InvalidInput, problem_of
 from portal.api import actions, boards, files, organizers, own, problems, tasks
 from portal.api.openapi import specification
 from portal.api.requests import answer_to, guarded

@@ -4,8 +4,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from portal.actions.errors import ErrorCode
-from portal.actions.registry import every_error
+from portal.actions.base.errors import ErrorCode
+from portal.actions.base.registry import every_error
 from portal.api.problems import OWN_ERRORS
 from portal.queries.problems import meaning
 

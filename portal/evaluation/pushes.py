@@ -27,7 +27,7 @@ from portal.models.task import definition_name
 from portal.objects.interface import gold_objects
 from portal.storage import forget_unused, name_held, open_gold, store_gold, stored_name
 from scoring import Definition, Problem, load_definition
-from scoring.definition.archive import DEFINITION
+from scoring.task_folder.archive import DEFINITION
 
 _DIGESTS = ("sha256", "instead_of")  # keys of a `StoredDataset` that are digests
 

@@ -10,9 +10,9 @@ from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import WIDTH, Axis, axis
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.figures.scores import by_slices, labels_by_slices, score_figures
-from portal.queries.board_table import BoardTable
-from portal.queries.columns import Column
-from portal.queries.insights import Insights
+from portal.queries.boards.columns import Column
+from portal.queries.boards.insights import Insights
+from portal.queries.boards.table import BoardTable
 from portal.times_and_numbers import score
 
 _NAMES = nominal("name", sort=None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from portal.figures.frame import narrowed
 from portal.figures.theme import config
-from portal.queries.board_table import Row
+from portal.queries.boards.table import Row
 from portal.times_and_numbers import score
 
 CAN_DRAW = find_spec("vl_convert") is not None  # whether the `figures` extra is installed

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from portal.queries.whiskers import ends
+from portal.queries.boards.whiskers import ends
 
 WIDTH, HEIGHT = 520, 340  # pixels
 SMALL = 328  # width in pixels of a whole figure on a screen that is 360 pixels wide

@@ -12,10 +12,10 @@ from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import HEIGHT, LABEL_POSITIONS, LINE, NAME_LIMIT, PLANE, WIDTH, Axis, axis, label_positions
 from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.models import Run
-from portal.queries.board_table import BoardTable
-from portal.queries.columns import Column, whole_title
-from portal.queries.insights import SliceScores
-from portal.queries.label_shares import LabelShares
+from portal.queries.boards.columns import Column, whole_title
+from portal.queries.boards.insights import SliceScores
+from portal.queries.boards.label_shares import LabelShares
+from portal.queries.boards.table import BoardTable
 from portal.times_and_numbers import score
 
 _UNLABELED = {"label": "", "lines": 0, "large": "", "small": ""}

@@ -5,8 +5,8 @@ from django.utils.translation import gettext as _
 from portal.figures.figure import Datum, Field, Figure, run_datum
 from portal.figures.frame import WIDTH
 from portal.figures.layers import Spec, layer, nominal, quantitative
-from portal.queries.columns import Column
-from portal.queries.overall import OverallBoard
+from portal.queries.boards.columns import Column
+from portal.queries.boards.overall import OverallBoard
 from portal.times_and_numbers import score
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from django.db.models import Q
 
 from portal.actions.papers import give_paper
-from portal.actions.submit import submit
+from portal.actions.uploads.submit import submit
 from portal.models import Phase, SharedTask, Team
 from tasks.invented import invented_archive
 

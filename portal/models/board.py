@@ -166,7 +166,7 @@ class Board(models.Model):
     def announces_next(self, at: datetime) -> bool:
         """Return whether the new scores replace public ones, and the new gold standard has a note that explains why.
 
-        If so, `portal.queries.waiting_scores.show_announced` shows the new scores together with the note.
+        If so, `portal.queries.boards.waiting_scores.show_announced` shows the new scores together with the note.
         """
         if self.gold_id is None or self.next_gold is None or self.next_gold_id == self.gold_id:
             return False
@@ -239,7 +239,7 @@ class ReleasedBoard(models.Model):
     number = models.PositiveSmallIntegerField()  # counts from 1 for each track and phase
     gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, related_name="+")
     scorer = models.CharField(max_length=32)
-    content = models.JSONField()  # columns and rows, from portal.queries.releases
+    content = models.JSONField()  # columns and rows, from portal.queries.boards.releases
     at = models.DateTimeField()
 
     objects = ReleasedBoardQuerySet.as_manager()

@@ -26,7 +26,7 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
         return self.filter(phase__in=Phase.objects.with_visible_scores(viewer, at))
 
     def visible_in_steps(self, viewer: Viewer, at: datetime) -> Self:
-        """Select evaluations that the viewer may see only in the steps of a ladder; see `portal.queries.ladder`."""
+        """Select evaluations that the viewer may see only in a ladder's steps (`portal.queries.boards.ladder`)."""
         return self.filter(phase__in=Phase.objects.with_visible_steps(viewer, at))
 
     def visible_at_all(self, viewer: Viewer, at: datetime) -> Self:

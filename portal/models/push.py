@@ -71,7 +71,9 @@ class TaskPush(Leased):
     effects = models.JSONField(default=list)  # effects on runs, deadlines and people
     difference = models.TextField(blank=True)  # unified diff of task.yaml
     touches_runs = models.BooleanField(default=False)  # whether applying the push needs a confirmation
-    prepared = models.JSONField(default=dict)  # from `portal.actions.pushed_folder`; emptied when the push is applied
+    prepared = models.JSONField(
+        default=dict
+    )  # from `portal.actions.task_folder.pushed_folder`; emptied when the push is applied
     # names of the push's public files in storage; emptied when they are deleted
     files = models.JSONField(default=list, db_default=[])
     base = models.CharField(max_length=64, blank=True)  # digest of the task's state when the push was compared with it

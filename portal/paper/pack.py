@@ -30,8 +30,8 @@ from portal.paper.tables import (
     slices_table,
     statistics_table,
 )
-from portal.queries.insights import Insights, insights
-from portal.queries.overall import overall
+from portal.queries.boards.insights import Insights, insights
+from portal.queries.boards.overall import overall
 from portal.queries.papers import papers_of
 
 Entry = tuple[str, bytes]  # path in the zip and content

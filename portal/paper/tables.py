@@ -6,12 +6,12 @@ from django.utils.translation import gettext as _
 
 from portal.models import Run
 from portal.paper.latex import Bold, LatexTable
-from portal.queries.all_runs import AllRuns
-from portal.queries.board_table import BoardTable, Row
-from portal.queries.columns import Column
-from portal.queries.insights import Examples, Insights, MissedByAnswer, SliceScores
-from portal.queries.label_shares import LabelShares
-from portal.queries.overall import Combined, OverallBoard, TrackResult
+from portal.queries.boards.all_runs import AllRuns
+from portal.queries.boards.columns import Column
+from portal.queries.boards.insights import Examples, Insights, MissedByAnswer, SliceScores
+from portal.queries.boards.label_shares import LabelShares
+from portal.queries.boards.overall import Combined, OverallBoard, TrackResult
+from portal.queries.boards.table import BoardTable, Row
 from portal.times_and_numbers import score
 
 

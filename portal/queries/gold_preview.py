@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 
 from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Phase, Run, SharedTask, User
 from portal.models.official import official_runs_of_teams
-from portal.queries.board_rows import ranked, select
-from portal.queries.choices import Choices
-from portal.queries.slices import Scores
-from portal.queries.ties import letter
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.rows import ranked, select
+from portal.queries.boards.slices import Scores
+from portal.queries.boards.ties import letter
 
 LISTED = 500  # maximum number of a board's runs on one page
 

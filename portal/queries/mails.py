@@ -21,7 +21,7 @@ from portal.models import (
     Submission,
     Team,
 )
-from portal.queries.columns import Score
+from portal.queries.boards.columns import Score
 from portal.queries.receipts import receipt
 from portal.queries.runs import RunLine, official_runs_of, submission_view, team_runs
 from portal.times_and_numbers import count, score

@@ -22,9 +22,9 @@ from portal.models import (
     User,
     Viewer,
 )
-from portal.queries.choices import Choices
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.leaderboard import Leaderboard, leaderboard
 from portal.queries.gold import gold_lines
-from portal.queries.leaderboard import Leaderboard, leaderboard
 
 _NOT_USED = (GoldUpload.State.REJECTED, GoldUpload.State.CONFLICT, GoldUpload.State.FAILED)
 _SOON = timedelta(hours=72)

@@ -12,9 +12,9 @@ from django.db.models import Q, QuerySet
 from portal.models import Board, Evaluation, Phase, Run, Submission, Team, Viewer
 from portal.models.official import official_runs_of_teams
 from portal.models.run import RunQuerySet
-from portal.queries.columns import Score, scores, shown_score
-from portal.queries.ladder import shown_keys
-from portal.queries.official import OfficialRun, official_runs
+from portal.queries.boards.columns import Score, scores, shown_score
+from portal.queries.boards.ladder import shown_keys
+from portal.queries.boards.official import OfficialRun, official_runs
 from portal.queries.quota import TrackLimits, remaining
 from portal.queries.task_folder import home_command, items_option
 

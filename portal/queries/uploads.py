@@ -13,7 +13,7 @@ from portal.storage import StoredUpload, stored_file
 from scoring.definition.files import Files
 from scoring.uploads.inspection import Upload, inspect_upload, read_run
 from scoring.uploads.naming import common_name, example, example_archive
-from scoring.uploads.zips import BrokenZipError
+from scoring.zips import BrokenZipError
 
 
 @dataclass(frozen=True, slots=True)

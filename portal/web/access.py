@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from portal.actions.roles import NO_SECOND_FACTOR, ORGANIZERS, Role
+from portal.actions.base.roles import NO_SECOND_FACTOR, ORGANIZERS, Role
 from portal.models import Phase, SharedTask, Team, User, Viewer
 from portal.models.task import SharedTaskQuerySet
 from portal.queries.tasks import TaskPage, task_page, visible_task

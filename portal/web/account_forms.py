@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.access_tokens import create_token
 from portal.actions.account_settings import change_settings
-from portal.actions.roles import NO_SECOND_FACTOR
+from portal.actions.base.roles import NO_SECOND_FACTOR
 from portal.models import AccessToken, SharedTask, User
 from portal.models.account import languages, time_zones
 from portal.models.clock import database_now

@@ -16,9 +16,9 @@ from django.db.models import Choices
 from django.http import HttpRequest
 from django.utils.functional import Promise, lazy
 
-from portal.actions.action import Action
-from portal.actions.errors import ActionError
-from portal.actions.input import NOT_TEXT, InvalidInput, is_text
+from portal.actions.base.action import Action
+from portal.actions.base.errors import ActionError
+from portal.actions.base.input import NOT_TEXT, InvalidInput, is_text
 
 
 def carry_out(

@@ -7,9 +7,9 @@ from typing import Literal
 from django.http import QueryDict
 
 from portal.models import Run
-from portal.queries.board_table import BoardTable
-from portal.queries.choices import PAGE_SIZE, Choices
-from portal.queries.columns import Column
+from portal.queries.boards.choices import PAGE_SIZE, Choices
+from portal.queries.boards.columns import Column
+from portal.queries.boards.table import BoardTable
 from portal.queries.items import ItemChoice
 from portal.times_and_numbers import AOE
 

@@ -21,7 +21,7 @@ from django.utils.http import quote_etag
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from portal.queries.board_head import BoardHead, board_head
+from portal.queries.boards.head import BoardHead, board_head
 
 _LONGEST_QUERY = 500  # characters; prevents long URLs from filling the memory
 _LARGEST = 256 * 1024  # bytes of a page, or characters of a part

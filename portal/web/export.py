@@ -7,8 +7,8 @@ from django.http.response import HttpResponseBase
 
 from portal import export
 from portal.models import SharedTask, User
-from portal.queries.board_table import BoardTable
-from portal.queries.overall import OverallBoard
+from portal.queries.boards.overall import OverallBoard
+from portal.queries.boards.table import BoardTable
 from portal.task_exports import Export
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}

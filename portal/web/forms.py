@@ -5,11 +5,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.errors import Invalid
+from portal.actions.base.errors import Invalid
 from portal.actions.papers import BIBTEX, give_paper
 from portal.actions.runs import describe_run, withdraw_run
-from portal.actions.submit import submit
 from portal.actions.teams import ANSWER_LENGTH, NAME_TAKEN, TEAM_NAME, check_team_name, register_team
+from portal.actions.uploads.submit import submit
 from portal.models import Phase, SharedTask, Team
 from portal.models.run import one_line
 from portal.web.action_forms import ActionForm, action_field

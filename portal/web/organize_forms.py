@@ -10,18 +10,18 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from portal.actions.announcements import publish_announcement
+from portal.actions.base.input import OUT_OF_RANGE
 from portal.actions.datasets import ALREADY_DOWNLOADED, EMPTY, FILE_OF_RULES, SAME_FILE, replace_dataset
 from portal.actions.gold import apply_gold
-from portal.actions.input import OUT_OF_RANGE
 from portal.actions.organizers import add_organizer
 from portal.actions.phases import grant_extra_time, move_phase
-from portal.actions.pushes import UNSURE, apply_push
 from portal.actions.scores import CHANGED, apply_scores
+from portal.actions.task_folder.pushes import UNSURE, apply_push
 from portal.models import Phase, SharedTask, User
 from portal.models.task import DatasetDefinition
+from portal.queries.boards.waiting_scores import WaitingScores
 from portal.queries.gold import GoldLine
 from portal.queries.records import download_count
-from portal.queries.waiting_scores import WaitingScores
 from portal.times_and_numbers import AOE, zone_of
 from portal.web.action_forms import ActionForm, action_field
 from scoring.limits import EARLIEST, LATEST

@@ -19,7 +19,7 @@ def names_of_slices(gold: LoadedGold) -> list[str]:
 def _count(gold: LoadedGold, name: str) -> int:
     try:
         return len(gold.slices(name))
-    except TextsError:  # `scoring.definition.folder` reports this before an import
+    except TextsError:  # `scoring.task_folder.folder` reports this before an import
         return 0
 
 

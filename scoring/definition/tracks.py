@@ -188,7 +188,7 @@ def missing_of_combined(values: Values, _parts: Values) -> str:
     return "skip" if values["slices"] or values["by"] == "gap" else "zero"
 
 
-# `scoring.definition.schema` defines the schemas referred to here, because this module does not import the registries.
+# `scoring.task_folder.schema` defines the schemas referred to here, because this module does not import the registries.
 FORMAT = Kind(_read_format, {"$ref": "#/$defs/format"}, "run format")
 PLAIN_METRIC = Kind(_read_plain, {"$ref": "#/$defs/metric"}, "metric")
 COMBINE_KEYS = (

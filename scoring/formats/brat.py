@@ -21,7 +21,7 @@ from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, 
 from scoring.formats.several import entries_to_read, packed
 from scoring.formats.span_lists import Offsets, SpanMarks
 from scoring.reports.nearest import nearest
-from scoring.uploads.zips import BrokenZipError, TooManyEntriesError, read_entry
+from scoring.zips import BrokenZipError, TooManyEntriesError, read_entry
 
 ENDING = ".ann"
 BOUND = re.compile(r"(T\S*)\t(\S+) ([0-9]{1,10} [0-9]{1,10}(?:;[0-9]{1,10} [0-9]{1,10})*)(?:\t.*)?")

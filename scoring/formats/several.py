@@ -13,7 +13,7 @@ from scoring import limits
 from scoring.answers import Answers, joined
 from scoring.definition.files import Files
 from scoring.reports.problems import Report
-from scoring.uploads.zips import (
+from scoring.zips import (
     DEFLATED,
     STORED,
     BrokenZipError,

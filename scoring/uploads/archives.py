@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from scoring import limits
 from scoring.reports.problems import Report, Severity
 from scoring.uploads.naming import composed, printable
-from scoring.uploads.zips import (
+from scoring.zips import (
     DEFLATED,
     STORED,
     BrokenZipError,

@@ -15,8 +15,8 @@ from django.core.cache import caches
 from django.db import connections
 
 from agon.__main__ import main
-from portal.actions.import_shared_task import import_shared_task
-from portal.actions.pushed_folder import check_push
+from portal.actions.task_folder.import_shared_task import import_shared_task
+from portal.actions.task_folder.pushed_folder import check_push
 from portal.models import GoldUpload, SharedTask, Submission, TaskPush, Team, User, Validation
 from tests.agon.demo import Demo
 from tests.portal.conftest import gated_folder, tiny_folder

@@ -6,7 +6,7 @@ import pytest
 
 import agon as client
 from agon.errors import NotFound
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
 from portal.models import SharedTask, Team
 from tests.agon.conftest import Typed

@@ -21,7 +21,7 @@ from agon.organizing import OrganizersPortal
 from agon.task_folder import TEMPLATE_NAMES, packed_folder, templates
 from portal.actions.teams import register_team
 from portal.models import Board, SharedTask, Team, User
-from portal.queries.waiting_scores import show_announced
+from portal.queries.boards.waiting_scores import show_announced
 from portal.task_exports import EXPORTS, MANIFEST
 from portal.web.client import wheel
 from tests.agon.conftest import Typed, server

@@ -29,7 +29,7 @@ BEGIN = "import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'portal.settings
 SETUP = f"""
 from allauth.account.models import EmailAddress
 from pathlib import Path
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
 from portal.models import User
 from portal.models.clock import database_now

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.db import connection
 
 from portal.actions.agreement import sign_agreement
-from portal.actions.import_shared_task import import_shared_task
-from portal.actions.submit import submit
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
+from portal.actions.uploads.submit import submit
 from portal.management.programs import worker_command
 from portal.models import SharedTask, Submission, User
 from portal.models.clock import database_now

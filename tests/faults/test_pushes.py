@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings as portal_settings
 
 from agon.task_folder import packed_folder
-from portal.actions.pushes import apply_push, push_new_task, push_task
+from portal.actions.task_folder.pushes import apply_push, push_new_task, push_task
 from portal.models import SharedTask, Submission, TaskPush, User
 from portal.models.clock import database_now
 from portal.objects.interface import data_objects, gold_objects

@@ -10,11 +10,11 @@ import redis
 from django.conf import settings as portal_settings
 from django.db import connection
 
-from portal.actions.action import Action
-from portal.actions.errors import ActionError
-from portal.actions.import_shared_task import import_shared_task
-from portal.actions.input import INPUT_ERRORS
-from portal.actions.roles import TOKEN_ERRORS
+from portal.actions.base.action import Action
+from portal.actions.base.errors import ActionError
+from portal.actions.base.input import INPUT_ERRORS
+from portal.actions.base.roles import TOKEN_ERRORS
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.limits import CHILD_MEMORY
 from portal.models import Run, SharedTask, Team
 from portal.objects.bucket import Bucket

@@ -11,7 +11,7 @@ from django.urls import reverse
 from portal.actions.access_tokens import TOKENS, create_token, revoke_token
 from portal.actions.accounts import delete_account
 from portal.actions.announcements import publish_announcement
-from portal.actions.errors import ActionError
+from portal.actions.base.errors import ActionError
 from portal.actions.runs import describe_run
 from portal.actions.teams import register_team
 from portal.models import AccessToken, AuditEntry, SharedTask, User

@@ -11,12 +11,12 @@ from django import forms
 from django.contrib.auth.models import AnonymousUser
 
 from portal.actions.access_tokens import create_token
-from portal.actions.action import ACTIONS, Act, action
 from portal.actions.announcements import publish_announcement
-from portal.actions.errors import ActionError, Conflict, NotAllowed
-from portal.actions.input import NOT_TEXT, InvalidInput
-from portal.actions.registry import every_action
-from portal.actions.roles import ANYONE, NO_SECOND_FACTOR, ORGANIZERS, SIGNED_IN
+from portal.actions.base.action import ACTIONS, Act, action
+from portal.actions.base.errors import ActionError, Conflict, NotAllowed
+from portal.actions.base.input import NOT_TEXT, InvalidInput
+from portal.actions.base.registry import every_action
+from portal.actions.base.roles import ANYONE, NO_SECOND_FACTOR, ORGANIZERS, SIGNED_IN
 from portal.actions.runs import describe_run
 from portal.api.problems import problem_response
 from portal.models import Announcement, AuditEntry, SharedTask, Team

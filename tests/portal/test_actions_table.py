@@ -13,7 +13,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import AnonymousUser
 
 from portal.actions.approval import approve_team
-from portal.actions.registry import every_action
+from portal.actions.base.registry import every_action
 from portal.actions.teams import join_team, register_team
 from portal.evaluation.record import quarantine
 from portal.mail.unsubscribe import Unsubscription

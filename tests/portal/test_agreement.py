@@ -6,10 +6,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.actions.agreement import sign_agreement
 from portal.actions.approval import approve_team
-from portal.actions.errors import Conflict, Invalid, NotAllowed
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import Conflict, Invalid, NotAllowed
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
-from portal.actions.validate_only import report_of, validate_only
+from portal.actions.uploads.validate_only import report_of, validate_only
 from portal.models import AuditEntry, SharedTask, Signature, Submission, Validation
 from portal.models.signature import text_sha256
 from portal.permissions import has_signed

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import Phase, SharedTask
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, new_team, pack_of, send_run, work_off

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from portal.actions.registry import audit_words, every_action
+from portal.actions.base.registry import audit_words, every_action
 from portal.models import AuditEntry
 from portal.queries.audit_words import event_words
 from tests.conftest import ROOT
@@ -38,7 +38,7 @@ def test_an_action_has_words_exactly_if_it_leaves_an_entry(name: str) -> None:
 
 def test_entries_of_actions_come_from_their_declarations() -> None:
     folder = ROOT / "portal" / "actions"
-    found = {path.name for path in folder.glob("*.py") if "AuditEntry.objects.record" in path.read_text()}
+    found = {path.name for path in folder.rglob("*.py") if "AuditEntry.objects.record" in path.read_text()}
     assert found == {"action.py"}
 
 

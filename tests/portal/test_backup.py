@@ -18,10 +18,10 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from portal import __version__
-from portal.actions.backup import MANIFEST, write_backup
-from portal.actions.errors import ActionError
-from portal.actions.pushes import apply_push, push_task
-from portal.actions.restore import restore_backup
+from portal.actions.base.errors import ActionError
+from portal.actions.task_folder.pushes import apply_push, push_task
+from portal.backup.backup import MANIFEST, write_backup
+from portal.backup.restore import restore_backup
 from portal.evaluation.reconcile import reconcile
 from portal.management.commands import backup as backup_command
 from portal.models import (

@@ -5,15 +5,15 @@ from datetime import timedelta
 import pytest
 
 from portal.actions.approval import approve_team, decline_team
-from portal.actions.import_shared_task import import_shared_task
 from portal.actions.papers import give_paper
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import ask_again, withdraw_team
 from portal.evaluation.compare import METHOD, boards_to_refresh, compare_board
 from portal.models import Board, Evaluation, Phase, Run, Team
-from portal.queries.overall import Placement, combined, overall
+from portal.queries.boards.overall import Placement, combined, overall
+from portal.queries.boards.ties import letter
+from portal.queries.boards.whiskers import scale
 from portal.queries.runs import official_runs_of, team_runs
-from portal.queries.ties import letter
-from portal.queries.whiskers import scale
 from scoring.definition import Overall
 from tests.portal.remembered import remembered
 from tests.portal.world import (

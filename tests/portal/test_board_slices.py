@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.compare import boards_to_refresh, compare_board
 from portal.figures.field import field_figures
 from portal.models import Board, Evaluation, Phase, SharedTask
-from portal.queries.leaderboard import Leaderboard
-from portal.queries.releases import keep_release
-from portal.queries.slices import run_slices
+from portal.queries.boards.leaderboard import Leaderboard
+from portal.queries.boards.releases import keep_release
+from portal.queries.boards.slices import run_slices
 from tests.portal.remembered import remembered
 from tests.portal.test_insights import pack_of, seen
 from tests.portal.world import (

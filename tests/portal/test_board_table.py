@@ -13,8 +13,8 @@ from portal.figures.field import intervals
 from portal.models import Board, SharedTask
 from portal.paper.latex import Bold
 from portal.paper.tables import board_table
-from portal.queries.board_table import BoardTable, released_table
-from portal.queries.releases import keep_release
+from portal.queries.boards.releases import keep_release
+from portal.queries.boards.table import BoardTable, released_table
 from portal.times_and_numbers import score
 from tests.portal.remembered import remembered
 from tests.portal.world import GOOD, PERFECT, POOR, RELEASE, board, with_teams

@@ -10,7 +10,7 @@ from portal.evaluation.boards import find_board_work
 from portal.evaluation.compare import compare_board, is_to_be_kept
 from portal.models import Board, ExtraTime, Phase, PhaseChange
 from portal.models.board import LOOK_AGAIN
-from portal.queries.releases import keep_release
+from portal.queries.boards.releases import keep_release
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, new_team, organizer_of, send_run, work_off
 

@@ -14,7 +14,7 @@ import pyzipper
 from django.test import Client
 
 from portal.actions.approval import approve_team
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
 from portal.evaluation.reseal import reseal_all
 from portal.models import Download, GoldStandard, Run, SharedTask, Submission

@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.boards import find_board_work
 from portal.evaluation.compare import compare_board
 from portal.evaluation.compare_tracks import compare_combined
 from portal.jobs import refresh_combined
 from portal.models import Board, CombinedBoard, Phase
-from portal.queries.overall import overall
+from portal.queries.boards.overall import overall
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,

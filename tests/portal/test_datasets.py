@@ -3,9 +3,9 @@
 import pytest
 
 from portal.actions import datasets
+from portal.actions.base.errors import ActionError
 from portal.actions.datasets import replace_dataset
-from portal.actions.errors import ActionError
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Download, SharedTask
 from portal.objects.interface import data_objects
 from portal.storage import stored_file

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from portal.actions.accounts import delete_account
+from portal.actions.base.errors import ActionError
 from portal.actions.device_login import (
     MOST_WAITING,
     TOO_MANY_CODES,
@@ -17,7 +18,6 @@ from portal.actions.device_login import (
     deny_device_login,
     start_device_login,
 )
-from portal.actions.errors import ActionError
 from portal.models import AccessToken, AuditEntry, DeviceLogin, SharedTask, User
 from portal.models.access_token import is_well_formed
 from portal.queries.personal_data import personal_data

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from portal.actions.drafts import delete_draft, hide_task, open_task, show_task
-from portal.actions.errors import ActionError
+from portal.actions.base.errors import ActionError
 from portal.actions.organizers import ADDRESSES_AN_HOUR, add_organizer, remove_organizer
+from portal.actions.task_folder.drafts import delete_draft, hide_task, open_task, show_task
 from portal.actions.teams import register_team
 from portal.models import AuditEntry, GoldStandard, Run, SharedTask, Team, User
 from portal.objects.interface import gold_objects

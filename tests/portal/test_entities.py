@@ -8,11 +8,11 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.urls import reverse
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.compare import compare_board
 from portal.models import Board, Run, SharedTask
-from portal.queries.choices import Choices
-from portal.queries.leaderboard import leaderboard
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.leaderboard import leaderboard
 from tasks import build
 from tests.portal.test_items import work_on_items
 from tests.portal.world import captain, new_team, send, work_off

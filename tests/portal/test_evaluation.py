@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 
-from portal.actions.import_gold import add_gold_standard
+from portal.actions.task_folder.import_gold import add_gold_standard
 from portal.evaluation.claim import claim_run, claim_submission
 from portal.evaluation.errors import ChildError
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, LEASE_SECONDS, LEASES_LOST

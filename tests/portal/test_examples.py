@@ -6,14 +6,14 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
-from portal.actions.import_shared_task import import_shared_task
-from portal.actions.submit import submit
+from portal.actions.task_folder.import_shared_task import import_shared_task
+from portal.actions.uploads.submit import submit
 from portal.evaluation.compare import compare_board
 from portal.models import Board, SharedTask, Track
 from portal.paper.tables import examples_table
-from portal.queries.insights import Examples, insights
+from portal.queries.boards.insights import Examples, insights
 from scoring import load_definition
-from scoring.definition.folder import errors_of_folder
+from scoring.task_folder.folder import errors_of_folder
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, RELEASE, captain, new_team, pack_of, work_off
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import Run, SharedTask, Team
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, archive, captain, new_team, run_file, send, work_off
 

@@ -10,10 +10,10 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from portal.models import Board, Evaluation, ExtraTime, Phase, ReleasedBoard
-from portal.queries.insights import insights
-from portal.queries.ladder import steps
-from portal.queries.leaderboard import leaderboard
-from portal.queries.run_scores import earlier_scores
+from portal.queries.boards.insights import insights
+from portal.queries.boards.ladder import steps
+from portal.queries.boards.leaderboard import leaderboard
+from portal.queries.boards.run_scores import earlier_scores
 from tests.conftest import ROOT
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, Run, captain, organizer_of, send_run, work_off
@@ -31,12 +31,12 @@ LOOKUPS = re.compile(
     r"(^|__)(evaluations|released_boards|combined_boards)($|__)|portal_(evaluation|releasedboard|runitems|combinedboard)"
 )
 EXEMPT = {  # files that save, count or delete rows of these models without showing scores
-    "portal/queries/releases.py": {"ReleasedBoard"},
+    "portal/queries/boards/releases.py": {"ReleasedBoard"},
     "portal/queries/effects.py": {"ReleasedBoard"},
     "portal/queries/counters.py": {"Evaluation"},
     "portal/queries/paper_packs.py": {"CombinedBoard"},
     "portal/jobs.py": {"CombinedBoard"},
-    "portal/actions/drafts.py": {"Evaluation", "ReleasedBoard"},
+    "portal/actions/task_folder/drafts.py": {"Evaluation", "ReleasedBoard"},
 }
 HOUR = timedelta(hours=1)
 

@@ -8,10 +8,10 @@ import pytest
 from django.core.management import call_command
 from nacl.public import PrivateKey
 
-from portal.actions.errors import Conflict, Invalid, NotAllowed, TooLarge
+from portal.actions.base.errors import Conflict, Invalid, NotAllowed, TooLarge
 from portal.actions.gold import preview_former_gold, upload_gold
-from portal.actions.import_gold import add_gold_standard
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_gold import add_gold_standard
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.limits import ATTEMPTS
 from portal.evaluation.reseal import reseal_all

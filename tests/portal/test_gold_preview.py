@@ -10,10 +10,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
 
 from portal import jobs
-from portal.actions.errors import Conflict, NotAllowed
+from portal.actions.base.errors import Conflict, NotAllowed
 from portal.actions.gold import apply_gold, preview_former_gold, upload_gold
-from portal.actions.import_shared_task import import_shared_task
 from portal.actions.runs import withdraw_run
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation import preview as previewing
 from portal.evaluation.errors import ChildError
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
@@ -21,8 +21,8 @@ from portal.evaluation.preview import preview_gold
 from portal.evaluation.sweep import sweep
 from portal.models import Board, BoardChange, Evaluation, GoldStandard, GoldUpload, Run, SharedTask
 from portal.models.clock import running_from
+from portal.queries.boards.waiting_scores import show_announced
 from portal.queries.gold_preview import find_preview
-from portal.queries.waiting_scores import show_announced
 from tests.portal.remembered import remembered
 from tests.portal.test_import import edit
 from tests.portal.world import (

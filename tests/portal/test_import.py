@@ -7,13 +7,13 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from portal.actions.errors import Conflict, Invalid
-from portal.actions.folder import PublicFiles
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import Conflict, Invalid
+from portal.actions.task_folder.folder import PublicFiles
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Evaluation, GoldStandard, Phase, Run, SharedTask, Signature, Track, User
 from scoring import load_definition
-from scoring.definition.folder import errors_of_folder
-from scoring.definition.schema import schema
+from scoring.task_folder.folder import errors_of_folder
+from scoring.task_folder.schema import schema
 from tests.portal.world import (
     EVALUATION,
     PERFECT,

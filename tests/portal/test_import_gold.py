@@ -5,9 +5,9 @@ import importlib
 import pytest
 from django.apps import apps
 
-from portal.actions.errors import Conflict
+from portal.actions.base.errors import Conflict
 from portal.actions.gold import preview_former_gold, upload_gold
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.models import GoldStandard, GoldUpload
 from portal.queries.organize import to_do

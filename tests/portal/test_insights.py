@@ -18,7 +18,7 @@ from portal.evaluation.compare import compare_board
 from portal.figures.field import field_figures
 from portal.models import Board, Phase, Run, SharedTask, Team, Track
 from portal.paper.latex import escaped
-from portal.queries.insights import Insights, insights
+from portal.queries.boards.insights import Insights, insights
 from tests.portal.remembered import remembered
 from tests.portal.test_papers import ENTRY
 from tests.portal.world import (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.compare import compare_board
 from portal.evaluation.items import boards_to_publish, publish_items
 from portal.models import Board, GoldItems, Phase, Run, RunItems, SharedTask, items_are_public

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import Evaluation, GoldStandard, Phase, Run
-from portal.queries.choices import Choices
-from portal.queries.leaderboard import board_state, default_phase
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.leaderboard import board_state, default_phase
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,

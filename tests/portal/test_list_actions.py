@@ -4,7 +4,7 @@ import io
 
 from django.core.management import call_command
 
-from portal.actions.registry import every_action
+from portal.actions.base.registry import every_action
 from tests.conftest import ROOT
 
 

@@ -11,13 +11,13 @@ import pytest
 from django.db import connection, transaction
 
 from portal.actions.approval import decline_team
-from portal.actions.errors import Conflict
-from portal.actions.new_runs import QUOTA_ATTEMPTS
+from portal.actions.base.errors import Conflict
 from portal.actions.papers import give_paper
 from portal.actions.phases import move_phase
 from portal.actions.runs import choose_official_run
 from portal.actions.scores import rescore
-from portal.actions.submit import submit
+from portal.actions.uploads.new_runs import QUOTA_ATTEMPTS
+from portal.actions.uploads.submit import submit
 from portal.evaluation.claim import claim_run, claim_submission
 from portal.evaluation.record import Scored, UploadFinding, quarantine, record_check, record_score
 from portal.evaluation.sweep import sweep

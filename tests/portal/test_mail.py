@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from portal.actions.approval import approve_team, decline_team
+from portal.actions.base.errors import Conflict, NotAllowed
 from portal.actions.data_password import renew_password
-from portal.actions.errors import Conflict, NotAllowed
 from portal.actions.team_members import invite_by_mail
 from portal.actions.teams import join_team, register_team, withdraw_team
 from portal.mail import outbox

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import grant_extra_time
 from portal.actions.runs import withdraw_run
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.team_members import leave_team
 from portal.actions.teams import join_team, register_team
 from portal.models import Download, OutgoingMail, Phase

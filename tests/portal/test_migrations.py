@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
 
-from portal.actions.errors import Conflict
+from portal.actions.base.errors import Conflict
 from portal.actions.teams import register_team
 from portal.models import AuditEntry, ExtraTime, GoldStandard, OutgoingMail, Quota, Run, Team
 from tests.portal.world import EVALUATION, GOOD, POST, captain, person, send_run, work_off

@@ -4,18 +4,18 @@ import pytest
 from django.test import Client
 
 from portal.actions import scores
-from portal.actions.errors import Conflict, Invalid, NotAllowed
-from portal.actions.import_gold import add_gold_standard
+from portal.actions.base.errors import Conflict, Invalid, NotAllowed
 from portal.actions.release import put_release_back, take_back_release
 from portal.actions.scores import apply_scores
+from portal.actions.task_folder.import_gold import add_gold_standard
 from portal.evaluation import claim, compare, rescore, score
 from portal.evaluation.compare import compare_board, is_to_be_kept
 from portal.evaluation.rescore import adopt_scorer
 from portal.models import AuditEntry, Board, BoardChange, ReleasedBoard
+from portal.queries.boards.releases import keep_release
+from portal.queries.boards.waiting_scores import waiting_scores
 from portal.queries.organize import to_do
-from portal.queries.releases import keep_release
 from portal.queries.runs import run_view, team_runs
-from portal.queries.waiting_scores import waiting_scores
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,

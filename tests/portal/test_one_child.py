@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation import check, child, score
 from portal.evaluation.check import checked, evaluate_submission
 from portal.evaluation.confined import runs

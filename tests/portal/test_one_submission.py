@@ -11,14 +11,14 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from portal.actions import rejections
-from portal.actions.drafts import delete_draft
-from portal.actions.errors import ActionError, Invalid, LimitReached
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import ActionError, Invalid, LimitReached
 from portal.actions.retry import retry_failed
 from portal.actions.runs import choose_official_run, withdraw_run
+from portal.actions.task_folder.drafts import delete_draft
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.team_members import leave_team
 from portal.actions.teams import join_team
+from portal.actions.uploads import rejections
 from portal.evaluation.claim import claim_submission
 from portal.evaluation.reconcile import reconcile
 from portal.evaluation.record import UploadFinding, record_check

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from portal.actions.errors import Conflict, Invalid, NotAllowed
+from portal.actions.base.errors import Conflict, Invalid, NotAllowed
 from portal.actions.runs import choose_official_run, describe_run, withdraw_run
 from portal.actions.teams import join_team
 from portal.models import AuditEntry, Phase, Quota, Run

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import Evaluation, Run, SharedTask, Submission
 from portal.queries.home import TaskFilter, home_lists
 from portal.queries.organize import run_states

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
-from portal.actions.errors import NotAllowed
+from portal.actions.base.errors import NotAllowed
 from portal.actions.paper_files import ask_for_pack
 from portal.actions.papers import give_paper
 from portal.evaluation.compare import compare_board

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from django.test import Client
 
-from portal.actions.errors import Conflict, Invalid, NotAllowed
+from portal.actions.base.errors import Conflict, Invalid, NotAllowed
 from portal.actions.papers import close_papers, give_paper, open_papers
 from portal.bibtex import BibtexError, read_entry
 from portal.models import AuditEntry, Phase, SharedTask, Team

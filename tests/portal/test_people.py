@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 from django.core.mail import EmailMessage
 
-from portal.actions.errors import Conflict, Invalid, NotAllowed
+from portal.actions.base.errors import Conflict, Invalid, NotAllowed
 from portal.actions.teams import join_team, register_team
 from portal.mail.demo import EmailBackend
 from portal.models import AuditEntry, Team

@@ -8,11 +8,11 @@ from django.apps import apps
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 
-from portal.actions.errors import Conflict, LimitReached, NotAllowed
-from portal.actions.import_shared_task import import_shared_task
-from portal.actions.submit import submit
+from portal.actions.base.errors import Conflict, LimitReached, NotAllowed
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.team_members import INVITATIONS_A_DAY, invite_by_mail, leave_team
 from portal.actions.teams import join_team, register_team, withdraw_team
+from portal.actions.uploads.submit import submit
 from portal.models import Board, Evaluation, ExtraTime, Quota, Run, Submission, Team, User
 from portal.queries.organize import to_do
 from portal.queries.quota import remaining

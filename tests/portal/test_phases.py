@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from portal.actions.errors import ActionError, Invalid, NotAllowed
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import ActionError, Invalid, NotAllowed
 from portal.actions.phases import NOTICE, grant_extra_time, move_phase, revoke_extra_time
 from portal.actions.release import put_release_back, release_scores, take_back_release
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import AuditEntry, ExtraTime, Phase, items_are_public
 from portal.queries.organize import release_looks, to_do
 from tests.portal.remembered import remembered

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from portal.actions.drafts import delete_draft
-from portal.actions.folder import PublicFiles
-from portal.actions.pushed_folder import check_push
-from portal.actions.pushes import apply_push, push_task
+from portal.actions.task_folder.drafts import delete_draft
+from portal.actions.task_folder.folder import PublicFiles
+from portal.actions.task_folder.pushed_folder import check_push
+from portal.actions.task_folder.pushes import apply_push, push_task
 from portal.evaluation.pushes import expire, forget_leftovers
 from portal.models import SharedTask, TaskPush, User
 from portal.models.push import KEPT
@@ -123,7 +123,7 @@ def test_files_of_a_push_that_is_killed_while_it_stores_them_are_deleted_too(
     before, new = names(), changed(tiny_folder)
     push = push_task(organizer, tiny, EVALUATION, sealed=sealed_file(packed(tiny_folder)))
     with monkeypatch.context() as patch:
-        patch.setattr("portal.actions.folder.store_definition", _killed)
+        patch.setattr("portal.actions.task_folder.folder.store_definition", _killed)
         with suppress(KeyboardInterrupt):
             check_push(push.pk, EVALUATION)
     assert names() - before == new

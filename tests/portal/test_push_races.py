@@ -5,11 +5,11 @@ from threading import Event, Lock
 import pytest
 from django.db.models.signals import pre_save
 
-from portal.actions.errors import ActionError
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import ActionError
 from portal.actions.organizers import add_organizer, remove_organizer
-from portal.actions.pushed_folder import check_push
-from portal.actions.pushes import apply_push, push_new_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
+from portal.actions.task_folder.pushed_folder import check_push
+from portal.actions.task_folder.pushes import apply_push, push_new_task
 from portal.evaluation.pushes import claim
 from portal.models import GoldStandard, SharedTask, TaskPush
 from portal.models.push import TaskPushQuerySet

@@ -13,11 +13,11 @@ from django.test import Client
 from django.urls import reverse
 
 from portal import jobs
-from portal.actions import pushed_folder, pushes
-from portal.actions.drafts import delete_draft
-from portal.actions.errors import ActionError, TooLarge
-from portal.actions.pushed_folder import DRAFTS, check_push
-from portal.actions.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
+from portal.actions.base.errors import ActionError, TooLarge
+from portal.actions.task_folder import pushed_folder, pushes
+from portal.actions.task_folder.drafts import delete_draft
+from portal.actions.task_folder.pushed_folder import DRAFTS, check_push
+from portal.actions.task_folder.pushes import PUSHES_AN_HOUR, apply_push, is_stale, push_new_task, push_task
 from portal.evaluation.limits import PUSH_SECONDS
 from portal.evaluation.pushes import claim, due, expire, forget_leftovers
 from portal.models import AuditEntry, GoldStandard, OutgoingMail, PhaseChange, Run, SharedTask, TaskPush, User

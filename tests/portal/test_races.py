@@ -10,16 +10,16 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from portal.actions import rejections
+from portal.actions.base.errors import ActionError, Conflict, LimitReached, NotAllowed
 from portal.actions.device_login import allow_device_login, collect_token, start_device_login
-from portal.actions.errors import ActionError, Conflict, LimitReached, NotAllowed
-from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import move_phase
-from portal.actions.rejections import REJECTED_IN_A_ROW
 from portal.actions.runs import choose_official_run, withdraw_run
-from portal.actions.submit import submit
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import join_team, register_team
-from portal.actions.validate_only import validate_only
+from portal.actions.uploads import rejections
+from portal.actions.uploads.rejections import REJECTED_IN_A_ROW
+from portal.actions.uploads.submit import submit
+from portal.actions.uploads.validate_only import validate_only
 from portal.evaluation.claim import claim_run, claim_submission
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep

@@ -6,13 +6,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from portal.actions import rejections
-from portal.actions.errors import ActionError, Invalid, LimitReached
-from portal.actions.rejections import REJECTED_AN_HOUR, REJECTED_IN_A_ROW, require_few_rejections
-from portal.actions.submit import submit
+from portal.actions.base.errors import ActionError, Invalid, LimitReached
 from portal.actions.team_members import leave_team
 from portal.actions.teams import join_team, register_team
-from portal.actions.validate_only import validate_only
+from portal.actions.uploads import rejections
+from portal.actions.uploads.rejections import REJECTED_AN_HOUR, REJECTED_IN_A_ROW, require_few_rejections
+from portal.actions.uploads.submit import submit
+from portal.actions.uploads.validate_only import validate_only
 from portal.models import FailedAttempt, Phase, Submission, Validation
 from portal.models.clock import database_now
 from tests.portal.remembered import remembered
@@ -64,7 +64,7 @@ def test_beyond_the_limit_no_names_are_read(meltemi, monkeypatch):
     phase, bad = meltemi.shared_task.phases.get(slug="evaluation"), {"content": [b""], "file_name": "wrong.json"}
     with pytest.raises(Invalid):
         submit(captain(meltemi), phase, EVALUATION, **bad)
-    monkeypatch.setattr("portal.actions.submit.inspect", lambda *_: pytest.fail("names were read"))
+    monkeypatch.setattr("portal.actions.uploads.submit.inspect", lambda *_: pytest.fail("names were read"))
     with pytest.raises(LimitReached):
         submit(captain(meltemi), phase, EVALUATION, **bad)
 

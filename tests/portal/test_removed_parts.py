@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from portal.actions.errors import ActionError
-from portal.actions.pushes import apply_push
+from portal.actions.base.errors import ActionError
+from portal.actions.task_folder.pushes import apply_push
 from portal.models import Board, Evaluation, GoldStandard, ReleasedBoard, Run, SharedTask, User
 from portal.objects.interface import gold_objects
 from tests.portal.test_import import edit

@@ -4,12 +4,12 @@ from uuid import uuid4
 
 import pytest
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.compare import compare_board, is_to_be_kept
 from portal.evaluation.record import Scored, record_score
 from portal.models import Board, Evaluation, GoldStandard, Run
-from portal.queries.board_table import released_table
-from portal.queries.releases import keep_release
+from portal.queries.boards.releases import keep_release
+from portal.queries.boards.table import released_table
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from portal import jobs
 from portal.actions import scores
-from portal.actions.import_gold import add_gold_standard
+from portal.actions.task_folder.import_gold import add_gold_standard
 from portal.evaluation import claim, rescore, score
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import HINT_PRIORITY

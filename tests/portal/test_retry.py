@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from portal.actions.errors import NotAllowed
+from portal.actions.base.errors import NotAllowed
 from portal.actions.gold import upload_gold
 from portal.actions.retry import Retried, retry_failed
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold

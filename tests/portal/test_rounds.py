@@ -7,18 +7,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from portal.actions.errors import LimitReached, NotAllowed
-from portal.actions.import_shared_task import import_shared_task
-from portal.actions.submit import submit
+from portal.actions.base.errors import LimitReached, NotAllowed
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
+from portal.actions.uploads.submit import submit
 from portal.evaluation.reconcile import reconcile
 from portal.evaluation.rounds import start_rounds
 from portal.jobs import sweep
 from portal.models import AuditEntry, OutgoingMail, Phase, Quota, Run
 from portal.models.quota import whole_phase
-from portal.queries.choices import Choices
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.leaderboard import board_state
 from portal.queries.home import home_lists
-from portal.queries.leaderboard import board_state
 from portal.queries.occasions import notices
 from portal.queries.quota import remaining
 from portal.queries.uploads import valid_names

@@ -14,10 +14,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from agon import frames
-from portal.actions.errors import Invalid
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import Invalid
 from portal.actions.runs import describe_run
-from portal.actions.submit import submit
+from portal.actions.task_folder.import_shared_task import import_shared_task
+from portal.actions.uploads.submit import submit
 from portal.export import board_csv, board_json
 from portal.models import AuditEntry, Run, SharedTask, Submission, Team, User
 from portal.models.clock import database_now

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from portal.actions.gold import apply_gold, upload_gold
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.compare import compare_board
 from portal.models import Board, Evaluation, GoldStandard, Run, SharedTask, Team
 from portal.queries.task_folder import folder_zip

@@ -5,10 +5,10 @@ import re
 import pytest
 from django.http import QueryDict
 
-from portal.actions.errors import ActionError, LimitReached
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import ActionError, LimitReached
 from portal.actions.runs import choose_official_run, withdraw_run
-from portal.actions.submit import submit
+from portal.actions.task_folder.import_shared_task import import_shared_task
+from portal.actions.uploads.submit import submit
 from portal.models import Phase, Run
 from portal.web.board_address import choices_of
 from scoring import DefinitionError, load_definition

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.compare import compare_board
 from portal.models import Board, SharedTask
-from portal.queries.choices import Choices
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.leaderboard import leaderboard
 from portal.queries.gold import gold_lines
-from portal.queries.leaderboard import leaderboard
 from tests.portal.world import EVALUATION, POST, new_team, send, work_off
 
 TASK = """

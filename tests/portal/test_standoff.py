@@ -11,10 +11,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.urls import reverse
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import Run, SharedTask
-from portal.queries.choices import Choices
-from portal.queries.leaderboard import leaderboard
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.leaderboard import leaderboard
 from tests.portal.test_items import work_on_items
 from tests.portal.world import captain, new_team, send, work_off
 

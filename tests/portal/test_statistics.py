@@ -11,18 +11,18 @@ from django.contrib.auth.models import AnonymousUser
 from django.template.loader import render_to_string
 from django.test import Client
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.compare import compare_board
 from portal.figures.field import field_figures
 from portal.figures.render import render
 from portal.figures.tracks import tracks_figures
 from portal.models import Board, Phase, SharedTask, Track
 from portal.paper.tables import all_runs_table
-from portal.queries.all_runs import all_runs
-from portal.queries.insights import Insights, insights
-from portal.queries.label_shares import label_shares
-from portal.queries.overall import overall
-from portal.queries.statistics import track_statistics
+from portal.queries.boards.all_runs import all_runs
+from portal.queries.boards.insights import Insights, insights
+from portal.queries.boards.label_shares import label_shares
+from portal.queries.boards.overall import overall
+from portal.queries.boards.statistics import track_statistics
 from scoring import DefinitionError, load_definition
 from scoring.definition import FormatSpec, RunField
 from tests.portal.remembered import remembered

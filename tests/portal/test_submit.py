@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from portal.actions import intake
 from portal.actions.approval import approve_team
-from portal.actions.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed, TooLarge
-from portal.actions.import_shared_task import import_shared_task
-from portal.actions.submit import submit
+from portal.actions.base.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed, TooLarge
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
-from portal.actions.validate_only import validate_only
+from portal.actions.uploads import intake
+from portal.actions.uploads.submit import submit
+from portal.actions.uploads.validate_only import validate_only
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import HINT_PRIORITY
 from portal.models import (

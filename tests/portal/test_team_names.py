@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.actions.errors import Conflict, Invalid
+from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.teams import register_team
 from portal.models import Team
 from tests.portal.world import EVALUATION, at_once, person

@@ -6,8 +6,8 @@ import pytest
 from allauth.account.models import EmailAddress
 
 from portal.actions.approval import approve_team, decline_team
-from portal.actions.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import ActionError, Conflict, Invalid, LimitReached, NotAllowed
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.team_members import INVITATIONS_A_DAY, hand_over, invite_by_mail, leave_team
 from portal.actions.teams import ask_again, join_team, register_team, withdraw_team
 from portal.models import AuditEntry, Membership, OutgoingMail, Team, User

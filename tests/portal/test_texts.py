@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.urls import reverse
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import Evaluation
 from tasks import build
 from tests.portal.world import new_team, send, work_off

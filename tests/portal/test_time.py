@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from portal.actions.errors import LimitReached, NotAllowed
-from portal.actions.import_shared_task import import_shared_task
-from portal.actions.submit import submit
+from portal.actions.base.errors import LimitReached, NotAllowed
+from portal.actions.task_folder.import_shared_task import import_shared_task
+from portal.actions.uploads.submit import submit
 from portal.models import AuditEntry, Phase, Submission
 from portal.models.clock import database_now
 from portal.models.quota import quota_day

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from portal.actions.import_gold import add_gold_standard
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_gold import add_gold_standard
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
 from portal.evaluation.score import score_run
 from portal.models import Run, SharedTask, Team
-from portal.queries.choices import Choices
-from portal.queries.leaderboard import leaderboard
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.leaderboard import leaderboard
 from tasks import build
 from tests.portal.world import captain, check_submission, person, send, sign
 

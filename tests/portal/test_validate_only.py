@@ -8,10 +8,10 @@ import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
-from portal.actions import rejections
-from portal.actions import validate_only as action
-from portal.actions.errors import Conflict, LimitReached, NotAllowed
-from portal.actions.validate_only import report_of, validate_only
+from portal.actions.base.errors import Conflict, LimitReached, NotAllowed
+from portal.actions.uploads import rejections
+from portal.actions.uploads import validate_only as action
+from portal.actions.uploads.validate_only import report_of, validate_only
 from portal.evaluation import check, validate
 from portal.evaluation.errors import ChildError
 from portal.models import AuditEntry, Phase, Quota, Run, Submission, Validation

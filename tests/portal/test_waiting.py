@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from portal.actions import rejections, team_members, validate_only
-from portal.actions.errors import ActionError, LimitReached
-from portal.actions.submit import submit
+from portal.actions import team_members
+from portal.actions.base.errors import ActionError, LimitReached
+from portal.actions.base.waiting import seconds_until, until_fewer, until_tomorrow
 from portal.actions.team_members import invite_by_mail
-from portal.actions.validate_only import validate_only as validate
-from portal.actions.waiting import seconds_until, until_fewer, until_tomorrow
+from portal.actions.uploads import rejections, validate_only
+from portal.actions.uploads.submit import submit
+from portal.actions.uploads.validate_only import validate_only as validate
 from portal.models import Phase, Team
 from tests.portal.script import Script
 from tests.portal.web.conftest import at as at

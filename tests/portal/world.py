@@ -21,11 +21,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.actions.agreement import sign_agreement
-from portal.actions.errors import ActionError
+from portal.actions.base.errors import ActionError
 from portal.actions.gold import apply_gold
-from portal.actions.submit import submit
 from portal.actions.teams import register_team
-from portal.actions.validate_only import ValidationReport, report_of
+from portal.actions.uploads.submit import submit
+from portal.actions.uploads.validate_only import ValidationReport, report_of
 from portal.evaluation import check, score
 from portal.evaluation.check import checked, evaluate_submission
 from portal.evaluation.child import Child, unpacked
@@ -54,9 +54,9 @@ from portal.models import (
 )
 from portal.models.signature import text_sha256
 from portal.paper.pack import pack
-from portal.queries.board_table import BoardTable
-from portal.queries.choices import Choices
-from portal.queries.leaderboard import Leaderboard, leaderboard
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.leaderboard import Leaderboard, leaderboard
+from portal.queries.boards.table import BoardTable
 from portal.queries.mails import facts as mail_facts
 from portal.queries.occasions import notices
 from portal.sealing import SealedFile

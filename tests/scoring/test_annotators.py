@@ -9,9 +9,9 @@ import pytest
 from sklearn.metrics import f1_score
 
 from scoring import DefinitionError, check, check_upload, load_definition, score
-from scoring.definition.folder import problems_of_folder
 from scoring.score import GoldError, load_gold, score_answers
 from scoring.significance import intervals
+from scoring.task_folder.folder import problems_of_folder
 
 NAMES = [f"Ann{number}" for number in range(1, 41)]
 TASK = f"""

@@ -5,9 +5,9 @@ import pytest
 
 from scoring.check import check
 from scoring.definition import Definition
-from scoring.definition.reader import load_definition
 from scoring.metrics import LoadedGold
 from scoring.score import GoldError, load_gold, score, score_gold
+from scoring.task_folder.reader import load_definition
 
 TASK = """
 agon: 1

@@ -16,15 +16,15 @@ from scoring.__main__ import main
 from scoring.answers import Matrix
 from scoring.definition import DefinitionError
 from scoring.definition.files import Files
-from scoring.definition.folder import problems_of_folder
 from scoring.formats.several import packed, unpacked, value_of
-from scoring.gold.check import check_gold
 from scoring.metrics import compare, describe
 from scoring.metrics.registry import compute, contributions
 from scoring.reports.problems import Report
 from scoring.score import GoldError, load_gold, run_answers, score
 from scoring.significance import intervals, tie_groups
 from scoring.significance.resampling import _draws, field_of
+from scoring.task_folder.folder import problems_of_folder
+from scoring.task_folder.gold_file import check_gold
 from scoring.uploads.inspection import paths_of, read_run
 
 EMOTIONS = ("anger", "joy", "fear")

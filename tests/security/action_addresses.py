@@ -9,7 +9,7 @@ from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from portal.actions.action import Action
+from portal.actions.base.action import Action
 from portal.models import DeviceLogin, SharedTask, Team
 from portal.permissions import team_of
 from tests.security.conftest import World

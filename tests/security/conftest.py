@@ -14,7 +14,7 @@ from portal.actions.announcements import publish_announcement
 from portal.actions.approval import approve_team
 from portal.actions.gold import upload_gold
 from portal.actions.teams import join_team, register_team
-from portal.actions.validate_only import validate_only
+from portal.actions.uploads.validate_only import validate_only
 from portal.mail.unsubscribe import token
 from portal.models import AccessToken, GoldStandard, Run, SharedTask, TaskPush, Team, User
 from portal.web.client import wheel

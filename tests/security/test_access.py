@@ -17,10 +17,10 @@ from django.test import Client
 from django.urls import reverse
 from django.urls.exceptions import NoReverseMatch
 
-from portal.actions.action import Action
-from portal.actions.errors import ActionError
-from portal.actions.input import InvalidInput
-from portal.actions.registry import every_action
+from portal.actions.base.action import Action
+from portal.actions.base.errors import ActionError
+from portal.actions.base.input import InvalidInput
+from portal.actions.base.registry import every_action
 from tests.security.action_addresses import BY_OTHER_RULES, CALLS, Call, addresses, called_actions
 from tests.security.conftest import ROLES, World
 

@@ -14,10 +14,10 @@ import pytest
 from django.http import Http404
 from django.test import Client
 
-from portal.actions.action import Action
-from portal.actions.errors import ActionError
-from portal.actions.registry import every_action
-from portal.actions.roles import SIGNED_OUT, TOKEN_ERRORS
+from portal.actions.base.action import Action
+from portal.actions.base.errors import ActionError
+from portal.actions.base.registry import every_action
+from portal.actions.base.roles import SIGNED_OUT, TOKEN_ERRORS
 from portal.api.access import find_phase, find_task, find_track, person
 from portal.api.actions import ROUTES
 from portal.api.problems import NOT_FOUND

@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
 from portal.models import Phase, SharedTask
-from portal.queries.board_head import board_head
+from portal.queries.boards.head import board_head
 from portal.queries.occasions import notices
 from tests.portal.remembered import remembered
 from tests.portal.web.conftest import Clock

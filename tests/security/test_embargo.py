@@ -29,8 +29,8 @@ from portal.models.paper_pack import PaperPackQuerySet
 from portal.models.phase import PhaseQuerySet
 from portal.paper.build import build_pack
 from portal.paper.queue import request_pack
+from portal.queries.boards.releases import keep_release
 from portal.queries.mails import facts
-from portal.queries.releases import keep_release
 from portal.task_exports import EXPORTS
 from tests.portal.remembered import remembered
 from tests.portal.script import Script

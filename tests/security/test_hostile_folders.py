@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from portal.actions.pushed_folder import check_push
-from portal.actions.pushes import push_new_task
+from portal.actions.task_folder.pushed_folder import check_push
+from portal.actions.task_folder.pushes import push_new_task
 from portal.evaluation import pushes
 from portal.evaluation.child import Child
 from portal.models import GoldStandard, Run, SharedTask, TaskPush, User

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import FailedAttempt, Quota, Run, SharedTask, Submission, Team, Validation
 from portal.models.clock import database_now
 from tests.portal.world import EVALUATION, captain, new_team, work_off

@@ -5,7 +5,7 @@ import pytest
 
 from scoring import Definition
 from scoring.answers import Matrix, Spans
-from scoring.uploads.content import check_upload
+from scoring.check_upload import check_upload
 from tasks.invented import invented_archive, invented_run
 
 LABELS = Matrix(["1", "2", "3"], ("NO", "YES"), np.array([[True, False], [False, True], [False, True]]))

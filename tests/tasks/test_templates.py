@@ -10,8 +10,8 @@ import pytest
 
 from scoring import Definition, check_upload, score
 from scoring.definition.files import each_file
-from scoring.definition.folder import problems_of_folder
 from scoring.score import named_bytes
+from scoring.task_folder.folder import problems_of_folder
 from scoring.uploads.naming import common_name, example
 from tasks import GENERATORS, TEMPLATES, build
 from tests.tasks.conftest import Built

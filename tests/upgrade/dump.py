@@ -22,7 +22,7 @@ KEYS = ("gold-private-key", "receipt-key.pem", "secret-key")
 CONTENT = """
 from django.core.management import call_command
 import portal.queries.receipts
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from tests.portal.world import *
 call_command("migrate", verbosity=0)
 found = import_shared_task(None, Path("tests/portal/tiny_task"), EVALUATION)

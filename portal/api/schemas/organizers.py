@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from portal.actions.pushes import is_stale
+from portal.actions.task_folder.pushes import is_stale
 from portal.api.schemas.base import Answer, Problems
 from portal.models import TaskPush
 from portal.queries.gold_preview import GoldPreview, PlaceOnBoard, PreviewedBoard

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from portal.actions.validate_only import ValidationReport
+from portal.actions.uploads.validate_only import ValidationReport
 from portal.api.paging import Page
 from portal.api.schemas.base import Answer, Problems
 from portal.models import Submission, Validation

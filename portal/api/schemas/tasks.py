@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from portal.api.schemas.base import Answer
 from portal.api.schemas.runs import LimitAnswer, SubmissionSummary
 from portal.models import Announcement, Phase, SharedTask, Submission, Track
-from portal.queries.columns import columns
+from portal.queries.boards.columns import columns
 from portal.queries.home import ENDED, OPEN, deciding_date, deciding_phase
 from portal.queries.quota import TrackLimits
 from portal.queries.tasks import TaskPage

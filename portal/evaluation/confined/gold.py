@@ -6,8 +6,8 @@ from typing import Any
 from portal.evaluation.confined.readable import require_readable
 from scoring import Definition
 from scoring.gold.changes import gold_changes
-from scoring.gold.check import check_gold
 from scoring.score import GoldError, load_gold
+from scoring.task_folder.gold_file import check_gold
 
 SHOWN = 200  # maximum number of item ids per list
 

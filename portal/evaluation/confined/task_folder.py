@@ -12,15 +12,15 @@ from typing import Any
 
 from scoring import DefinitionError, load_definition
 from scoring.definition import GoldFile
-from scoring.definition.archive import inspect_folder_archive, read_file
 from scoring.definition.files import each_file
-from scoring.definition.folder import problems_of_folder
 from scoring.formats.several import packed, packed_name
-from scoring.gold.check import check_gold
 from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
 from scoring.items.texts import TextsError
 from scoring.reports.problems import Problem, Report
+from scoring.task_folder.archive import inspect_folder_archive, read_file
+from scoring.task_folder.folder import problems_of_folder
+from scoring.task_folder.gold_file import check_gold
 
 PIECE = 8 * 1024**2  # bytes per answer
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from portal.actions.backup import write_backup
+from portal.backup.backup import write_backup
 from portal.management.command import PortalCommand
 from portal.models import Reading
 from portal.models.clock import database_now

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from portal.actions.pushed_folder import check_push
+from portal.actions.task_folder.pushed_folder import check_push
 from portal.management.command import PortalCommand
 from portal.models.clock import database_now
 

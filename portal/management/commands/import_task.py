@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from portal.actions.errors import ActionError
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import ActionError
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.management.command import PortalCommand
 from portal.models.clock import database_now
 

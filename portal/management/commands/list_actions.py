@@ -16,11 +16,11 @@ from annotated_types import Ge, Le, MaxLen, MinLen
 from django.utils.translation import override
 from pydantic.fields import FieldInfo
 
-from portal.actions.action import GONE, Action
-from portal.actions.errors import ErrorCode
-from portal.actions.input import INPUT_ERRORS
-from portal.actions.registry import every_action
-from portal.actions.roles import SERVER, TOKEN_ERRORS
+from portal.actions.base.action import GONE, Action
+from portal.actions.base.errors import ErrorCode
+from portal.actions.base.input import INPUT_ERRORS
+from portal.actions.base.registry import every_action
+from portal.actions.base.roles import SERVER, TOKEN_ERRORS
 from portal.management.command import PortalCommand
 
 HEAD = """\
@@ -56,7 +56,7 @@ class Command(PortalCommand):
 def _page() -> Iterator[str]:
     yield HEAD
     yield from _errors((*INPUT_ERRORS, *TOKEN_ERRORS))
-    actions = sorted(every_action().values(), key=lambda one: (one.__module__, one.name))
+    actions = sorted(every_action().values(), key=lambda one: (one.__module__.rpartition(".")[2], one.name))
     for module, there in groupby(actions, inspect.getmodule):
         assert module is not None
         title = module.__name__.rpartition(".")[2].replace("_", " ")

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from portal.actions.agreement import sign_agreement
 from portal.actions.announcements import publish_announcement
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import join_team, register_team
 from portal.evaluation.rounds import start_rounds
 from portal.management.command import PortalCommand

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from portal.actions.errors import ActionError
+from portal.actions.base.errors import ActionError
 from portal.actions.scores import rescore
 from portal.management.command import PortalCommand
 from portal.management.tasks import named_task

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
-from portal.actions.errors import ActionError
-from portal.actions.restore import require_empty_database, restore_backup
+from portal.actions.base.errors import ActionError
+from portal.backup.restore import require_empty_database, restore_backup
 from portal.management.command import PortalCommand
 from portal.management.schema import migrate
 from portal.models.schema import schema_problems

@@ -7,10 +7,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from portal.queries.board_table import CombinedRow, Row
-from portal.queries.columns import Column
-from portal.queries.overall import Combined
-from portal.queries.whiskers import Scale
+from portal.queries.boards.columns import Column
+from portal.queries.boards.overall import Combined
+from portal.queries.boards.table import CombinedRow, Row
+from portal.queries.boards.whiskers import Scale
 from portal.times_and_numbers import score
 from portal.web.board_address import Head
 

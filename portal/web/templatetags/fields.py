@@ -4,7 +4,7 @@ from django import template
 from django.forms import BoundField, CheckboxInput, Select
 from django.utils.safestring import SafeString
 
-from portal.actions.action import ACTIONS
+from portal.actions.base.action import ACTIONS
 
 register = template.Library()
 

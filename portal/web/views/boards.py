@@ -12,15 +12,15 @@ from django.views.decorators.http import require_safe
 
 from portal.figures.tracks import tracks_figures
 from portal.models import Run
-from portal.queries.board_head import board_head
-from portal.queries.board_table import BoardTable, released_table
-from portal.queries.choices import Choices
-from portal.queries.leaderboard import board_state
-from portal.queries.leaderboard import leaderboard as find_board
-from portal.queries.overall import overall as find_overall
+from portal.queries.boards.choices import Choices
+from portal.queries.boards.head import board_head
+from portal.queries.boards.leaderboard import board_state
+from portal.queries.boards.leaderboard import leaderboard as find_board
+from portal.queries.boards.overall import overall as find_overall
+from portal.queries.boards.table import BoardTable, released_table
+from portal.queries.boards.whiskers import scale
 from portal.queries.tasks import TaskPage
 from portal.queries.visible import public_releases
-from portal.queries.whiskers import scale
 from portal.web.access import tab_context
 from portal.web.board_address import choices_of, heads
 from portal.web.board_cache import kept_part, personal

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import etag, require_http_methods, require_safe
 
-from portal.actions.errors import NotAllowed
+from portal.actions.base.errors import NotAllowed
 from portal.models import SharedTask
 from portal.queries.datasets import dataset_line
 from portal.queries.records import team_downloads

@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
+from portal.actions.base.errors import ActionError
 from portal.actions.data_password import give_password
-from portal.actions.errors import ActionError
 from portal.models import FailedAttempt, SharedTask
 from portal.models.task import DatasetDefinition, StoredDataset
 from portal.permissions import Obstacle

@@ -17,6 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions.access_tokens import needs_second_factor
+from portal.actions.base.errors import ActionError, LimitReached
 from portal.actions.device_login import (
     DENIED,
     EXPIRED,
@@ -30,7 +31,6 @@ from portal.actions.device_login import (
     start_device_login,
     waiting_login,
 )
-from portal.actions.errors import ActionError, LimitReached
 from portal.models import AccessToken, DeviceLogin
 from portal.models.clock import database_now
 from portal.models.device_login import digest

@@ -8,9 +8,9 @@ from django.views.decorators.http import require_safe
 
 from portal.figures.field import field_figures
 from portal.models import Phase, Track
-from portal.queries import insights as queries
+from portal.queries.boards import insights as queries
+from portal.queries.boards.leaderboard import default_phase
 from portal.queries.items import ItemTable, item_table
-from portal.queries.leaderboard import default_phase
 from portal.queries.tasks import TaskPage
 from portal.web.access import tab_context
 from portal.web.board_address import item_choice

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from portal.actions.action import Action
 from portal.actions.approval import approve_team, decline_team
+from portal.actions.base.action import Action
+from portal.actions.base.registry import audit_words
 from portal.actions.data_password import renew_password
 from portal.actions.papers import close_papers, open_papers
-from portal.actions.registry import audit_words
 from portal.actions.retry import resend_mails, retry_failed
 from portal.models import OutgoingMail, Team
 from portal.queries.audit_words import audit_line

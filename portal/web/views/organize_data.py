@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.datasets import DATASET_BYTES, replace_dataset
-from portal.actions.intake import TOO_LARGE
+from portal.actions.uploads.intake import TOO_LARGE
 from portal.queries.records import downloads_page
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.bodies import allow_large_file

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
-from portal.actions.errors import Conflict
+from portal.actions.base.errors import Conflict
 from portal.actions.gold import GOLD_BYTES, apply_gold, preview_former_gold, upload_gold
 from portal.models import GoldStandard, GoldUpload
 from portal.queries.effects import of_another_gold

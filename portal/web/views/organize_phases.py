@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from portal.actions.errors import ActionError
+from portal.actions.base.errors import ActionError
 from portal.actions.phases import (
     can_have_extra_time,
     grant_extra_time,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.errors import ActionError, Invalid
+from portal.actions.base.errors import ActionError, Invalid
 from portal.actions.release import (
     NO_RELEASE,
     RELEASE_CHANGED,
@@ -21,9 +21,9 @@ from portal.actions.release import (
     take_back_release,
 )
 from portal.actions.scores import apply_scores
+from portal.queries.boards.waiting_scores import waiting_scores
 from portal.queries.effects import of_hiding_scores, of_release
 from portal.queries.organize import ReleaseLook, release_looks
-from portal.queries.waiting_scores import waiting_scores
 from portal.web.access import SignedInRequest, organizer_context, organizer_phase
 from portal.web.action_forms import carry_out
 from portal.web.organize_forms import ScoresForm, release_form

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
-from portal.actions.pushes import PUSH_BYTES, apply_push, is_stale, push_new_task, push_task
+from portal.actions.task_folder.pushes import PUSH_BYTES, apply_push, is_stale, push_new_task, push_task
 from portal.models import TaskPush
 from portal.models.clock import database_now
 from portal.queries.visible import visible_pushes

@@ -11,15 +11,15 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from portal.actions.errors import ActionError
+from portal.actions.base.errors import ActionError
 from portal.figures.classes import positive_lines, run_figures
 from portal.models import Run
 from portal.paper.references import team_citation
 from portal.permissions import may_change_run, may_download_run
 from portal.queries import runs as queries
+from portal.queries.boards.run_scores import earlier_scores, place
+from portal.queries.boards.slices import run_slices
 from portal.queries.items import item_table, items_are_unread
-from portal.queries.run_scores import earlier_scores, place
-from portal.queries.slices import run_slices
 from portal.queries.uploads import run_body
 from portal.queries.visible import visible_runs
 from portal.web.access import tab_context

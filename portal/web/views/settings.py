@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from portal.actions.account_settings import change_settings, end_session, stop_mails
 from portal.actions.accounts import delete_account
-from portal.actions.errors import ActionError
+from portal.actions.base.errors import ActionError
 from portal.mail import unsubscribe
 from portal.models.clock import database_now
 from portal.queries.personal_data import personal_data, teams_to_hand_over

@@ -15,13 +15,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.errors import ActionError
-from portal.actions.intake import PHASE_CLOSED, TOO_LARGE, UNSIGNED, too_large
-from portal.actions.new_runs import NO_RUNS_LEFT
-from portal.actions.roles import TAKING_PART
-from portal.actions.submit import UPLOAD_REJECTED
-from portal.actions.submit import submit as submit_upload
-from portal.actions.validate_only import validate_only
+from portal.actions.base.errors import ActionError
+from portal.actions.base.roles import TAKING_PART
+from portal.actions.uploads.intake import PHASE_CLOSED, TOO_LARGE, UNSIGNED, too_large
+from portal.actions.uploads.new_runs import NO_RUNS_LEFT
+from portal.actions.uploads.submit import UPLOAD_REJECTED
+from portal.actions.uploads.submit import submit as submit_upload
+from portal.actions.uploads.validate_only import validate_only
 from portal.models import Phase, Viewer
 from portal.models.clock import database_now
 from portal.permissions import has_signed

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from portal.actions.action import Action
-from portal.actions.drafts import delete_draft, hide_task, open_task, require_state, show_task
-from portal.actions.errors import ActionError
+from portal.actions.base.action import Action
+from portal.actions.base.errors import ActionError
 from portal.actions.organizers import add_organizer, remove_organizer
+from portal.actions.task_folder.drafts import delete_draft, hide_task, open_task, require_state, show_task
 from portal.models import SharedTask
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.organize_forms import OrganizerForm

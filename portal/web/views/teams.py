@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions import data_password, team_members, teams
-from portal.actions.action import Action
-from portal.actions.errors import ActionError
+from portal.actions.base.action import Action
+from portal.actions.base.errors import ActionError
 from portal.actions.papers import give_paper
 from portal.models import Team
 from portal.permissions import has_signed

@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
-from portal.actions.validate_only import report_of
+from portal.actions.uploads.validate_only import report_of
 from portal.queries.visible import visible_validations
 from portal.web.access import tab_context
 

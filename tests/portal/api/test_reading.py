@@ -13,9 +13,9 @@ from django.test import Client
 from portal.actions.announcements import publish_announcement
 from portal.actions.approval import approve_team
 from portal.actions.teams import register_team
-from portal.actions.validate_only import validate_only
+from portal.actions.uploads.validate_only import validate_only
 from portal.models import Announcement, Board, Download, OutgoingMail, Phase, Run, Team
-from portal.queries.releases import keep_release
+from portal.queries.boards.releases import keep_release
 from tests.portal.api.test_requests import problem
 from tests.portal.remembered import remembered
 from tests.portal.script import Script

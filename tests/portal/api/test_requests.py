@@ -6,8 +6,8 @@ from base64 import urlsafe_b64encode
 import pytest
 from django.test import Client
 
-from portal.actions.action import GONE
-from portal.actions.registry import every_error
+from portal.actions.base.action import GONE
+from portal.actions.base.registry import every_error
 from portal.api import rates
 from portal.api.problems import OWN_ERRORS
 from portal.models import AccessToken

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from portal.actions.registry import every_action
+from portal.actions.base.registry import every_action
 from portal.actions.teams import register_team
 from portal.api.actions import ROUTES, WITHOUT_URL, body_of
 from portal.api.routes import router

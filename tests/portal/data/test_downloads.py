@@ -9,10 +9,10 @@ from django.db import connection
 from django.test import Client
 
 from portal.actions.approval import approve_team
+from portal.actions.base.errors import NotAllowed
 from portal.actions.data_password import give_password
 from portal.actions.downloads import record_download
-from portal.actions.errors import NotAllowed
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import Download, Team, User
 from portal.storage import stored_name
 from tests.portal.data.gate import DATA, body, latest_password

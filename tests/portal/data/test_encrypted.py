@@ -7,8 +7,8 @@ import pytest
 import pyzipper
 
 from portal.actions.approval import approve_team
-from portal.actions.errors import Invalid
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.base.errors import Invalid
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import Download, Team
 from portal.models.failed_attempt import GUESSES
 from portal.web.files import encrypted_zip

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from portal.actions.approval import approve_team, decline_team
 from portal.actions.data_password import give_password
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import AuditEntry, Download, Team
 from portal.permissions import Obstacle, data_access
 from tests.portal.data.gate import DATA, PASSWORD_PAGE, body, latest_password, obstacles, status

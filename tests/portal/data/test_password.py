@@ -8,8 +8,8 @@ from django.db.models import F
 from django.test import Client
 
 from portal.actions.approval import approve_team
+from portal.actions.base.errors import ActionError, LimitReached, NotAllowed
 from portal.actions.data_password import give_password, renew_password
-from portal.actions.errors import ActionError, LimitReached, NotAllowed
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, Download, FailedAttempt, OutgoingMail, Signature, Team
 from portal.models.failed_attempt import AN_HOUR, FIRST_GUESSES, GUESSES, GUESSES_OF_A_TEAM

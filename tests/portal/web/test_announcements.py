@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from portal.actions.announcements import publish_announcement
-from portal.actions.errors import Invalid, NotAllowed
+from portal.actions.base.errors import Invalid, NotAllowed
 from portal.models import Announcement, AuditEntry, SharedTask, User
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, organizer_of, person

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from portal.actions.import_gold import add_gold_standard
-from portal.actions.validate_only import validate_only
+from portal.actions.task_folder.import_gold import add_gold_standard
+from portal.actions.uploads.validate_only import validate_only
 from portal.models import Evaluation, Run, SharedTask, Team
 from scoring.metrics import LoadedGold
 from scoring.score import Result

@@ -12,8 +12,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, FakePayload, encode_multipart
 
-from portal.actions.import_shared_task import import_shared_task
 from portal.actions.phases import move_phase
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import register_team
 from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.preview import preview_gold
@@ -31,7 +31,7 @@ from portal.models import (
     User,
 )
 from portal.models.clock import database_now
-from portal.queries.waiting_scores import show_announced
+from portal.queries.boards.waiting_scores import show_announced
 from portal.storage import open_gold, sealed_gold
 from portal.times_and_numbers import AOE
 from tests.portal.test_import import edit

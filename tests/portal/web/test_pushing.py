@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from portal.actions.pushed_folder import check_push
+from portal.actions.task_folder.pushed_folder import check_push
 from portal.models import SharedTask, TaskPush, User
 from portal.objects.interface import gold_objects
 from tests.portal.test_import import edit

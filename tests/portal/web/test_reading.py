@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 
 from portal import __version__
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import SharedTask, Team
 from portal.permissions import Obstacle
 from portal.web.datasets import AccessStep

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from portal.models import Run, SharedTask, Submission, Team, User
 from portal.permissions import data_access, may_download_run
-from portal.queries.leaderboard import leaderboard
+from portal.queries.boards.leaderboard import leaderboard
 from portal.queries.runs import team_runs
 from portal.web import urls
 from tests.portal.remembered import remembered

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from portal.actions.account_settings import change_settings
 from portal.actions.accounts import delete_account
-from portal.actions.errors import Conflict, Invalid
+from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.team_members import invite_by_mail
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, OutgoingMail, Run, Team, User

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from portal.actions.import_shared_task import import_shared_task
+from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import Membership, SharedTask, Team, User
 from tests.portal.test_import import edit
 from tests.portal.world import EVALUATION, person

@@ -4,7 +4,7 @@ import pytest
 
 from portal.actions.agreement import sign_agreement
 from portal.actions.announcements import publish_announcement
-from portal.actions.errors import Invalid
+from portal.actions.base.errors import Invalid
 from portal.actions.teams import register_team
 from portal.models import AuditEntry, Signature
 from portal.models.signature import text_sha256

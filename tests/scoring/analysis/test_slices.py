@@ -8,10 +8,10 @@ import pytest
 from scoring import load_definition
 from scoring.analysis.slices import by_slice
 from scoring.definition import MetricSpec
-from scoring.definition.folder import errors_of_folder
 from scoring.definition.slices import Slicing
 from scoring.items.slices import MANY, SliceColumn
 from scoring.metrics import LoadedGold, compare, compute
+from scoring.task_folder.folder import errors_of_folder
 from tests.scoring.conftest import DEFINITION
 from tests.scoring.metrics.examples import read_answers
 

@@ -7,7 +7,7 @@ from scoring import load_definition
 from scoring.__main__ import main
 from scoring.answers import Matrix
 from scoring.baselines import trivial
-from scoring.definition.folder import errors_of_folder
+from scoring.task_folder.folder import errors_of_folder
 
 LABELS = Matrix(["1", "2", "3"], ("NO", "YES", "NEVER"), np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0]], bool))
 TABLE = Matrix(["1_1", "1_2", "2_1"], ("HS", "TR"), np.array([[0, 1], [0, 1], [1, 0]]))

@@ -12,14 +12,15 @@ import yaml
 from scoring import Definition, DefinitionError, check, check_upload, load_definition, score
 from scoring.__main__ import main
 from scoring.analysis.item_answers import item_answers
-from scoring.definition import MetricSpec, reference, schema
-from scoring.definition.folder import errors_of_folder
+from scoring.definition import MetricSpec
 from scoring.formats import FORMATS, write_run
 from scoring.gold.track_votes import rules_of
 from scoring.metrics.metric import LABELS
 from scoring.metrics.registry import formats_of
 from scoring.metrics.validation import validate
 from scoring.score import load_gold
+from scoring.task_folder import reference, schema
+from scoring.task_folder.folder import errors_of_folder
 from tests.conftest import ROOT
 from tests.scoring.formats.toy import TOY
 

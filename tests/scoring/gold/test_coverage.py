@@ -10,9 +10,9 @@ import pytest
 
 from scoring import Definition, DefinitionError, load_definition, score
 from scoring.__main__ import main
-from scoring.definition.folder import errors_of_folder
-from scoring.gold.check import check_gold
 from scoring.score import GoldError, load_gold
+from scoring.task_folder.folder import errors_of_folder
+from scoring.task_folder.gold_file import check_gold
 
 ITEMS = [f"i{number}" for number in range(6)]
 HEAD = """

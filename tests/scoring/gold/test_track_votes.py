@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from scoring import DefinitionError, load_definition
-from scoring.definition.folder import errors_of_folder
 from scoring.gold.agreement import agreement_by_class
 from scoring.gold.track_votes import agreement_of, rules_of
+from scoring.task_folder.folder import errors_of_folder
 from tests.scoring.conftest import DEFINITION
 
 VOTES = {"d_0": [["whole"], ["whole", "left"], ["none"]], "d_1": [["none"], ["none"], ["none"]]}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from scoring import DefinitionError, load_definition, score
-from scoring.definition.folder import errors_of_folder
 from scoring.score import GoldError, load_gold
+from scoring.task_folder.folder import errors_of_folder
 
 TASK = """
 agon: 1

@@ -11,11 +11,11 @@ from scoring.reports.messages.en import PHRASES
 from tests.conftest import ROOT
 
 RULES = {  # file → functions that return or yield sentences
-    "scoring/definition/rules.py": r".*",
+    "scoring/task_folder/rules.py": r".*",
     "scoring/definition/expressions.py": "why_slow",
     "scoring/definition/files.py": "errors_of_files",
     "scoring/definition/slices.py": "errors_of_names",
-    "scoring/definition/archive.py": "_.*",
+    "scoring/task_folder/archive.py": "_.*",
     "scoring/uploads/name_rules.py": "_?errors_of.*",
     "scoring/metrics/registry.py": "lacking_option",
     "scoring/metrics/validation.py": "validate|_validate.*|_problem_of_option",
@@ -92,7 +92,8 @@ def sentences_of_rules() -> set[str]:
 def sentences_of_values() -> set[str]:
     """Return what calls such as `value.invalid(…)` and `value.error("definition-rule", found=…)` report."""
     found = set()
-    for path in [*(ROOT / "scoring/definition").glob("*.py"), *(ROOT / "scoring/formats").glob("*.py")]:
+    rooms = ("definition", "formats", "task_folder")
+    for path in [path for room in rooms for path in (ROOT / "scoring" / room).glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
                 continue

@@ -16,7 +16,7 @@ from scoring import limits, load_definition
 from scoring.uploads import archives
 from scoring.uploads.archives import inspect_archive, read_archived
 from scoring.uploads.inspection import inspect_upload
-from scoring.uploads.zips import BrokenZipError
+from scoring.zips import BrokenZipError
 
 RUN = b"i0\t0\n" * 50
 

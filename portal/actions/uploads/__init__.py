@@ -1,0 +1,1 @@
+"""Uploads: receive a file, check its name, reserve quota and numbers, store the runs, or only validate them."""

@@ -1,0 +1,1 @@
+"""Back up a portal to one file, and restore it."""

@@ -1,0 +1,174 @@
+"""A leaderboard as plain values, for its page, exports, papers, figures and release snapshots."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from portal.models import BoardChange, Phase, ReleasedBoard, Run, Track
+from portal.queries.boards.columns import Column
+from portal.queries.boards.slices import Scores, SliceChoice
+from scoring.definition import RunField
+
+Bracket = Literal["", "only", "first", "middle", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A team's run with its rank, or a reference without a rank.
+
+    `scores` have full precision. Undefined scores are None.
+    """
+
+    rank: int | None
+    kind: str  # a Run.Kind
+    team: str  # the team's name or alias; empty for baselines and the gold standard
+    name: str  # the run's name; empty for an alias, because it may contain the team's name
+    number: int | None
+    method: str  # the method, as the team describes it; may be empty
+    system: str  # a Run.SystemType; may be empty
+    run_id: UUID
+    scores: Scores
+    flags: list[str]
+    received_at: datetime
+    slot: str = ""  # a Run.Slot in phases with slots
+    is_own: bool = False  # whether the run is from the viewer's team
+    interval: tuple[float, float] | None = None  # confidence interval of the ranking value
+    group: str = ""  # letter of the tie group, whose runs cannot be distinguished on these items
+    bracket: Bracket = ""  # this row's part of the group's bracket, if rows are in order of rank
+    change: int | None = None  # number of ranks gained since the last release
+    fields: Mapping[str, str] = field(default_factory=dict)  # values of run fields, by key
+    is_new: bool = False  # whether there is an earlier release that does not list the team
+
+    @property
+    def is_team(self) -> bool:
+        return self.kind == Run.Kind.TEAM
+
+    @property
+    def label(self) -> str:
+        """The team's name or the name of a reference."""
+        return self.team or self.name
+
+    @property
+    def lost(self) -> int:
+        """The number of ranks lost since the last release."""
+        return -(self.change or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedRow:
+    """A team in an overall ranking. Only mean scores have intervals and tie groups, which mean the same as in `Row`."""
+
+    rank: int
+    team: str
+    value: float
+    is_own: bool  # whether this is the viewer's team
+    interval: tuple[float, float] | None = None
+    group: str = ""
+    bracket: Bracket = ""
+
+    @property
+    def is_team(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How the intervals and tie groups were computed; see `portal.evaluation.compare`."""
+
+    metric: str
+    rounds: int
+    seed: int
+    level: float
+    method: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardTable:
+    """The rows in order, and the gold and scorer versions that their scores come from."""
+
+    track: Track
+    phase: Phase
+    columns: list[Column]  # all columns of the track; on a ladder, only the ranking column
+    rows: list[Row]
+    rank_by: str  # key of the ranking column
+    gold_version: int | None
+    scorer: str
+    released: datetime | None
+    comparison: Comparison | None = None
+    since: int | None = None  # number of the release that `Row.change` refers to
+    step: float | None = None  # step of the ladder, if the viewer sees scores in steps
+    slices: Sequence[SliceChoice] = ()
+    slice: SliceChoice | None = None  # slice of the scored items, or None for all items
+    changes: Sequence[BoardChange] = ()  # newest first
+
+    @property
+    def ranking_column(self) -> Column:
+        return next(column for column in self.columns if column.key == self.rank_by)
+
+    @property
+    def default_columns(self) -> list[str]:
+        """The keys of the columns that the board shows unless the reader selects others."""
+        keys = [column.key for column in self.columns]
+        return [key for key in self.track.definition.board_columns if key in keys] or keys
+
+    @property
+    def run_fields(self) -> tuple[RunField, ...]:
+        return self.track.shared_task.definition.run_fields
+
+    @property
+    def has_groups(self) -> bool:
+        return any(row.group for row in self.rows)
+
+    @property
+    def teams(self) -> list[Row]:
+        return [row for row in self.rows if row.is_team]
+
+    def best(self, column: Column) -> float | None:
+        """Return the best value of any team in the column."""
+        values = [row.scores.get(column.key) for row in self.teams]
+        defined = [value for value in values if value is not None]
+        return (max if column.higher_is_better else min)(defined, default=None)
+
+
+def content_of(table: BoardTable) -> dict[str, Any]:
+    """Return the content to store for a released board, as JSON values."""
+    rows = [asdict(row) | {"run_id": str(row.run_id), "received_at": row.received_at.isoformat()} for row in table.rows]
+    return {
+        "rank_by": table.rank_by,
+        "columns": [asdict(column) for column in table.columns],
+        "rows": rows,
+        "comparison": asdict(table.comparison) if table.comparison else None,
+        "since": table.since,
+    }
+
+
+def released_table(release: ReleasedBoard) -> BoardTable:
+    """Return the table of a released board."""
+    content = release.content
+    made = content["comparison"]
+    return BoardTable(
+        track=release.track,
+        phase=release.phase,
+        columns=[Column(**column) for column in content["columns"]],
+        rows=[_row(row) for row in content["rows"]],
+        rank_by=content["rank_by"],
+        gold_version=release.gold.version,
+        scorer=release.scorer,
+        released=release.at,
+        comparison=Comparison(**made) if made else None,
+        since=content["since"],
+    )
+
+
+def released_ranks(release: ReleasedBoard) -> dict[str, int | None]:
+    """Return each team's rank in the release."""
+    return {row["team"]: row["rank"] for row in release.content["rows"] if row["kind"] == Run.Kind.TEAM}
+
+
+def _row(plain: dict[str, Any]) -> Row:
+    known = {one.name: plain[one.name] for one in fields(Row) if one.name in plain}  # old releases lack newer fields
+    known["run_id"], known["received_at"] = UUID(known["run_id"]), datetime.fromisoformat(known["received_at"])
+    known["interval"] = tuple(known["interval"]) if known["interval"] else None
+    return Row(**known)

@@ -1,0 +1,55 @@
+"""Read task.yaml into a `Definition` and report all problems together, with line, key path and what was expected."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from scoring.definition import Definition, DefinitionError, Naming, Track
+from scoring.definition.keys import keys_of, read_keys
+from scoring.definition.yaml_values import parse_document
+from scoring.formats import FORMATS
+from scoring.reports.problems import Report
+from scoring.task_folder.rules import check_rules
+
+
+def load_definition(folder_or_yaml: str | Path, *, is_imported: bool = False) -> Definition:
+    """Read a task's folder, or the task.yaml in it.
+
+    Args:
+        is_imported: the folder was accepted before, perhaps by an earlier version. If it breaks only rules between
+            parts, it is accepted again, because these may have been added since.
+
+    Raises:
+        DefinitionError: the definition has errors. `.report` lists all problems.
+    """
+    path = Path(folder_or_yaml)
+    path = path / "task.yaml" if path.is_dir() else path
+    report = Report()
+    try:
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        report.error("definition-unreadable", file=str(path), found=error.strerror or "an unreadable file")
+        raise DefinitionError(report) from None
+    except UnicodeDecodeError:
+        report.error("not-utf8", file=str(path))
+        raise DefinitionError(report) from None
+    folder = path.parent.resolve()
+    root = parse_document(text, report, folder, FORMATS)
+    if root is None:
+        raise DefinitionError(report)
+    values = read_keys(root, keys_of(Definition), root.document.parts)
+    values["tracks"] = tuple(_with_aliases(track, values["naming"]) for track in values["tracks"])
+    definition = Definition(**values, folder=folder, sha256=hashlib.sha256(content).hexdigest())
+    check_rules(definition, root, report)
+    report.problems.sort(key=lambda problem: problem.line or 0)
+    if not report.ok and not (is_imported and {error.code for error in report.errors} == {"definition-rule"}):
+        raise DefinitionError(report)
+    return replace(definition, warnings=tuple(report.warnings))
+
+
+def _with_aliases(track: Track, naming: Naming) -> Track:
+    """Add the aliases of a run's files, which are listed under `naming`."""
+    if track.files is None:
+        return track
+    return replace(track, files=replace(track.files, spelling=naming.spellings(track.files.name)))
