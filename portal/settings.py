@@ -323,6 +323,9 @@ CONTENT_SECURITY_POLICY = {
 # them after checking the sender; see portal/web/bodies.py.
 
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
+# The longest form has 50 answers of 1000 characters. Larger ones would only cost time.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
+DATA_UPLOAD_MAX_NUMBER_FILES = 10
 
 # Static files have hashed names after `collectstatic`. If AGON_STATIC is not set, they are served from the source.
 

@@ -29,5 +29,6 @@ urlpatterns = [
     path("errors/<slug:code>/", error, name="error"),
     path("", include("portal.web.urls")),
 ]
+handler400 = errors.bad_request
 handler403 = errors.forbidden
 handler404 = errors.not_found

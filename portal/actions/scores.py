@@ -14,6 +14,8 @@ from portal.models import AuditEntry, Board, BoardChange, SharedTask
 from portal.models.run import one_line
 from portal.queries.boards.waiting_scores import WaitingScores, show_new_scores
 
+BOARDS_AT_ONCE = 500  # boards in one call
+
 NO_BOARD = Invalid.declare("no_board", _("Select at least one leaderboard."))
 CHANGED = Conflict.declare(
     "changed", _("The new scores changed while you were reviewing them. Review them again, then apply them.")
@@ -25,7 +27,7 @@ def apply_scores(
     act: Act,
     shared_task: SharedTask,
     *,
-    wanted: list[WaitingScores],
+    wanted: Annotated[list[WaitingScores], Field(max_length=BOARDS_AT_ONCE)],
     note: Annotated[str, column(BoardChange, "note", required=True, title="Reason"), passes(one_line)],
 ) -> list[BoardChange]:
     """Show the new scores on these boards. `wanted` lists the new scores that the organizer saw on the page."""

@@ -68,7 +68,7 @@ def find_phase(request: ApiRequest, task: str, phase: str) -> Phase:
 
 
 def find_team(request: ApiRequest, task: str, team: int) -> Team:
-    return get_object_or_404(Team, shared_task=find_task(request, task), pk=min(team, 2**63 - 1))
+    return get_object_or_404(Team, shared_task=find_task(request, task), pk=team)
 
 
 def find_push(request: ApiRequest, push: Any) -> TaskPush:

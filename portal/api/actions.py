@@ -8,14 +8,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from ninja import Body, Status
-from pydantic import create_model
+from pydantic import Field, create_model
 
 from portal.actions import (
     agreement,
@@ -37,6 +37,7 @@ from portal.actions.base.action import Action
 from portal.actions.base.input import Input
 from portal.actions.task_folder import drafts, pushes
 from portal.api.access import find_phase, find_push_of_task, find_run, find_task, find_team, own_team, person
+from portal.api.json_body import require_small_body
 from portal.api.problems import WRONG_MEDIA
 from portal.api.requests import ApiRequest
 from portal.api.routes import ACTION_PROBLEMS, operation
@@ -120,11 +121,11 @@ def _push(_request: ApiRequest, push: TaskPush) -> PushAnswer:
 
 
 def _find_announcement(request: ApiRequest, task: str, announcement: int) -> Announcement:
-    return get_object_or_404(Announcement, shared_task=find_task(request, task), pk=_key(announcement))
+    return get_object_or_404(Announcement, shared_task=find_task(request, task), pk=announcement)
 
 
 def _find_gold(request: ApiRequest, task: str, gold: int) -> GoldStandard:
-    return get_object_or_404(GoldStandard, track__shared_task=find_task(request, task), pk=_key(gold))
+    return get_object_or_404(GoldStandard, track__shared_task=find_task(request, task), pk=gold)
 
 
 def _find_gold_upload(request: ApiRequest, task: str, upload: UUID) -> GoldUpload:
@@ -141,17 +142,12 @@ def _gold_upload(request: ApiRequest, upload: GoldUpload) -> GoldUploadAnswer:
     return GoldUploadAnswer.of(find_preview(upload.shared_task, upload.pk, person(request), request.at))
 
 
-def _key(number: int) -> int:
-    """Return the key or, if it is too large for a database, the largest possible key, which no object has."""
-    return min(number, 2**63 - 1)
-
-
 _JSON = "application/json"
 TASK = "/tasks/{slug:task}"
 OWN = f"{TASK}/team"
 RUN = f"{TASK}/runs/{{uuid:run}}"
 PHASE = f"{TASK}/phases/{{slug:phase}}"
-TEAMS = f"{TASK}/organize/teams/{{int:team}}"
+TEAMS = f"{TASK}/organize/teams/{{number:team}}"
 
 ROUTES = (
     Route(
@@ -205,7 +201,7 @@ ROUTES = (
         example={"title": "Test data", "text": "The *test* data is now available."},
     ),
     Route(
-        f"{TASK}/announcements/{{int:announcement}}",
+        f"{TASK}/announcements/{{number:announcement}}",
         announcements.take_back_announcement,
         _find_announcement,
         method="DELETE",
@@ -227,11 +223,11 @@ ROUTES = (
         example={"team": "Meltemi", "until": "2026-05-12T12:00:00Z", "reason": "An outage on our side."},
     ),
     Route(
-        f"{PHASE}/extra-time/{{int:extra_time}}",
+        f"{PHASE}/extra-time/{{number:extra_time}}",
         phases.revoke_extra_time,
         lambda request, task, phase, **_others: find_phase(request, task, phase),
         method="DELETE",
-        from_request={"extra_time_id": lambda _request, named: _key(named["extra_time"])},
+        from_request={"extra_time_id": lambda _request, named: named["extra_time"]},
     ),
     Route(f"{PHASE}/release", release.release_scores, find_phase, example={"when": "2026-05-20T12:00:00Z"}),
     Route(
@@ -245,7 +241,7 @@ ROUTES = (
         f"{TASK}/organize/scores",
         scores.apply_scores,
         find_task,
-        named={"wanted": NamedInput(list[str], _waiting)},
+        named={"wanted": NamedInput(Annotated[list[str], Field(max_length=scores.BOARDS_AT_ONCE)], _waiting)},
         example={"wanted": ["3 9 0.2.0"], "note": "Two gold labels were incorrect."},
     ),
     Route(f"{TASK}/organize/rescore", scores.rescore, find_task, example={"reason": "A metric was corrected."}),
@@ -266,7 +262,7 @@ ROUTES = (
         example={"address": "ana@uni.example"},
     ),
     Route(
-        f"{TASK}/organize/gold/{{int:gold}}/preview",
+        f"{TASK}/organize/gold/{{number:gold}}/preview",
         gold.preview_former_gold,
         _find_gold,
         answer=_gold_upload,
@@ -341,6 +337,8 @@ def _permission(route: Route, *, takes_body: bool) -> Callable[[ApiRequest], boo
         has_body = request.META.get("CONTENT_LENGTH") not in (None, "", "0")
         if takes_body and has_body and request.content_type != _JSON:
             raise WRONG_MEDIA(expected=_JSON)
+        if takes_body:
+            require_small_body(request)
         return True
 
     return may
@@ -361,7 +359,7 @@ def _view(route: Route, body: type[Input] | None) -> Callable[..., Any]:
             return HttpResponse(status=HTTPStatus.NO_CONTENT)
         return Status(int(route.status), route.answer(request, result))
 
-    kinds: dict[str, Any] = {"int": int, "slug": str, "uuid": UUID}
+    kinds: dict[str, Any] = {"number": int, "slug": str, "uuid": UUID}
     parts = [part.strip("{}").split(":") for part in route.path.split("/") if part.startswith("{")]
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)]

@@ -17,6 +17,7 @@ from portal.api.requests import ApiRequest
 from portal.api.routes import file, read
 from portal.api.schemas.boards import BoardAnswer, ReleaseAnswer, ReleasedBoardAnswer
 from portal.models import Run
+from portal.parameters import LAST_PAGE, whole_number
 from portal.queries.boards import overall as overall_queries
 from portal.queries.boards.choices import PAGE_SIZE
 from portal.queries.boards.head import BoardHead, board_head
@@ -118,13 +119,13 @@ def releases(request: ApiRequest, task: str) -> list[ReleaseAnswer]:
 
 @read(
     "Leaderboards",
-    "/tasks/{slug:task}/releases/{slug:track}/{slug:phase}/{int:number}",
+    "/tasks/{slug:task}/releases/{slug:track}/{slug:phase}/{number:number}",
     ReleasedBoardAnswer,
     openapi_extra=AS_CSV_TOO,
 )
 def released_leaderboard(request: ApiRequest, task: str, track: str, phase: str, number: int) -> HttpResponse:
     """A leaderboard as it was when released."""
-    wanted = {"track__slug": track, "phase__slug": phase, "number": min(number, 2**31 - 1)}
+    wanted = {"track__slug": track, "phase__slug": phase, "number": number}
     of_task = public_releases(request.at).filter(track__shared_task=find_task(request, task))
     board = released_table(get_object_or_404(of_task, **wanted))
     return _file(export.board_csv(board), "csv") if wants_csv(request) else _file(export.board_json(board), "json")
@@ -134,9 +135,10 @@ def _board(
     request: ApiRequest, task: str, track: str, query: BoardQuery, size: int | None
 ) -> tuple[BoardHead, Leaderboard]:
     page, head = find_page(request, task), board_head(task, track, query.phase)
-    if query.cursor and not (query.cursor.isdecimal() and len(query.cursor) < 6):
+    number = whole_number(query.cursor or "1", LAST_PAGE)
+    if number is None:
         raise bad_cursor()
-    choices = replace(choices_of(request.GET), baselines=True, page=int(query.cursor or 1), size=size)
+    choices = replace(choices_of(request.GET), baselines=True, page=number or 1, size=size)
     return head, find_board(page.track(track), page.phase(head.phase), request.user, head.at, choices)
 
 

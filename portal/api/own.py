@@ -22,6 +22,7 @@ from portal.api.schemas.runs import (
 )
 from portal.api.schemas.teams import TeamAnswer
 from portal.models import AccessToken, Run
+from portal.parameters import LAST_PAGE, whole_number
 from portal.permissions import may_download_run
 from portal.queries.items import ItemChoice, item_table
 from portal.queries.receipts import receipt as receipt_of
@@ -119,7 +120,7 @@ def run_items(request: ApiRequest, task: str, run: UUID, paging: Query[Paging], 
 
     To list only the items whose answer is not fully correct, use `items=wrong`. The `limit` parameter has no effect.
     """
-    if paging.cursor and not (paging.cursor.isdecimal() and len(paging.cursor) < 8):
+    if paging.cursor and whole_number(paging.cursor, LAST_PAGE) is None:
         raise bad_cursor()
     found = find_run(request, task, run)
     view = run_view(found, request.user, request.at)

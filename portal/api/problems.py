@@ -16,6 +16,7 @@ from portal.actions.base.errors import ActionError, ErrorCode, LimitReached, Too
 from portal.actions.base.input import InvalidInput
 from portal.actions.base.roles import SIGNED_OUT
 from portal.actions.uploads.submit import UPLOAD_REJECTED
+from scoring.limits import LISTED
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -86,7 +87,8 @@ class Problem(BaseModel):
     detail: str = Field(description="What went wrong and how to fix it")
     code: str
     params: dict[str, Any] = Field(default_factory=dict, description="Values in the message")
-    errors: list[FieldProblem] = Field(default_factory=list, description="Every problem in the input")
+    errors: list[FieldProblem] = Field(default_factory=list, description=f"Problems in the input, at most {LISTED}")
+    errors_total: int = Field(0, description="Number of problems in the input, including those that aren’t listed")
     problems: list[dict[str, Any]] = Field(default_factory=list, description="Every problem in an uploaded file")
 
 
@@ -103,6 +105,7 @@ def problem_response(error: ActionError, **headers: str) -> HttpResponse:
         "code": error.code,
         "problems": listed,
         "params": {} if fields else params,
+        "errors_total": error.total if isinstance(error, InvalidInput) else 0,
         "errors": [{"field": name, "code": one.code, "detail": one.message} for name, one in fields.items()],
     }
     content = json.dumps(body, cls=_Encoder, ensure_ascii=False, indent=1)

@@ -1,18 +1,20 @@
 """The URLs of the API."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, re_path
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from ninja import NinjaAPI
 from ninja.errors import HttpError
 from ninja.errors import ValidationError as InvalidRequest
 
-from portal.actions.base.input import InvalidInput, problem_of
+from portal.actions.base.errors import ActionError
+from portal.actions.base.input import InvalidInput, first_problems
 from portal.api import actions, boards, files, organizers, own, problems, tasks
+from portal.api.json_body import StrictJson
 from portal.api.openapi import specification
 from portal.api.requests import answer_to, guarded
 from portal.api.routes import router
@@ -24,16 +26,7 @@ class Api(NinjaAPI):
     """Ninja's API class, with the error format of actions and a corrected specification."""
 
     def validation_error_from_error_contexts(self, error_contexts: list[Any]) -> InvalidRequest:
-        found: dict[str, Any] = {}
-        for context in error_contexts:
-            flat = context.model.__ninja_flatten_map_reverse__
-            for one in context.pydantic_validation_error.errors(include_url=False):
-                steps = one["loc"]  # a parameter comes first, followed by the names of its possible types
-                known = next((flat[steps[:n]] for n in range(len(steps), 0, -1) if steps[:n] in flat), steps)
-                place = [str(part) for part in known]
-                name = ".".join(place[1:]) or "".join(place)
-                found.setdefault(name, problem_of(one, capfirst(name.replace("_", " "))))
-        return Rejected(InvalidInput(found))
+        return Rejected(first_problems(_errors(error_contexts)))
 
     @cached_property
     def _specification(self) -> Any:
@@ -42,6 +35,17 @@ class Api(NinjaAPI):
     def get_openapi_schema(self, **_options: Any) -> Any:
         """Return the specification, which is the same for everyone and generated only once."""
         return self._specification
+
+
+def _errors(error_contexts: list[Any]) -> Iterator[tuple[str, Any, None]]:
+    """Yield each field's name and error."""
+    for context in error_contexts:
+        flat = context.model.__ninja_flatten_map_reverse__
+        for one in context.pydantic_validation_error.errors(include_url=False):
+            steps = one["loc"]  # a parameter comes first, followed by the names of its possible types
+            known = next((flat[steps[:n]] for n in range(len(steps), 0, -1) if steps[:n] in flat), steps)
+            place = [str(part) for part in known]
+            yield ".".join(place[1:]) or "".join(place), one, None
 
 
 class Rejected(InvalidRequest):
@@ -56,6 +60,8 @@ def _answer(request: HttpRequest, error: Any) -> HttpResponse:
     match error:
         case Rejected():
             return answer_to(error.error, request)
+        case HttpError(__cause__=ActionError() as cause):  # from `json_body`
+            return answer_to(cause, request)
         case HttpError():
             return answer_to(problems.NOT_READABLE(expected=_("The body must be JSON in UTF-8.")), request)
     return answer_to(error, request)
@@ -69,6 +75,7 @@ api = Api(
     urls_namespace="api",
     openapi_url="/openapi.json",
     docs_url=None,
+    parser=StrictJson(),
 )
 for kind in (Exception, Http404, HttpError, InvalidRequest):
     api.add_exception_handler(kind, _answer)

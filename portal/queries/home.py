@@ -11,8 +11,10 @@ from django.db.models.functions import Cast, Coalesce, Greatest
 
 from portal.models import ExtraTime, Phase, Run, SharedTask, Team, Track, Viewer
 from portal.models.task import SharedTaskQuerySet
+from portal.parameters import whole_number
 
 PAGE_SIZE = 10
+LAST_YEAR = 9999
 OPEN, UPCOMING, ENDED = range(3)
 
 
@@ -69,7 +71,8 @@ class TaskFilter:
             as_text = Cast("languages", TextField())
             tasks = tasks.annotate(codes=as_text).filter(codes__contains=f'"{self.language}"')
         if self.year:
-            tasks = tasks.filter(year=self.year) if self.year.isdecimal() else tasks.none()
+            year = whole_number(self.year, LAST_YEAR)
+            tasks = tasks.none() if year is None else tasks.filter(year=year)
         return tasks
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from django.http import QueryDict
 
 from portal.models import Run
+from portal.parameters import LAST_PAGE, whole_number
 from portal.queries.boards.choices import PAGE_SIZE, Choices
 from portal.queries.boards.columns import Column
 from portal.queries.boards.table import BoardTable
@@ -32,7 +33,6 @@ def choices_of(query: QueryDict) -> Choices:
     `as_of` is a day in AoE.
     """
     sort = query.get("sort", "")
-    page = query.get("page", "")
     slot = slot if (slot := query.get("slot", "")) in Run.Slot.values else ""
     return Choices(
         runs="all" if query.get("runs") == "all" or slot else "official",
@@ -46,7 +46,7 @@ def choices_of(query: QueryDict) -> Choices:
         sort=sort.lstrip("-") or None,
         descending=sort.startswith("-") if sort else None,
         until=_end_of(query.get("as_of", "")),
-        page=int(page) if page.isdecimal() and len(page) < 6 else 1,
+        page=whole_number(query.get("page", ""), LAST_PAGE) or 1,
         size=None if "format" in query else PAGE_SIZE,
     )
 

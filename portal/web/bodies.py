@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
+from django.conf import settings
 from django.core.files.uploadhandler import MemoryFileUploadHandler, TemporaryFileUploadHandler
 from django.core.handlers.wsgi import LimitedStream
 from django.http import HttpRequest
 
 from scoring.limits import UPLOAD_BYTES
 
-FORM_BYTES = 64 * 1024  # maximum size of a form without its file
+FORM_BYTES = settings.DATA_UPLOAD_MAX_MEMORY_SIZE  # maximum size of a form without its file
 BODY_BYTES = UPLOAD_BYTES + FORM_BYTES
 # Sizes of the largest bodies that the proxy forwards, as in `deploy/proxy/nginx.conf`.
 FORWARDED_BYTES = 80 * 1024**2

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings
@@ -14,7 +15,7 @@ from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, FakePayload, encode_multipart
 
 from portal.web import bodies, urls
-from portal.web.bodies import FORWARDED_BYTES, FORWARDED_ORGANIZER_BYTES, ORGANIZERS_FILES, discarding
+from portal.web.bodies import FORM_BYTES, FORWARDED_BYTES, FORWARDED_ORGANIZER_BYTES, ORGANIZERS_FILES, discarding
 from tests.conftest import ROOT
 from tests.security.conftest import World
 from tests.security.pages import address_of
@@ -86,6 +87,29 @@ def test_no_other_address_writes_a_file_to_disk(world: World, folder: Path, role
     client = world.client(role)
     wrote = {name for name in names if post(world, client, name, folder).files}
     assert wrote == {name for name, who in TAKES_FILES.items() if role == who}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        urlencode({"name": "x" * FORM_BYTES}).encode(),
+        urlencode({f"{number}{'x' * 300}": "" for number in range(990)}).encode(),
+    ],
+)
+def test_a_form_over_its_size_is_not_read(world: World, content: bytes) -> None:
+    found = world.client("captain").post(
+        "/tasks/gated/team/paper/", content, content_type="application/x-www-form-urlencoded"
+    )
+    assert found.status_code == 413
+    assert "shorten them" in found.text
+
+
+@pytest.mark.parametrize("fields", [10_000, 1_001])
+@pytest.mark.parametrize("media", ["application/x-www-form-urlencoded", MULTIPART_CONTENT])
+def test_a_form_with_many_fields_is_not_read(world: World, fields: int, media: str) -> None:
+    given = dict.fromkeys(map(str, range(fields)), "")
+    content = encode_multipart(BOUNDARY, given) if media == MULTIPART_CONTENT else urlencode(given).encode()
+    assert world.client("captain").generic("POST", "/tasks/gated/team/paper/", content, media).status_code == 400
 
 
 class Endless(io.RawIOBase):

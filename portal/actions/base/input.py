@@ -1,9 +1,10 @@
 """Validation of an action's input. The errors are the same on pages, in the API and on the command line."""
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from itertools import islice
+from typing import Annotated, Any, get_args
 
 from django.core.exceptions import ValidationError as InvalidValue
 from django.db.models import Field as Column
@@ -11,11 +12,11 @@ from django.db.models import Model
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from portal.actions.base.errors import Invalid
-from scoring.limits import EARLIEST, LATEST
+from scoring.limits import EARLIEST, LATEST, LISTED, SHOWN
 
 TOO_LONG = Invalid.declare(
     "too_long",
@@ -33,6 +34,9 @@ NOT_VALID = Invalid.declare("not_valid", _("%(label)s: %(reason)s"))
 NO_ZONE = _("Enter a date, a time and a time zone, such as 2027-05-01T12:00:00Z for UTC.")
 OUT_OF_RANGE = _("Enter a time between the years 2000 and 2199.")
 
+MORE_PROBLEMS = _("There are %(total)d problems; the first %(listed)d are listed.")
+MOST_ENTRIES = _("Send at most %(limit)d entries.")
+NO_BOOLEAN = _("Send a text or a number, not true or false.")
 AT_LEAST = _("Enter at least %(limit)s.")
 AT_MOST = _("Enter at most %(limit)s.")
 REASONS = {
@@ -98,31 +102,62 @@ class Input(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _is_storable(cls, value: Any) -> Any:
-        texts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-        if not all(is_text(text) for text in texts if isinstance(text, str)):
-            raise PydanticCustomError("storable", "a character cannot be stored")
+    def _is_of_its_type(cls, value: Any, info: ValidationInfo) -> Any:
+        """Reject what a database cannot store, and true or false for anything else and anything else for them.
+
+        Python takes `True` for the number 1.
+        """
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+        takes_bool = _takes_bool(cls.model_fields[str(info.field_name)].annotation)
+        for part in parts:
+            if isinstance(part, bool) is not takes_bool and (takes_bool or isinstance(part, bool)):
+                raise PydanticCustomError("bool" if takes_bool else "no_boolean", "of another type")
+            if isinstance(part, str) and not is_text(part):
+                raise PydanticCustomError("storable", "a character cannot be stored")
         return value
 
 
-class InvalidInput(Invalid):
-    """All problems with the input. `problems` maps the name of each invalid field to its error."""
+def _takes_bool(annotation: Any) -> bool:
+    return annotation is bool or any(_takes_bool(part) for part in get_args(annotation))
 
-    def __init__(self, problems: dict[str, Invalid]) -> None:
-        first = next(iter(problems.values()))
-        super().__init__(first.code, "%(all)s", {"all": " ".join(one.message for one in problems.values())})
-        self.problems = problems
+
+class InvalidInput(Invalid):
+    """The problems with the input. `problems` maps the names of invalid fields to their errors.
+
+    At most `LISTED` are kept. `total` counts all of them.
+    """
+
+    def __init__(self, problems: Mapping[str, Invalid], total: int = 0) -> None:
+        self.problems = dict(islice(problems.items(), LISTED))
+        self.total = max(total, len(problems))
+        messages = [one.message for one in self.problems.values()]
+        if self.total > len(messages):
+            messages.append(str(MORE_PROBLEMS % {"total": self.total, "listed": len(messages)}))
+        first = next(iter(self.problems.values()))
+        super().__init__(first.code, "%(all)s", {"all": " ".join(messages)})
 
 
 def input_error(error: ValidationError, model: type[BaseModel]) -> InvalidInput:
     """Collect the first problem with each field. The errors refer to fields by their titles."""
+    return first_problems(
+        (str(found["loc"][0]) if found["loc"] else "", found, model) for found in error.errors(include_url=False)
+    )
+
+
+def first_problems(errors: Iterable[tuple[str, Any, type[BaseModel] | None]]) -> InvalidInput:
+    """Collect the first problem with each field. Each error comes with its field's name and the field's model, if any.
+
+    Long names, which only unknown fields have, are cut.
+    """
     problems: dict[str, Invalid] = {}
-    for found in error.errors(include_url=False):
-        name = str(found["loc"][0]) if found["loc"] else ""
-        known = model.model_fields.get(name)
-        label = (known and known.title) or capfirst(name.replace("_", " "))
-        problems.setdefault(name, problem_of(found, label))
-    return InvalidInput(problems)
+    names = set()
+    for name, found, model in errors:
+        if name not in names and len(problems) < LISTED:
+            known = model.model_fields.get(name) if model else None
+            shown = name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
+            problems[shown] = problem_of(found, (known and known.title) or capfirst(shown.replace("_", " ")))
+        names.add(name)
+    return InvalidInput(problems, len(names))
 
 
 def problem_of(found: Any, label: str) -> Any:
@@ -139,6 +174,10 @@ def problem_of(found: Any, label: str) -> Any:
             return NOT_A_CHOICE(label=label, choices=context["expected"])
         case "model_type" | "model_attributes_type":
             return NOT_VALID(label=label, reason=_("Send a JSON object."))
+        case "no_boolean":
+            return NOT_VALID(label=label, reason=NO_BOOLEAN)
+        case "too_long":
+            return NOT_VALID(label=label, reason=MOST_ENTRIES % {"limit": context["max_length"]})
         case "greater_than_equal":
             return NOT_VALID(label=label, reason=AT_LEAST % {"limit": context["ge"]})
         case "less_than_equal":

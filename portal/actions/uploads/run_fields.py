@@ -12,9 +12,9 @@ from portal.actions.base.input import NOT_VALID, REQUIRED, TOO_LONG, InvalidInpu
 from portal.models import SharedTask
 from portal.models.run import one_line
 from scoring.definition import RunField
-from scoring.limits import RUN_FIELD_CHARACTERS
+from scoring.limits import RUN_FIELD_CHARACTERS, RUN_FIELDS
 
-RunFields = Annotated[dict[str, str], Field(title=str(_("Run fields")))]  # texts by field key
+RunFields = Annotated[dict[str, str], Field(title=str(_("Run fields")), max_length=RUN_FIELDS)]  # texts by field key
 
 
 def checked_run_fields(

@@ -119,7 +119,8 @@ def _limits(field: FieldInfo) -> str:
     limits = {type(one): one for one in field.metadata}
     words = []
     if MaxLen in limits:
-        words.append(f"at most {limits[MaxLen].max_length:,} characters")
+        unit = "characters" if field.annotation is str else "entries"
+        words.append(f"at most {limits[MaxLen].max_length:,} {unit}")
     if Ge in limits:
         words.append(f"at least {limits[Ge].ge:,}")
     if Le in limits:

@@ -1,11 +1,21 @@
-"""Error pages for 403 and 404. Unlike Django's, they do not read the request body."""
+"""Error pages for 400, 403, 404 and 413. Unlike Django's, they do not read the request body."""
 
 from http import HTTPStatus
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from portal.web.access import SecondFactorMissing
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return the response for a request that cannot be read, or that has a form that is too large."""
+    if isinstance(exception, RequestDataTooBig):
+        context = {"limit": settings.DATA_UPLOAD_MAX_MEMORY_SIZE}
+        return render(request, "413_form.html", context, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    return render(request, "400.html", status=HTTPStatus.BAD_REQUEST)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -7,7 +7,7 @@ from allauth.account.decorators import reauthentication_required
 from allauth.account.utils import get_next_redirect_url
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -29,13 +29,13 @@ def mail_code(request: SignedInRequest) -> HttpResponse:
     at = database_now()
     onward = get_next_redirect_url(request) or reverse("mfa_index")
     if is_confirmed(request, at) or not enrolls_by_mail(request.user):
-        return redirect(onward)
+        return HttpResponseRedirect(onward)
     address = confirmed_address(request.user)
     status, problem = HTTPStatus.OK, ""
     if "code" in request.POST:
         status, problem = _entered(request, request.POST["code"], at)
         if not problem:
-            return redirect(onward)
+            return HttpResponseRedirect(onward)
     elif address and ("send" in request.POST or (request.method == "GET" and not is_pending(request, at))):
         status, problem = _send(request, address, at)
         if not problem and "send" in request.POST:

@@ -16,6 +16,7 @@ from portal.actions.base.action import Action
 from portal.actions.base.errors import ActionError
 from portal.actions.papers import give_paper
 from portal.models import Team
+from portal.parameters import whole_number
 from portal.permissions import has_signed
 from portal.queries.teams import team_view
 from portal.web.access import SignedInRequest, tab_context
@@ -78,9 +79,8 @@ def leave(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def hand_over(request: SignedInRequest, slug: str) -> HttpResponse:
     context = _own_team(request, slug)
-    pk = request.POST.get("member", "")
-    members = context["page"].team.memberships
-    member = get_object_or_404(members, pk=int(pk) if pk.isdecimal() and len(pk) < 19 else 0)
+    pk = whole_number(request.POST.get("member", ""))
+    member = get_object_or_404(context["page"].team.memberships, pk=pk)
     return _do(request, context, team_members.hand_over, _("The team has a new captain."), member=member)
 
 

@@ -4,22 +4,27 @@ reason for not having one.
 
 import json
 from datetime import timedelta
+from typing import Annotated, get_args, get_origin
 
 import pytest
+from annotated_types import MaxLen
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from pydantic import ValidationError
 
 from portal.actions.base.registry import every_action
 from portal.actions.teams import register_team
 from portal.api.actions import ROUTES, WITHOUT_URL, body_of
+from portal.api.json_body import JSON_BYTES
 from portal.api.routes import router
+from portal.api.urls import api
 from portal.evaluation.gold import check_gold_upload
 from portal.evaluation.preview import preview_gold
 from portal.models import Announcement, GoldUpload, Phase, Refusal, Submission, Team, Validation
 from portal.storage import open_gold
-from portal.web.bodies import IS_CUT
+from portal.web.bodies import FORM_BYTES, IS_CUT
 from tests.portal.api.test_requests import problem
 from tests.portal.script import Script, token_of
 from tests.portal.world import (
@@ -168,11 +173,145 @@ def test_a_large_body_needs_a_length(gated, path):
     assert not GoldUpload.objects.exists()
 
 
-def test_json_that_is_too_large(organizer, settings):
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 20
-    answer = organizer("/tasks/gated/announcements", "POST", {"title": "News", "text": "Well, well."})
-    assert problem(answer) == (413, "too_large")
-    assert answer.json()["params"] == {"limit": 20}
+ANNOUNCEMENTS = "/tasks/gated/announcements"
+NEWS = {"title": "News", "text": "Well."}
+
+
+@pytest.mark.parametrize("size", [JSON_BYTES, JSON_BYTES + 1])
+def test_json_over_64_kibibytes_is_not_read(organizer, monkeypatch, size):
+    body = json.dumps(NEWS).encode().ljust(size)
+    if size > JSON_BYTES:
+        monkeypatch.setattr("portal.api.json_body.StrictJson.parse_body", None)
+        answer = organizer(ANNOUNCEMENTS, "POST", body)
+        assert problem(answer) == (413, "too_large")
+        assert answer.json()["params"] == {"limit": JSON_BYTES}
+    else:
+        assert organizer(ANNOUNCEMENTS, "POST", body).status_code == 201
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps(NEWS | dict.fromkeys(map(str, range(5000)), 1)).encode(),
+        json.dumps(NEWS | {"x" * 60_000: 1} | dict.fromkeys(map(str, range(30)), 1)).encode(),
+    ],
+)
+def test_few_problems_are_listed_with_their_number(organizer, body):
+    answer = organizer(ANNOUNCEMENTS, "POST", body)
+    assert problem(answer) == (422, "not_valid")
+    found = answer.json()
+    assert len(found["errors"]) == 20
+    assert found["errors_total"] in (5000, 31)
+    assert f"There are {found['errors_total']} problems; the first 20 are listed." in found["detail"]
+    assert len(answer.content) < 16_000
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/tasks/gated/organize/scores", {"wanted": ["x"] * 5000, "note": "New."}, "wanted"),
+        ("/tasks/tiny/team", {"name": "Bora", "answers": dict.fromkeys(map(str, range(3000)), "")}, "answers"),
+    ],
+)
+def test_a_long_list_is_one_problem(tiny, organizer, path, body, field):
+    answer = organizer(path, "POST", body)
+    assert problem(answer) == (422, "not_valid")
+    (found,) = answer.json()["errors"]
+    assert found["field"] == field
+    assert "at most" in found["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b'{"title": "News", "text": "Well.", "title": "Other"}', "“title” occurs more than once"),
+        (b'{"title": "News", "text": {"a": 1, "a": 2}}', "“a” occurs more than once"),
+        (json.dumps(NEWS).encode("utf-16"), "UTF-8"),
+        (json.dumps(NEWS).encode("utf-16-le"), "UTF-8"),
+        (json.dumps(NEWS).encode("utf-32"), "UTF-8"),
+        (b'{"title": "News", "text": NaN}', "NaN"),
+        (b'{"title": "News", "text": -Infinity}', "-Infinity"),
+        (b'{"title": "News", "text": ' + b"9" * 5000 + b"}", "UTF-8"),
+        (b"[" * 60_000, "UTF-8"),
+        (b'{"a":' * 10_000, "UTF-8"),
+        (b"\xff", "UTF-8"),
+    ],
+)
+def test_json_is_read_strictly(organizer, body, reason):
+    answer = organizer(ANNOUNCEMENTS, "POST", body)
+    assert problem(answer) == (400, "not_readable")
+    assert reason in answer.json()["detail"]
+    assert not Announcement.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/tasks/tiny/team/hand-over", {"member": True}, "member"),
+        ("/tasks/tiny/team/invite", {"address": True}, "address"),
+    ],
+)
+def test_true_is_no_number(member, path, body, field):
+    answer = member(path, "POST", body)
+    assert problem(answer) == (422, "not_valid")
+    assert [one["field"] for one in answer.json()["errors"]] == [field]
+
+
+@pytest.mark.parametrize("given", [1, "yes", "true", 0, None])
+def test_only_true_and_false_are_true_and_false(organizer, given):
+    with pytest.raises(ValidationError):
+        body_of(next(route for route in ROUTES if route.name == "apply_push")).model_validate({"is_sure": given})
+
+
+def lists(schema, schemas):
+    """Yield the lists and mappings in a schema."""
+    if "$ref" in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    if schema.get("type") == "array" or schema.get("additionalProperties"):
+        yield schema
+    parts = [*schema.get("properties", {}).values(), *schema.get("anyOf", ()), *schema.get("allOf", ())]
+    parts += [one for one in (schema.get("items"), schema.get("additionalProperties")) if isinstance(one, dict)]
+    for part in parts:
+        yield from lists(part, schemas)
+
+
+def test_every_list_that_a_request_has_is_limited():
+    found = api.get_openapi_schema()
+    schemas = found["components"]["schemas"]
+    limited = []
+    for operation in (one for methods in found["paths"].values() for one in methods.values()):
+        bodies = [one["schema"] for one in operation.get("requestBody", {}).get("content", {}).values()]
+        given = [*(one["schema"] for one in operation.get("parameters", ())), *bodies]
+        limited += [
+            (operation["operationId"], "maxItems" in one or "maxProperties" in one)
+            for schema in given
+            for one in lists(schema, schemas)
+        ]
+    assert {"register_team", "apply_scores", "describe_run", "submit"} <= {name for name, _ in limited}
+    assert [name for name, is_limited in limited if not is_limited] == []
+
+
+def limits_of_lists(annotation, metadata=()):
+    """Yield, for each list and mapping in an annotation, whether it is limited."""
+    parts = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        yield from limits_of_lists(parts[0], [found for one in parts[1:] for found in getattr(one, "metadata", [one])])
+        return
+    if get_origin(annotation) in (list, dict):
+        yield any(isinstance(one, MaxLen) for one in metadata)
+    for part in parts:
+        yield from limits_of_lists(part)
+
+
+def test_every_list_that_an_action_takes_is_limited():
+    """Also those of actions that only pages call."""
+    found = {
+        f"{action.name}: {name}": list(limits_of_lists(field.annotation, field.metadata))
+        for action in every_action().values()
+        for name, field in action.Input.model_fields.items()
+    }
+    assert found["register_team: answers"] == found["apply_scores: wanted"] == [True]
+    assert [name for name, limits in found.items() if not all(limits)] == []
 
 
 def test_who_organizes_and_uses_a_token_of_another_scope_learns_which(gated, bora):
@@ -206,7 +345,7 @@ def test_a_file_that_is_too_large_is_not_read(member, monkeypatch):
     assert problem(member(f"{UPLOADS}?file_name={NAME}", "POST", b"x" * 11)) == (413, "too_large")
     assert problem(member(f"{UPLOADS}?file_name={NAME}", "POST", b"x" * 100_000)) == (413, "too_large")
     path, media = UPLOADS.replace("submissions", "validations"), {"Content-Type": "multipart/form-data; boundary=x"}
-    assert problem(member(path, "POST", b"x" * 100_000, **media)) == (413, "too_large")
+    assert problem(member(path, "POST", b"x" * (FORM_BYTES + 11), **media)) == (413, "too_large")
     assert list(Refusal.objects.values_list("code", "uploads")) == [("too_large", 3)]  # as on the page
 
 
