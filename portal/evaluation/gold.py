@@ -4,7 +4,7 @@ Workers check them, because only workers can decrypt gold. All runs are then res
 """
 
 from base64 import b64decode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
@@ -24,6 +24,7 @@ from portal.models.clock import running_from
 from portal.objects.interface import gold_objects
 from portal.storage import open_gold, store_gold
 from scoring.definition.files import Files
+from scoring.task_folder.secret_files import Fingerprint, Secret, copies_of_secrets
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -85,6 +86,8 @@ def check_gold_upload(upload_id: UUID, at: datetime) -> list[UUID]:
             content = _completed(upload, token, files, content, known)
         arguments = (definition, upload.track.slug, upload.split, content, known, imported)
         finding = GoldFinding(**run_limited(check_gold_file, *arguments, readable=[definition.folder]))
+        if finding.is_new and (copies := _public_copies(upload, content)):
+            finding = replace(finding, ok=False, problems=[*finding.problems, *copies])
     except Exception as error:
         record_error(upload, token, error, now())
         return []
@@ -103,6 +106,17 @@ def _completed(upload: GoldUpload, token: UUID, files: Files, content: bytes, kn
     is_held = GoldUpload.objects.held(upload, token).update(sealed_sha256=upload.sealed_sha256)
     gold_objects().delete(sent if is_held else upload.sealed_sha256)
     return whole
+
+
+def _public_copies(upload: GoldUpload, content: bytes) -> Problems:
+    """Return an error for each public file of the task that has this content."""
+    shared_task = upload.track.shared_task
+    use = Secret(f"gold of the track {upload.track.slug}, split {upload.split}", upload.split)
+    files = shared_task.dataset_files
+    datasets = [dataset for dataset in shared_task.definition.datasets if dataset.slug in files]
+    stored = {one.file: Fingerprint(files[one.slug]["size"], files[one.slug]["sha256"]) for one in datasets}
+    found = copies_of_secrets(shared_task.definition, {Fingerprint.of(content): use}, stored)
+    return [problem.as_dict() for problem in found]
 
 
 @transaction.atomic

@@ -28,6 +28,7 @@ from portal.objects.interface import gold_objects
 from portal.storage import forget_unused, name_held, open_gold, store_gold, stored_name
 from scoring import Definition, Problem, load_definition
 from scoring.task_folder.archive import DEFINITION
+from scoring.task_folder.secret_files import Fingerprint, Secret, copies_of_secrets
 
 _DIGESTS = ("sha256", "instead_of")  # keys of a `StoredDataset` that are digests
 
@@ -104,8 +105,22 @@ def expire(at: datetime) -> None:
                 alert(push.shared_task, f"failed {push}", [line], at)
 
 
+def fail(push: TaskPush, token: UUID, error: Exception, at: datetime) -> bool:
+    """Give up on the push after an error in the portal's own code, and email administrators.
+
+    Return False if the claim was lost.
+    """
+    with transaction.atomic():
+        if not TaskPush.objects.held(push, token).release(state=TaskPush.State.FAILED, checked_at=at):
+            return False
+        what = description(error)
+        log.error("push failed", push=str(push.pk), error=what)
+        alert(push.shared_task, f"failed {push}", [f"A push can't be checked: {what} ({push})"], at)
+    return True
+
+
 def postpone(push: TaskPush, token: UUID, error: Exception, at: datetime) -> bool:
-    """Postpone the push after an internal error, twice as long each time. Return False if the claim was lost.
+    """Postpone the push after an outage, twice as long each time. Return False if the claim was lost.
 
     Administrators get at most one email per hour for each kind of error.
     """
@@ -225,6 +240,9 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
     problems += judged["problems"]
     if not _ok(problems):
         return PushedFolder(problems)
+    problems += _copies_of_held_gold(folder, versions)
+    if not _ok(problems):
+        return PushedFolder(problems)
     gold: list[PushedGold] = []
     try:
         gold.extend(_sealed(child, one, versions, problems) for one in judged["gold"])
@@ -254,6 +272,15 @@ def _wrong_slug(push: TaskPush, slug: str, folder: Path) -> dict[str, Any] | Non
         )
         return problem("folder-slug", message, DEFINITION, line)
     return None
+
+
+def _copies_of_held_gold(folder: Path, versions: QuerySet[GoldStandard]) -> Problems:
+    """Return an error for each public file that is a copy of gold that the portal has, even if the zip has no gold."""
+    secrets: dict[Fingerprint, Secret] = {}
+    for gold in versions.select_related("track"):
+        use = f"gold of the track {gold.track.slug}, split {gold.split} (version {gold.version})"
+        secrets[Fingerprint.of(opened(gold) or b"")] = Secret(use, gold.split)
+    return [problem.as_dict() for problem in copies_of_secrets(load_definition(folder), secrets)]
 
 
 def _ok(problems: Problems) -> bool:

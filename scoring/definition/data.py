@@ -23,6 +23,7 @@ from scoring.definition.kinds import (
     limited,
     many,
     one_of,
+    path_text,
     whole,
 )
 from scoring.definition.tracks import FORMAT, FormatSpec, slug_of
@@ -40,7 +41,7 @@ _FIELDS = r"^([^{}]|\{(?!(team|number)\})[a-z_]+\})*$"
 
 def _read_pattern(value: Value) -> str:
     """Read a relative path, which may contain `{split}`, `{track}` and the placeholder for a run's files."""
-    text = value.text()
+    text = path_text(value)
     if Path(text).is_absolute() or ".." in Path(text).parts or "\\" in text:
         value.error("definition-path", found=text)
     if not re.search(_FIELDS, text):

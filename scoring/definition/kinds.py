@@ -16,6 +16,7 @@ SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*"
 SPLIT_PATTERN = "[A-Za-z0-9]+([._-][A-Za-z0-9]+)*"
 NUMBER_PATTERN = r"-?[0-9]{1,9}(\.[0-9]{1,17})?(e[+-]?[0-9]{1,3})?"
 LARGEST = 999_999_999
+_NAME_BYTES = 255  # of UTF-8 in the name of a file or folder
 
 TEXT = Kind(Value.text, {"type": "string", "pattern": r"\S"}, "text")
 # Words are read as text, even if YAML would read them as a different type.
@@ -175,9 +176,18 @@ def either(
     return Kind(read, schema, f"{first.name}, or {second.name}", (*first.keys, *second.keys))
 
 
+def path_text(value: Value) -> str:
+    """Return a path as text. If its names are too long for file systems, report it and return an empty string."""
+    text = value.text()
+    if any(len(name.encode()) > _NAME_BYTES for name in text.split("/")):
+        value.invalid(f"a path whose names have at most {_NAME_BYTES} bytes in UTF-8")
+        return ""
+    return text
+
+
 def _file(value: Value) -> Path:
     """Read a path in the folder and resolve it. Whether the file exists is checked when it is used."""
-    text, folder = value.text(), value.document.folder
+    text, folder = path_text(value), value.document.folder
     path = (folder / text).resolve()
     if text and not (path.is_relative_to(folder) and "\\" not in text and not Path(text).is_absolute()):
         value.error("definition-path", found=text)

@@ -18,6 +18,7 @@ CODE = re.compile(
     re.IGNORECASE,
 )
 _PARTS, _PART_CHARACTERS = 10, 150  # maximum number of path parts, and of characters per part
+_PART_BYTES = 255  # of UTF-8; file systems allow no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,8 @@ def _expected_of_path(path: str) -> Iterator[str]:
         yield 'a path without empty segments and without the segments "." and ".."'
     elif len(parts) > _PARTS or max(map(len, parts)) > _PART_CHARACTERS:
         yield f"at most {_PARTS} segments of up to {_PART_CHARACTERS} characters"
+    elif max(len(part.encode(errors="surrogatepass")) for part in parts) > _PART_BYTES:
+        yield f"segments of at most {_PART_BYTES} bytes in UTF-8"
     elif printable(path) != path or ":" in path:
         yield "characters that every operating system allows in file names"
 

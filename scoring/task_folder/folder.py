@@ -4,8 +4,9 @@
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from scoring import limits
 from scoring.check import Items, find_items, read_ids, read_with_items
@@ -21,6 +22,7 @@ from scoring.metrics import LoadedGold, plain
 from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold, named_bytes
+from scoring.task_folder.secret_files import Fingerprint, copies_of_secrets, is_left_out, secret_files
 
 
 def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
@@ -29,13 +31,15 @@ def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str
 
 
 def problems_of_folder(
-    definition: Definition, held_gold: Container[tuple[str, str]] = frozenset(), apart: Container[Path] = frozenset()
+    definition: Definition,
+    held_gold: Container[tuple[str, str]] = frozenset(),
+    apart: Mapping[Path, Fingerprint] = MappingProxyType({}),
 ) -> list[Problem]:
     """Return the problems in the folder, each with its file and, if known, its line.
 
     Args:
         held_gold: track and split of gold standards that are stored elsewhere. Their files may be missing.
-        apart: gold and votes files that are not in the folder because they are checked separately.
+        apart: gold and votes files that are not on disk because they are checked separately.
     """
     return _Inspection(definition, held_gold, apart).problems()
 
@@ -43,27 +47,47 @@ def problems_of_folder(
 class _Inspection:
     """A check of one folder. An unreadable file is reported once, and its content is not checked."""
 
-    def __init__(self, definition: Definition, held_gold: Container[tuple[str, str]], apart: Container[Path]) -> None:
+    def __init__(
+        self, definition: Definition, held_gold: Container[tuple[str, str]], apart: Mapping[Path, Fingerprint]
+    ) -> None:
         self._definition = definition
         self._held_gold = held_gold
         self._apart = apart
         self._broken: set[Path] = set()
 
     def problems(self) -> list[Problem]:
-        errors = [*self._errors_of_files(), *self._errors_of_pages(), *self._errors_of_items()]
+        errors = [*self._errors_of_secrets(), *self._errors_of_files()]
+        errors += [*self._errors_of_pages(), *self._errors_of_items()]
         for track in self._definition.tracks:
             for split in track.items:
                 errors += self._errors_of_answers(track, split)
         return [*errors, *self._errors_of_votes(), *self._errors_of_slices(), *self._errors_of_examples()]
 
+    def _errors_of_secrets(self) -> Iterator[Problem]:
+        """Check that no secret file is also used as a public file, and that no public file is a copy of one."""
+        secret = secret_files(self._definition)
+        for path, named_as in _by_path(self._public_files()).items():
+            use = _listed(named_as)
+            if path in secret:
+                both = f"task.yaml uses it for {secret[path].use}, which is secret, and for {use}, which is public"
+                yield self._error(path, f"{both}. Use a different file for {use}.")
+                self._broken.add(path)
+            elif is_left_out(self._name(path)):
+                left_out = "files in the folder gold and hidden files are never published"
+                yield self._error(path, f"{left_out}, but task.yaml uses it for {use}. Move it to another folder.")
+                self._broken.add(path)
+        known = dict(self._apart) | {path: Fingerprint.of_file(path) for path in secret if self._is_readable(path)}
+        yield from copies_of_secrets(self._definition, {known[path]: secret[path] for path in known})
+
+    def _is_readable(self, path: Path) -> bool:
+        return _unreadable(path, self._definition.folder) is None
+
     def _errors_of_files(self) -> Iterator[Problem]:
         """Check that every file named in task.yaml exists."""
-        purposes: dict[Path, list[str]] = {}
         recipes = {*self._files_of_recipes()}
-        for path, purpose in self._named_files():
-            purposes.setdefault(path, []).append(purpose)
-        for path, named_as in purposes.items():
-            why = _unreadable(path, self._definition.folder) if path not in self._apart else None
+        for path, named_as in _by_path(self._named_files()).items():
+            is_checked_elsewhere = path in self._apart or path in self._broken
+            why = None if is_checked_elsewhere else _unreadable(path, self._definition.folder)
             if why:
                 self._broken.add(path)
                 fix = "Write it with agon baselines --declared" if path in recipes else "Add the file"
@@ -72,12 +96,7 @@ class _Inspection:
 
     def _named_files(self) -> Iterator[tuple[Path, str]]:
         definition = self._definition
-        for name, path in definition.pages.items():
-            yield path, f"the page {name}"
-        if definition.agreement is not None:
-            yield definition.agreement.file, "the agreement"
-        for dataset in definition.datasets:
-            yield dataset.file, f"the dataset {dataset.slug}"
+        yield from self._public_files()
         for gold in definition.gold:
             paths = definition.paths_of_gold(gold)
             if any(path.exists() for path in paths) or (gold.track, gold.split) not in self._held_gold:
@@ -86,6 +105,15 @@ class _Inspection:
         for votes in definition.votes:
             if votes.file.exists() or (votes.track, votes.split) not in self._held_gold:
                 yield votes.file, f"votes on the track {votes.track}, split {votes.split}"
+
+    def _public_files(self) -> Iterator[tuple[Path, str]]:
+        definition = self._definition
+        for name, path in definition.pages.items():
+            yield path, f"the page {name}"
+        if definition.agreement is not None:
+            yield definition.agreement.file, "the agreement"
+        for dataset in definition.datasets:
+            yield dataset.file, f"the dataset {dataset.slug}"
         for track in definition.tracks:
             yield from self._files_of_track(track)
 
@@ -307,13 +335,20 @@ def _line_of_repeated(path: Path) -> int | None:
     return None
 
 
+def _by_path(named: Iterable[tuple[Path, str]]) -> dict[Path, list[str]]:
+    purposes: dict[Path, list[str]] = {}
+    for path, purpose in named:
+        purposes.setdefault(path, []).append(purpose)
+    return purposes
+
+
 def _unreadable(path: Path, folder: Path) -> str | None:
     """Return why a file in the folder cannot be read, or None if it can."""
     if not path.resolve().is_relative_to(folder):
         return "a link that points outside the folder"
-    if path.is_dir():
-        return "a folder instead of a file"
     try:
+        if path.is_dir():
+            return "a folder instead of a file"
         path.open("rb").close()
     except FileNotFoundError:
         return "the file does not exist"

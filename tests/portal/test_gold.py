@@ -330,3 +330,20 @@ def test_gold_that_was_resealed_in_between_costs_no_attempt(tiny, tiny_folder, m
     assert Run.objects.get(pk=run.pk).attempts == 0
     aside.rename(gold_path(newest(tiny).sealed_sha256))
     assert score_run(run.pk, POST)
+
+
+@pytest.mark.parametrize("is_dataset", [True, False])
+def test_gold_that_a_public_file_reveals_is_rejected(tiny, organizer, tiny_folder, is_dataset):
+    (tiny_folder / "data/sample.json").write_bytes(OTHER)
+    if is_dataset:
+        (tiny_folder / "task.yaml").open("a").write(
+            "datasets:\n  - {slug: sample, file: data/sample.json, access: public}\n"
+        )
+    import_shared_task(None, tiny_folder, EVALUATION)
+    upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=sealed_file(OTHER))
+    assert check_gold_upload(upload.pk, EVALUATION) == []
+    upload.refresh_from_db()
+    assert (upload.state, [(problem["code"], problem["file"]) for problem in upload.problems]) == (
+        "rejected",
+        [("folder-secret", "data/sample.json")],
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import DataError
+from django.db import DataError, OperationalError
 from django.test import Client
 from django.urls import reverse
 
@@ -467,7 +467,7 @@ def test_a_result_that_cannot_be_recorded_waits_longer_each_time(
     creator: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def record(*_args: object) -> bool:
-        raise DataError
+        raise OperationalError
 
     User.objects.create_superuser("admin@agon.example", name="Ada")
     names = set(gold_objects().names())
@@ -483,11 +483,36 @@ def test_a_result_that_cannot_be_recorded_waits_longer_each_time(
             at, attempts = push.lease_ends, attempts + 1
     assert 8 < attempts < 12
     mails = OutgoingMail.objects.values_list("occasion", flat=True)
-    assert list(mails) == [f"push DataError {EVALUATION:%Y-%m-%d %H}"]  # one per hour
+    assert list(mails) == [f"push OperationalError {EVALUATION:%Y-%m-%d %H}"]  # one per hour
     assert set(gold_objects().names()) - names == {push.sealed_sha256}
     check_push(push.pk, at)
     push.refresh_from_db()
     assert push.state == "applied"
+
+
+def test_an_error_in_our_code_fails_the_push_and_its_sender_can_push_again(
+    creator: User, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def record(*_args: object) -> bool:
+        raise DataError
+
+    administrator = User.objects.create_superuser("admin@agon.example", name="Ada")
+    names = set(gold_objects().names())
+    with monkeypatch.context() as patch:
+        patch.setattr(pushed_folder, "_record", record)
+        push = pushed(creator, packed(tiny_folder))
+    assert push.state == "failed"
+    (mail,) = OutgoingMail.objects.all()
+    assert (mail.user, mail.occasion) == (administrator, f"failed push {push.pk}")
+    assert set(gold_objects().names()) - names == {push.sealed_sha256}
+    assert pushed(creator, packed(tiny_folder)).state == "applied"
+
+
+def test_a_copy_of_gold_that_only_the_portal_has_is_an_error(
+    tiny: SharedTask, organizer: User, tiny_folder: Path
+) -> None:
+    (tiny_folder / "gold/one.json").rename(tiny_folder / "data/copy.json")
+    assert codes(pushed(organizer, packed(tiny_folder), tiny)) == {"folder-secret"}
 
 
 def test_a_rejected_push_leaves_no_gold(tiny: SharedTask, organizer: User, tiny_folder: Path) -> None:

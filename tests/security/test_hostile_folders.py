@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import sys
 import time
@@ -188,3 +189,50 @@ def test_a_folder_that_kills_its_check_is_rejected_at_once(
     monkeypatch.setattr(pushes, "Child", partial(Child, memory=256 * limits.MEBIBYTE))
     (tiny_folder / "data/large.txt").write_bytes(os.urandom(60 * limits.MEBIBYTE))
     assert places(push(packed(tiny_folder))) == {("folder-too-expensive", None)}
+
+
+SECRETS = [
+    ("pages/overview.md", "gold/one.json", "gold/one.json"),  # as a page
+    ('"baselines/{track}_yes.json"', '"gold/{track}.json"', "gold/one.json"),  # as a baseline
+    ("items: {test: data/items.txt", "items: {test: gold/two.json", "gold/two.json"),  # as items
+    ("pages/overview.md", "gold/other.md", "gold/other.md"),  # in the folder, but not gold
+    ("pages/overview.md", ".hidden/other.md", ".hidden/other.md"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "file"), SECRETS)
+def test_secret_files_with_a_public_use(push: Push, tiny_folder: Path, before: str, after: str, file: str) -> None:
+    """They are not unpacked, so they could not be found, and the portal took that for an outage."""
+    edit(tiny_folder, before, after)
+    (tiny_folder / ".hidden").mkdir()
+    for name in ("gold/other.md", ".hidden/other.md"):
+        (tiny_folder / name).write_text("# Other\n")
+    assert ("folder-file", file) in places(push(packed(tiny_folder)))
+
+
+def test_copies_of_gold(push: Push, tiny_folder: Path) -> None:
+    shutil.copy(tiny_folder / "gold/one.json", tiny_folder / "pages/copy.json")
+    assert places(push(packed(tiny_folder))) == {("folder-secret", "pages/copy.json")}
+
+
+LONG_NAMES = [
+    ("pages/overview.md", f"pages/{'é' * 140}.md"),
+    ('"baselines/{track}_yes.json"', f'"baselines/{"é" * 128}{{track}}.json"'),
+    ("file: gold/one.json", f"file: gold/{'é' * 128}"),
+]
+
+
+def test_names_that_are_too_long_for_file_systems(push: Push, tiny_folder: Path) -> None:
+    found = push(packed(tiny_folder, **{f"tiny_task/data/{'é' * 140}.txt": b"x"}))
+    assert [problem["code"] for problem in found.problems] == ["folder-path"]
+    for before, after in LONG_NAMES:
+        edit(tiny_folder, before, after)
+        assert places(push(packed(tiny_folder))) == {("definition-value", "task.yaml")}
+        edit(tiny_folder, after, before)
+
+
+def test_paths_through_files(push: Push, tiny_folder: Path) -> None:
+    for before, after in (("pages/overview.md", "pages/overview.md/more.md"), ("gold/one.json", "task.yaml/gold.json")):
+        edit(tiny_folder, before, after)
+        assert "folder-file" in {code for code, _file in places(push(packed(tiny_folder)))}
+        edit(tiny_folder, after, before)

@@ -23,6 +23,7 @@ from portal.storage import (
 from scoring import Definition
 from scoring.definition.files import Files, each_file
 from scoring.score import named_bytes
+from scoring.task_folder.secret_files import public_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class PublicFiles:
             if dataset.file.is_file()
         }
         baselines = {key: "" if body is None else found(body) for key, body in _baselines(definition)}
-        files = {path.relative_to(definition.folder).as_posix(): path for path in _public_files(definition)}
+        files = {path.relative_to(definition.folder).as_posix(): path for path in public_files(definition)}
         sha256 = folder_sha256({name: file_sha256(path) for name, path in files.items()})
         apart = {dataset.file for dataset in definition.datasets} - definition.files_of_rules
         kept = {name: path for name, path in files.items() if path.resolve() not in apart}
@@ -89,16 +90,3 @@ def _baselines(definition: Definition) -> Iterator[tuple[BaselineKey, Pieces | N
 
 def _named(files: Files | None, file: Path) -> list[bytes]:
     return [named_bytes(files, file)]
-
-
-def _public_files(definition: Definition) -> list[Path]:
-    """List all files except gold, votes, hidden files and Python's caches."""
-    gold = {path for one in definition.gold for path in definition.paths_of_gold(one)}
-    gold |= {votes.file for votes in definition.votes}
-
-    def is_public(path: Path) -> bool:
-        parts = path.relative_to(definition.folder).parts
-        is_hidden = parts[0] == "gold" or any(part.startswith((".", "__")) for part in parts)
-        return path.is_file() and path.resolve() not in gold and not is_hidden
-
-    return [path for path in definition.folder.rglob("*") if is_public(path)]

@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.base.action import Act, action
@@ -38,6 +38,7 @@ from portal.evaluation.pushes import (
     PushedFolder,
     PushedGold,
     claim,
+    fail,
     forget_archive,
     forget_gold,
     forget_prepared,
@@ -56,6 +57,7 @@ from scoring import Definition, load_definition
 
 DRAFTS = 5  # maximum number of drafts per person
 _DIFFERENCE = 400  # maximum number of diff lines that are shown
+_OUTAGES = (OSError, OperationalError, InterfaceError)
 _COMPARED = 3000  # lines; a longer task.yaml is not compared, because the time grows with the square of the length
 
 TOO_MANY_DRAFTS = LimitReached.declare("draft_limit", _("You have %(n)d drafts. Open or delete one first."))
@@ -120,7 +122,8 @@ def base_of(shared_task: SharedTask) -> str:
 def check_push(push_id: UUID, at: datetime) -> None:
     """Claim and check the push, and record the result. A worker that has lost its claim writes nothing.
 
-    After an internal error, the push is tried again later.
+    After an outage, the push is tried again later. After any other error, it fails, so its sender can push again: the
+    same folder would only cause the same error.
     """
     now = running_from(at)
     token = claim(push_id, at)
@@ -132,7 +135,8 @@ def check_push(push_id: UUID, at: datetime) -> None:
         result = _checked(push, now)
         is_recorded = _record(push, token, result, now())
     except Exception as error:
-        if postpone(push, token, error, now()):
+        end = postpone if isinstance(error, _OUTAGES) else fail
+        if end(push, token, error, now()):
             forget_gold(_gold_of(result))
         return
     if not is_recorded:

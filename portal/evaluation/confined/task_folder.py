@@ -3,6 +3,7 @@
 Only public files are written to disk. Gold and votes are kept in memory.
 """
 
+import errno
 import io
 from base64 import b64encode
 from collections.abc import Iterable
@@ -18,11 +19,16 @@ from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
 from scoring.items.texts import TextsError
 from scoring.reports.problems import Problem, Report
-from scoring.task_folder.archive import inspect_folder_archive, read_file
+from scoring.task_folder.archive import DEFINITION, inspect_folder_archive, read_file
 from scoring.task_folder.folder import problems_of_folder
 from scoring.task_folder.gold_file import check_gold
+from scoring.task_folder.secret_files import Fingerprint, is_left_out, secret_files
+from scoring.uploads.naming import printable
 
 PIECE = 8 * 1024**2  # bytes per answer
+
+# Errors of opening a file that depend only on its path
+_ERRORS_OF_CONTENT = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 Plain = dict[str, Any]
 
@@ -62,12 +68,30 @@ class TaskFolder:
     def check(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
         """Return all `problems` with the files, the `gold`, and the annotator `agreement`."""
         definition = self._definition
-        apart = {path for gold in self._gold for path in self._definition.paths_of_gold(gold) if self._is_there(path)}
-        apart |= {votes.file for votes in self._votes}
-        report = Report(problems_of_folder(definition, set(held_gold), apart))
+        secret = {path: self._name(path) for path in secret_files(definition) if self._is_there(path)}
+        apart = {path: Fingerprint.of(self._entry(name)) for path, name in secret.items()}
+        report = Report(self._problems(set(held_gold), apart))
         gold = [self._judged_gold(one, report) for one in self._gold] if report.ok else []
         agreement = [self._agreement(votes, report) for votes in self._votes] if report.ok else []
         return {"problems": _plain(report), "gold": gold, "agreement": agreement}
+
+    def _problems(self, held_gold: set[tuple[str, str]], apart: dict[Path, Fingerprint]) -> list[Problem]:
+        """Check the files. A file that can't be opened because of its name or kind is an error in the folder.
+
+        Otherwise, the portal would treat it as an outage of its storage, and check the folder again and again.
+        """
+        try:
+            return problems_of_folder(self._definition, held_gold, apart)
+        except OSError as error:
+            path = Path(error.filename or "/")
+            is_of_folder = path.is_relative_to(self._folder) and error.errno in _ERRORS_OF_CONTENT
+            if (
+                not is_of_folder or not (self._folder / DEFINITION).is_file()
+            ):  # or the folder has been deleted meanwhile
+                raise
+            name = printable(path.relative_to(self._folder).as_posix())
+            message = f"{name}: cannot be read ({error.strerror}). Correct this path in task.yaml, or rename the file."
+            return [Problem("error", "folder-file", message, file=name)]
 
     def _judged_gold(self, gold: GoldFile, report: Report) -> Plain:
         name = self._name(gold.file)
@@ -98,9 +122,8 @@ class TaskFolder:
 
         These are not written to the public folder. An import ignores them as well.
         """
-        secret = {name for gold in self._gold for name in self._names_of_gold(gold)}
-        secret |= {self._name(votes.file) for votes in self._votes}
-        return [name for name in self._entries if name in secret or _is_left_out(name)]
+        secret = {self._name(path) for path in secret_files(self._definition)}
+        return [name for name in self._entries if name in secret or is_left_out(name)]
 
     def _names_of_gold(self, gold: GoldFile) -> list[str]:
         """Return the names of the gold's files in the zip. There are several if runs have several files."""
@@ -123,11 +146,6 @@ class TaskFolder:
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self._definition.folder).as_posix()
-
-
-def _is_left_out(name: str) -> bool:
-    parts = name.split("/")
-    return parts[0] == "gold" or any(part.startswith((".", "__")) for part in parts)
 
 
 def _plain(report: Report) -> list[Plain]:
