@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from scoring.formats.filetypes import foreign_kind
+from scoring.formats.filetypes import SAMPLE_BYTES, fix_of, foreign_kind
 from scoring.items.index import ItemIndex, are_surely_unique
 from scoring.limits import CELLS, LINES, SHOWN
 from scoring.reports.problems import Report, Severity
@@ -135,9 +135,9 @@ def shown_cell(text: str) -> str:
 
 def decode(data: bytes, report: Report) -> str | None:
     """Decode a UTF-8 file without its byte-order mark. If it is not UTF-8, report the problem and return None."""
-    kind = foreign_kind(data)
+    kind = foreign_kind(data[:SAMPLE_BYTES], data[-SAMPLE_BYTES:])
     if kind:
-        report.error("not-a-text", found=kind)
+        report.error("not-a-text", found=kind, expected=fix_of(kind))
         return None
     encoding = next((name for mark, name in OTHER_MARKS.items() if data.startswith(mark)), None)
     if encoding:

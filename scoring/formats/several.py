@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from scoring import limits
 from scoring.answers import Answers, joined
+from scoring.clutter import is_clutter
 from scoring.definition.files import Files
 from scoring.reports.problems import Report
 from scoring.zips import (
@@ -25,7 +26,6 @@ from scoring.zips import (
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _FILE = 0o100644 << 16  # a regular file that everyone can read
-_UNWANTED = re.compile(r"(.*/)?(__MACOSX(/.*)?|\.[^/]*|Thumbs\.db|desktop\.ini)|.*/", re.IGNORECASE)
 
 
 def packed_name(prefix: str, path: PurePosixPath | Path) -> str:
@@ -106,7 +106,8 @@ def entries_to_read(
         TooManyEntriesError: there are more than `most_entries` entries, including folders and other files.
     """
     found = read_entries(io.BytesIO(data), most_entries)
-    entries = [entry for entry in found if entry.name.endswith(ending) and not _UNWANTED.fullmatch(entry.name)]
+    found = [entry for entry in found if not entry.is_folder and not is_clutter(entry.path)]
+    entries = [entry for entry in found if entry.name.endswith(ending)]
     if any(entry.is_encrypted or entry.method not in (STORED, DEFLATED) for entry in entries):
         raise BrokenZipError("it is encrypted or uses an unsupported compression method")
     total = sum(entry.size for entry in entries)

@@ -7,8 +7,9 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from scoring import limits
+from scoring.clutter import is_clutter
 from scoring.reports.problems import Report
-from scoring.uploads.archives import CLUTTER, check_kind, check_sizes
+from scoring.uploads.archives import check_kind, check_sizes
 from scoring.uploads.naming import composed, printable
 from scoring.zips import BrokenZipError, TooManyEntriesError, ZipEntry, read_entries, read_entry
 
@@ -49,7 +50,7 @@ def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
             report.error("folder-path", file=name, found=name, expected=expected)
         check_kind(entry, report)
     check_sizes(entries, report, _most_bytes)
-    files = [entry for entry in entries if not entry.is_folder and not CLUTTER.fullmatch(entry.path)]
+    files = [entry for entry in entries if not entry.is_folder and not is_clutter(entry.path)]
     found = _below_folder({entry.path: entry for entry in files})
     _check_twice(list(found), report)
     for path in [path for path in found if CODE.fullmatch(path)]:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from scoring import limits
+from scoring.clutter import is_clutter
 from scoring.reports.problems import Report, Severity
 from scoring.uploads.naming import composed, printable
 from scoring.zips import (
@@ -24,7 +25,6 @@ from scoring.zips import (
     read_entry,
 )
 
-CLUTTER = re.compile(r"(.*/)?(__MACOSX(/.*)?|\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini)", re.IGNORECASE)
 ACCOMPANYING = re.compile(r"(readme|licen[cs]e|copying|notice)(\.[a-z]{2,4})?", re.IGNORECASE)
 NESTED = re.compile(r".*\.(zip|7z|rar|tar|gz|tgz|bz2|xz|zst)", re.IGNORECASE)
 
@@ -74,9 +74,9 @@ def inspect_archive(
     check_sizes(entries, report)
     _check_twice([entry.path for entry in entries], report)
     files = [entry for entry in entries if not entry.is_folder]
-    clutter = [entry for entry in files if CLUTTER.fullmatch(entry.path)]
+    clutter = [entry for entry in files if is_clutter(entry.path)]
     _list("warning", "archive-clutter", clutter, report)
-    files = [entry for entry in files if not CLUTTER.fullmatch(entry.path)]
+    files = [entry for entry in files if not is_clutter(entry.path)]
     folder = _enclosing_folder(files, folders)
     accompanying = [entry for entry in files if ACCOMPANYING.fullmatch(PurePosixPath(entry.path).name)]
     _list("warning", "archive-accompanying", accompanying, report)

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from scoring import limits
 from scoring.definition import Definition
 from scoring.formats import is_zipped
-from scoring.formats.filetypes import foreign_kind, is_zip
+from scoring.formats.filetypes import ZIP_ARCHIVES, ends_of, fix_of, foreign_kind, is_zip
 from scoring.formats.parquet import MARK
 from scoring.formats.several import packed, packed_name
 from scoring.reports.problems import Report
@@ -17,8 +17,6 @@ from scoring.uploads import naming
 from scoring.uploads.archives import ArchivedFile, inspect_archive, read_archived
 from scoring.uploads.name_rules import UsedNumbers
 from scoring.uploads.patterns import Pattern
-
-HEAD_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +90,7 @@ def inspect_upload(
     report = Report(listed=listed)
     label = naming.printable(file_name)
     try:
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
+        head, tail = ends_of(path)
         size = path.stat().st_size
     except OSError as error:
         report.error("unreadable-file", file=label, found=error.strerror or "unknown reason")
@@ -102,15 +99,16 @@ def inspect_upload(
         found, expected = f"{size:,} bytes", f"{limits.UPLOAD_BYTES:,} bytes"
         report.error("file-too-large", file=label, found=found, expected=expected)
         return Upload([], report, is_archive=is_zip(head))
+    kind = None if _is_parquet(definition, head) else foreign_kind(head, tail)
+    if kind and kind not in ZIP_ARCHIVES:
+        report.error("not-a-text", file=label, found=kind, expected=fix_of(kind))
+        return Upload([], report, is_archive=False)
     if is_zip(head) and not is_one_run(definition, file_name, team):
         runs = _runs_of_archive(definition, path, file_name, team, used_numbers, report)
         return Upload(runs, report, is_archive=True)
     if file_name.casefold().endswith(".zip") and not is_zip(head):
         report.error("archive-no-zip", file=label, found=label)
         return Upload([], report, is_archive=False)
-    kind = None if is_zip(head) or _is_parquet(definition, head) else foreign_kind(head)
-    if kind:
-        report.error("not-a-text", file=label, found=kind)
     recognised = _recognise_all(definition, [ArchivedFile("", file_name, size)], team, used_numbers, report)
     return Upload(_runs_of(recognised), report, is_archive=False)
 

@@ -159,6 +159,34 @@ def test_what_is_passed_over(packed: Callable[..., Path]) -> None:
     assert [(file.entry, file.name) for file in archive.files] == [("sub/a.tsv", "a.tsv")]
 
 
+@pytest.mark.parametrize(
+    "clutter",
+    [
+        ".ipynb_checkpoints/a-checkpoint.tsv",
+        "sub/.git/HEAD",
+        ".idea/workspace.xml",
+        ".vscode/settings.json",
+        ".gitignore",
+        "sub/__pycache__/a.cpython-311.pyc",
+        ".~lock.a.tsv#",
+        "~$a.xlsx",
+        "a.tsv~",
+        "Thumbs.db",
+        "@eaDir/a.tsv",
+        "sub\\.git\\HEAD",
+    ],
+)
+def test_files_of_programs_are_passed_over(packed: Callable[..., Path], clutter: str) -> None:
+    archive = inspect_archive(packed({"a.tsv": RUN, clutter: b"x"}))
+    assert [(problem.severity, problem.code) for problem in archive.report] == [("warning", "archive-clutter")]
+    assert [file.name for file in archive.files] == ["a.tsv"]
+
+
+@pytest.mark.parametrize("name", ["../a.tsv", "./a.tsv", "a..tsv", "a.~1.tsv", "__a.tsv"])
+def test_other_names_are_not_passed_over(packed: Callable[..., Path], name: str) -> None:
+    assert "archive-clutter" not in codes(packed({"b.tsv": RUN, name: RUN}))
+
+
 # Archives that are rejected
 
 
