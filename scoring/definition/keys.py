@@ -6,8 +6,10 @@ Reading, the JSON Schema and the reference page all use the declaration. A class
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from typing import Any, Generic, TypeVar, overload
 
+from scoring import limits
 from scoring.definition.yaml_values import Value
 from scoring.reports.nearest import nearest
 
@@ -126,9 +128,11 @@ def read_keys(value: Value, keys: Iterable[Key], values: Values | None = None) -
         if found is None:
             free.append(one.name)
         values[one.attribute or one.name] = _read_key(one, found, value, values)
-    for name, unknown in given.items():
+    for name, unknown in islice(given.items(), limits.LISTED):
         expected, suggestion = ", ".join(sorted(known)), nearest(name, sorted(free))
         unknown.error("definition-key-unknown", found=name, expected=expected, suggestion=suggestion)
+    if (more := len(given) - limits.LISTED) > 0:
+        value.error("definition-rule", found=f"{more} more keys do not exist")
     return values
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from scoring import limits
 from scoring.definition.keys import Kind, Schema
 from scoring.definition.yaml_values import Value
 from scoring.reports.nearest import nearest
@@ -130,33 +131,39 @@ def one_of(*words: T, expected: str = "") -> Kind[T]:
     return Kind(read, {"enum": list(dict.fromkeys([*words, *names]))}, ", ".join(f"`{name}`" for name in names))
 
 
-def many(kind: Kind[T], *, least: int = 0, each_once: bool = False) -> Kind[tuple[T, ...]]:
+def many(kind: Kind[T], *, least: int = 0, most: int = limits.ENTRIES, each_once: bool = False) -> Kind[tuple[T, ...]]:
     def read(value: Value) -> tuple[T, ...]:
-        entries = tuple(kind.read(entry) for entry in value.entries())
+        entries = tuple(kind.read(entry) for entry in value.at_most(value.entries(), most))
         if each_once and len(set(entries)) < len(entries):
             value.invalid("each entry only once")
         if not value.is_scalar and not value.is_mapping and len(entries) < least:
             value.error("definition-rule", found="the list needs at least one entry")
         return entries
 
-    noun, comma, limits = kind.name.partition(",")
-    schema: Schema = {"type": "array", "items": kind.schema}
+    noun, comma, limits_of_entries = kind.name.partition(",")
+    schema: Schema = {"type": "array", "items": kind.schema, "maxItems": most}
     schema |= {"minItems": least} if least else {}
     schema |= {"uniqueItems": True} if each_once else {}
-    return Kind(read, schema, f"list of {noun}s{comma}{limits}", kind.keys)
+    return Kind(read, schema, f"list of {_at_most(most)}{noun}s{comma}{limits_of_entries}", kind.keys)
+
+
+def _at_most(entries: int) -> str:
+    return "" if entries == limits.ENTRIES else f"at most {entries} "
 
 
 TEXTS = many(TEXT, each_once=True)
 WORDS = many(WORD, each_once=True)
+NAMES = many(WORD, each_once=True, most=limits.CLASSES)
 
 
-def by_name(kind: Kind[T]) -> Kind[dict[str, T]]:
+def by_name(kind: Kind[T], *, most: int = limits.ENTRIES) -> Kind[dict[str, T]]:
     """Return a kind for mappings with arbitrary keys."""
 
     def read(value: Value) -> dict[str, T]:
-        return {name: kind.read(below) for name, below in value.keys().items()}
+        return {name: kind.read(below) for name, below in value.at_most(list(value.keys().items()), most)}
 
-    return Kind(read, {"type": "object", "additionalProperties": kind.schema}, f"name → {kind.name}", kind.keys)
+    schema: Schema = {"type": "object", "additionalProperties": kind.schema, "maxProperties": most}
+    return Kind(read, schema, f"name → {kind.name}", kind.keys)
 
 
 def converted(kind: Kind[T], convert: Callable[[T], D]) -> Kind[D]:
@@ -188,6 +195,11 @@ def path_text(value: Value) -> str:
 def _file(value: Value) -> Path:
     """Read a path in the folder and resolve it. Whether the file exists is checked when it is used."""
     text, folder = path_text(value), value.document.folder
+    if len(text) > limits.PATH_CHARACTERS:
+        sentence = f"the path has {len(text)} characters; at most {limits.PATH_CHARACTERS} are allowed"
+        value.error("definition-rule", found=sentence)
+        if not value.document.is_imported:
+            return folder  # resolving the path would take time quadratic in its length
     path = (folder / text).resolve()
     if text and not (path.is_relative_to(folder) and "\\" not in text and not Path(text).is_absolute()):
         value.error("definition-path", found=text)

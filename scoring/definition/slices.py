@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scoring.definition.keys import Kind, Values, declare, part
-from scoring.definition.kinds import FILES_BY_SPLIT, NUMBER, TEXT, WORD, WORDS, by_name, either, limited
+from scoring.definition.kinds import FILES_BY_SPLIT, NAMES, NUMBER, TEXT, WORD, by_name, either, limited
 from scoring.definition.yaml_values import Value
 
 RIGHT = "right"  # f1:TR@right=HS scores only the items whose HS the run predicts correctly
@@ -36,7 +36,7 @@ class Slicing:
         default=None,
     )
     merge: Mapping[str, tuple[str, ...]] = declare(
-        by_name(WORDS),
+        by_name(NAMES),
         "Merges several values into one slice: `{others: [AR, MX]}`. All other values remain separate slices.",
         default={},
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from scoring import limits
 from scoring.definition.data import Baseline, Dataset, GoldFile, VotesFile
 from scoring.definition.files import each_file
 from scoring.definition.keys import declare, part
@@ -33,6 +34,7 @@ from scoring.definition.teams import Agreement, TeamRules, finish_team
 from scoring.definition.tracks import HIERARCHIES, TRACK, Hierarchy, Track, slug_of
 from scoring.reports.problems import Problem, Report
 
+PATTERN = limited(TEXT, limits.PATTERN_CHARACTERS)
 ALIAS = limited(
     matching(r"[^\s\[\]{}/\\]+", "text without spaces, brackets or slashes, such as E-C_en", "part of a name"), 50
 )
@@ -47,18 +49,18 @@ class Naming:
     """Rules for the file names of runs, which contain the team, track and run number."""
 
     run: str = declare(
-        TEXT,
+        PATTERN,
         "Pattern for run file names, with `{team}`, `{number}` and `{track}`, or with your own placeholders. Parts "
         "in `[…]` are optional. If the pattern contains folders, as in `{team}/{track}/run.tsv`, teams must upload "
         "runs in a zip.",
     )
     archive: str | None = declare(
-        TEXT,
+        PATTERN,
         "Pattern for archive file names without `.zip`, which can contain `{team}`. If omitted, any name is allowed.",
         default=None,
     )
     track: str = declare(
-        TEXT, "How your own placeholders form the track's slug, such as `{task}-{context}`.", default="{track}"
+        PATTERN, "How your own placeholders form the track's slug, such as `{task}-{context}`.", default="{track}"
     )
     aliases: Mapping[str, str | Mapping[str, str]] = declare(
         ALIASES,
@@ -70,7 +72,7 @@ class Naming:
         one_of("exact", "ignore"), "Whether file names are case-sensitive (`exact`) or not (`ignore`).", default="exact"
     )
     numbers: tuple[int, ...] = declare(
-        many(WHOLE),
+        many(WHOLE, most=limits.RUN_NUMBERS),
         "Allowed run numbers. Required if file names contain `{number}`. Otherwise, Agon numbers the runs.",
         default=(),
         name="number",
@@ -180,7 +182,7 @@ class Definition:
     )
     naming: Naming = declare(part(Naming), "Naming rules for run files and archives.")
     run_fields: tuple[RunField, ...] = declare(
-        many(part(RunField)),
+        many(part(RunField), most=limits.RUN_FIELDS),
         "Short texts that teams enter for each upload, such as the model or the training data. Leaderboards and "
         "exports show each field as a column.",
         default=(),

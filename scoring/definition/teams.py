@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from scoring import limits
 from scoring.definition.keys import Key, Kind, Values, declare, mapping, part
-from scoring.definition.kinds import FILE, FLAG, SLUG, TEXT, WORD, WORDS, either, limited, many, matching, one_of, whole
+from scoring.definition.kinds import FILE, FLAG, SLUG, TEXT, WORD, either, limited, many, matching, one_of, whole
 from scoring.definition.yaml_values import Value
 
 
@@ -25,7 +26,10 @@ _SIMPLE_RULE = re.compile(
 )
 
 REGULAR_EXPRESSION = Kind(_read_regular_expression, {**TEXT.schema, "format": "regex"}, "regular expression")
-DOMAINS = many(matching(r"[a-z0-9-]+(\.[a-z0-9-]+)+", "an email domain, such as uni.example", "email domain"))
+DOMAINS = many(
+    matching(r"[a-z0-9-]+(\.[a-z0-9-]+)+", "an email domain, such as uni.example", "email domain"),
+    most=limits.DOMAINS,
+)
 APPROVAL: Kind[Any] = either(
     one_of("automatic", "manual"),
     mapping(
@@ -51,7 +55,11 @@ class Question:
     key: str = declare(SLUG, "Short name that identifies the answer in exports.")
     label: str = declare(TEXT, "Text of the question.")
     required: bool = declare(FLAG, "Whether teams must answer the question.", default=False)
-    choices: tuple[str, ...] = declare(WORDS, "Allowed answers. If omitted, any text is allowed.", default=())
+    choices: tuple[str, ...] = declare(
+        many(WORD, each_once=True, most=limits.CHOICES),
+        "Allowed answers. If omitted, any text is allowed.",
+        default=(),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +74,7 @@ class TeamRules:
     )
     domains: tuple[str, ...] = ()  # for approval by domains
     questions: tuple[Question, ...] = declare(
-        many(part(Question)), "Questions that people answer when they create a team.", default=()
+        many(part(Question), most=limits.QUESTIONS), "Questions that people answer when they create a team.", default=()
     )
     closes_with: str | None = declare(
         SLUG, "Slug of a phase. Once this phase opens, people can no longer create, join or leave teams.", default=None

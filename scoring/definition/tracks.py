@@ -13,6 +13,7 @@ from scoring.definition.kinds import (
     DECIMALS,
     FILES_BY_SPLIT,
     FLAG,
+    NAMES,
     SLUG,
     TEXT,
     TEXTS,
@@ -241,10 +242,10 @@ COMBINE = schema_of(COMBINE_KEYS)
 METRIC = Kind(
     _read_metric, {"anyOf": [PLAIN_METRIC.schema, {"$ref": "#/$defs/combine"}]}, PLAIN_METRIC.name, COMBINE_KEYS
 )
-SOME_METRICS = many(METRIC, least=1)
+SOME_METRICS = many(METRIC, least=1, most=limits.METRICS)
 METRICS = Kind(_read_metrics, SOME_METRICS.schema, SOME_METRICS.name, SOME_METRICS.keys)
 HIERARCHY = Kind(_read_hierarchy, WORD.schema, "hierarchy name")
-HIERARCHIES = by_name(by_name(WORDS))
+HIERARCHIES = by_name(by_name(NAMES, most=limits.CLASSES))
 
 
 def slug_of(values: Values, _parts: Values) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from yaml.reader import Reader
@@ -16,6 +16,7 @@ from yaml.reader import Reader
 from scoring import limits
 from scoring.reports.problems import Report, Severity
 
+T = TypeVar("T")
 START_OF_VALUE = re.compile(r":\s")
 PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
 
@@ -32,13 +33,15 @@ class Document:
     """Data shared by all values of a document.
 
     Relative paths start at `folder`. `formats` holds the run formats by name. `parts` holds the values read so far by
-    root key. Keys are read in the order in which they are declared.
+    root key. Keys are read in the order in which they are declared. If the document `is_imported`, lists that are too
+    long are read completely. Otherwise, the rest is left out, so that checking the document cannot take long.
     """
 
     report: Report
     folder: Path = Path()
     formats: Mapping[str, Any] = field(default_factory=dict)
     parts: dict[str, Any] = field(default_factory=dict)
+    is_imported: bool = False
 
 
 class Value:
@@ -121,30 +124,49 @@ class Value:
             return []
         return [Value(node, path_to(self.path, place), self.document) for place, node in enumerate(self.node.value)]
 
+    def at_most(self, entries: list[T], most: int) -> list[T]:
+        """Return the entries. If there are more than `most`, report that."""
+        if len(entries) <= most:
+            return entries
+        self.error("definition-rule", found=f"there are {len(entries)} entries; at most {most} are allowed")
+        return entries if self.document.is_imported else entries[:most]
+
     def keys(self) -> dict[str, "Value"]:
         """Return the values of a mapping by key. If a key is repeated, report it and use its last value."""
         values: dict[str, Value] = {}
+        repeated = 0
         if not isinstance(self.node, yaml.MappingNode):
             self.invalid("a mapping")
             return values
         for key, node in self.node.value:
             name = str(key.value)
             path = path_to(self.path, name)
-            if name in values:
+            repeated += name in values
+            if name in values and repeated <= limits.LISTED:
                 Value(key, path, self.document).error("definition-key-twice", found=name)
             values[name] = Value(node, path, self.document)
         return values
 
 
 def parse_document(
-    text: str, report: Report, folder: Path = Path(), formats: Mapping[str, Any] | None = None
+    text: str,
+    report: Report,
+    folder: Path = Path(),
+    formats: Mapping[str, Any] | None = None,
+    *,
+    is_imported: bool = False,
 ) -> Value | None:
     """Return the document's root. If the text is not YAML or uses aliases, report the problem and return None."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         events = yaml.parse(text, Loader=loader)
-        wrong = next((problem for problem in _problems_of_events(events) if problem is not None), None)
+        problems = _problems_of_events(events if is_imported else _bounded(events))
+        wrong = next((problem for problem in problems if problem is not None), None)
         root = yaml.compose(text, Loader=loader) if wrong is None else None
+    except _TooLargeError as error:
+        line, found = error.args
+        report.error("definition-rule", file="task.yaml", line=line, item="/", found=found)
+        return None
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line, found = mark.line + 1 if mark else None, str(getattr(error, "problem", error))
@@ -156,7 +178,7 @@ def parse_document(
     if root is None or wrong is not None:
         report.error(file="task.yaml", **(wrong or {"code": "definition-yaml", "found": "nothing"}))
         return None
-    return Value(root, "", Document(report, folder, formats or {}))
+    return Value(root, "", Document(report, folder, formats or {}, is_imported=is_imported))
 
 
 def _bare_placeholder(line: str) -> str | None:
@@ -169,6 +191,28 @@ def _bare_placeholder(line: str) -> str | None:
         if start and (bare := PLACEHOLDER.findall(part, start.end())):
             return str(bare[-1])
     return None
+
+
+class _TooLargeError(Exception):
+    """A document has too many or too long values. The arguments are the problem's fields."""
+
+
+def _bounded(events: Iterable[yaml.Event]) -> Iterator[yaml.Event]:
+    """Yield the events until there are too many keys and values, or one is too long.
+
+    Raises:
+        _TooLargeError: that is the case.
+    """
+    count = 0
+    for event in events:
+        count += isinstance(event, yaml.NodeEvent)
+        line = event.start_mark.line + 1 if event.start_mark else None
+        if count > limits.DEFINITION_VALUES:
+            raise _TooLargeError(line, f"there are more than {limits.DEFINITION_VALUES} keys and values")
+        if isinstance(event, yaml.ScalarEvent) and (length := len(event.value)) > limits.DEFINITION_CHARACTERS:
+            most = limits.DEFINITION_CHARACTERS
+            raise _TooLargeError(line, f"a text has {length} characters; at most {most} are allowed")
+        yield event
 
 
 def _problems_of_events(events: Iterable[yaml.Event]) -> Iterator[dict[str, Any] | None]:

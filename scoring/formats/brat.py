@@ -15,7 +15,7 @@ from scoring import limits
 from scoring.answers import Entities
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
-from scoring.definition.kinds import WORDS, one_of
+from scoring.definition.kinds import NAMES, one_of
 from scoring.formats.format import Format, Size
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown
 from scoring.formats.several import entries_to_read, packed
@@ -28,7 +28,7 @@ BOUND = re.compile(r"(T\S*)\t(\S+) ([0-9]{1,10} [0-9]{1,10}(?:;[0-9]{1,10} [0-9]
 OTHER = re.compile(r"(?:[REAMN#]\S*|\*)\t.*")
 EXPECTED = "T1<TAB>TYPE 0 5<TAB>text"
 OPTIONS = (
-    Key("classes", WORDS, "Span types. Text-bound annotations of other types are errors."),
+    Key("classes", NAMES, "Span types. Text-bound annotations of other types are errors."),
     Key(
         "fragments",
         one_of("join", "split"),

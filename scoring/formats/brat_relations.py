@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from scoring.answers import Tuples
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key, Values
-from scoring.definition.kinds import WHOLE, WORDS
+from scoring.definition.kinds import NAMES, WHOLE
 from scoring.definition.yaml_values import Value
 from scoring.formats.brat import (
     BOUND,
@@ -32,9 +32,9 @@ RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(T\S*) [^\s:]+:(T\S*)\s*")
 EXPECTED_RELATION = "R1<TAB>TYPE Arg1:T1 Arg2:T2"
 COLUMNS = ("relation", "from", "from_type", "to", "to_type")
 OPTIONS = (
-    Key("classes", WORDS, "Span types."),
-    Key("relations", WORDS, "Relation types."),
-    Key("symmetric", WORDS, "Relation types whose direction doesn't matter.", ()),
+    Key("classes", NAMES, "Span types."),
+    Key("relations", NAMES, "Relation types."),
+    Key("symmetric", NAMES, "Relation types whose direction doesn't matter.", ()),
     Key("most", WHOLE, "Maximum number of relations per item.", 100),
 )
 Cells = tuple[str, ...]

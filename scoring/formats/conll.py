@@ -14,7 +14,7 @@ from scoring import limits
 from scoring.answers import Entities
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
-from scoring.definition.kinds import WORDS, one_of, whole
+from scoring.definition.kinds import NAMES, one_of, whole
 from scoring.formats.format import Format, Size
 from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
 from scoring.reports.nearest import nearest
@@ -30,7 +30,7 @@ NAMELESS = "\n"  # stands for a missing id that has already been reported
 TOKEN = "_"  # written in place of unknown tokens, and in other columns
 MOST_COLUMNS = 50
 OPTIONS = (
-    Key("classes", WORDS, "Entity types."),
+    Key("classes", NAMES, "Entity types."),
     Key(
         "column",
         whole(MOST_COLUMNS, 2),

@@ -11,7 +11,7 @@ import numpy as np
 
 from scoring.answers import Matrix
 from scoring.definition.keys import Key
-from scoring.definition.kinds import FLAG, WORDS
+from scoring.definition.kinds import FLAG, NAMES
 from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
@@ -21,7 +21,7 @@ WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")
 
 
 LABEL_OPTIONS = (
-    Key("classes", WORDS, "Class names."),
+    Key("classes", NAMES, "Class names."),
     Key("multi", FLAG, "Whether an item can have several labels.", False),
 )
 

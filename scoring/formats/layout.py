@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoring.definition.keys import Key, Kind
-from scoring.definition.kinds import FLAG, WORD, WORDS, by_name, converted, either, one_of
+from scoring.definition.kinds import FLAG, NAMES, WORD, WORDS, by_name, converted, either, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.delimited import (
     SEPARATORS,
@@ -85,7 +85,7 @@ LAYOUT_OPTIONS = (
         "`dehumanization` is read as `dehumanisation`.",
         {},
     ),
-    Key("layout", WORDS, "Column order for files without a header.", ()),
+    Key("layout", NAMES, "Column order for files without a header.", ()),
     Key("separator", SEPARATOR, "Character that separates cells.", ","),
     Key(
         "header",

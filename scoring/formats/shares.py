@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
-from scoring.definition.kinds import NUMBER, WORDS
+from scoring.definition.kinds import NAMES, NUMBER
 from scoring.formats.reading import Reading, shown
 
 SHARE_OPTIONS = (
-    Key("classes", WORDS, "Class names."),
+    Key("classes", NAMES, "Class names."),
     Key("sum", NUMBER, "Required sum of an item's probabilities. If omitted, any sum is allowed.", None),
     Key("tolerance", NUMBER, "Maximum deviation from `sum`.", 1e-3),
 )

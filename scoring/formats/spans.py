@@ -17,7 +17,7 @@ from scoring import limits
 from scoring.answers import Entities, Spans
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
-from scoring.definition.kinds import WORD, WORDS, one_of
+from scoring.definition.kinds import NAMES, WORD, one_of
 from scoring.formats.delimited import split_plain
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
@@ -74,7 +74,7 @@ OPTIONS = (
 TRIPLES = 'How spans are written: as lists of start, end and type, `[[3, 5, "PER"]]`'
 FIELDS = "With `spans: objects`, the"
 TYPED_OPTIONS = (
-    Key("classes", WORDS, "Span types."),
+    Key("classes", NAMES, "Span types."),
     OPTIONS[0],
     *_where([Key("spans", one_of("triples"), f"{TRIPLES}.", "triples")], "plain"),
     *_where([Key("spans", one_of("triples", "rows"), f"{TRIPLES}, or with one row per span.", "triples")], "table"),

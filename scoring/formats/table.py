@@ -12,7 +12,7 @@ from scoring import limits
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key, Kind, Values, mapping, schema_of
-from scoring.definition.kinds import LARGEST, NUMBER, WORD, WORDS, by_name, either, many, one_of
+from scoring.definition.kinds import LARGEST, NAMES, NUMBER, WORD, by_name, either, many, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.delimited import Rows
@@ -98,7 +98,7 @@ def values_of(spec: FormatSpec) -> dict[str, tuple[int, ...]]:
 IMPLIES = mapping(
     [
         Key("whole", WORD, "Dimension that must be 1 where any of the `parts` is 1."),
-        Key("parts", WORDS, "Dimensions that can be 1 only where `whole` is 1."),
+        Key("parts", NAMES, "Dimensions that can be 1 only where `whole` is 1."),
         Key(
             "level",
             one_of("error", "warning"),
@@ -150,7 +150,7 @@ OPTIONS = (
     LIST_OPTION,
     Key(
         "columns",
-        either(WORDS, by_name(either(WORD, COLUMN)), lambda value: not value.is_mapping),
+        either(NAMES, by_name(either(WORD, COLUMN), most=limits.CLASSES), lambda value: not value.is_mapping),
         "List of the numeric columns, or a mapping. A mapping can rename columns to dimensions, `{HS: hate}`, or "
         "set the kind of each column: `{stars: {kind: ordinal, values: [1, 2, 3]}, price: {kind: number, low: 0}}`.",
     ),
@@ -164,7 +164,7 @@ OPTIONS = (
     Key("low", NUMBER, "Only for `values: number`. Smallest allowed number.", None),
     Key("high", NUMBER, "Only for `values: number`. Largest allowed number.", None),
     Key("group", WORD, "In gold files, the column that assigns each item to a group.", None),
-    Key("attributes", WORDS, "In gold files, additional text columns that can be used as `slices`.", ()),
+    Key("attributes", NAMES, "In gold files, additional text columns that can be used as `slices`.", ()),
     Key(
         "probabilities",
         by_name(WORD),

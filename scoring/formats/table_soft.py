@@ -5,7 +5,7 @@ import numpy as np
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
-from scoring.definition.kinds import WORDS
+from scoring.definition.kinds import NAMES
 from scoring.formats import table
 from scoring.formats.format import Format
 from scoring.formats.layout import LAYOUT_OPTIONS, table_suffix
@@ -16,7 +16,7 @@ OPTIONS = (
     *LAYOUT_OPTIONS,
     table.LIST_OPTION,
     *SHARE_OPTIONS,
-    Key("headers", WORDS, "Column names, in the same order as `classes`. Defaults to the class names.", ()),
+    Key("headers", NAMES, "Column names, in the same order as `classes`. Defaults to the class names.", ()),
 )
 
 

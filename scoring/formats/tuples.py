@@ -13,7 +13,7 @@ from scoring import limits
 from scoring.answers import Tuples
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key, Values
-from scoring.definition.kinds import WHOLE, WORDS, by_name, one_of
+from scoring.definition.kinds import NAMES, WHOLE, WORDS, by_name, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
@@ -27,7 +27,7 @@ OPTIONS = (
     Key("columns", WORDS, "The columns of a tuple, in order."),
     Key(
         "values",
-        by_name(WORDS),
+        by_name(NAMES),
         "Allowed values of a column, such as `{polarity: [positive, negative]}`. Other columns contain any text.",
         {},
     ),

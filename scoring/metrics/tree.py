@@ -53,11 +53,18 @@ def errors_of_tree(hierarchy: Mapping[str, Sequence[str]]) -> list[str]:
     pairs = [(child, parent) for parent, children in hierarchy.items() for child in children]
     parents = dict(reversed(pairs))
     errors = [f"{child} has two parents, {parents[child]} and {own}" for child, own in pairs if parents[child] != own]
-    for name in sorted(parents):
-        above, seen = parents.get(name), {name}
-        while above is not None and above not in seen:
-            seen.add(above)
-            above = parents.get(above)
-        if above == name:
-            errors.append(f"{name} is its own ancestor")
-    return errors
+    return errors + [f"{name} is its own ancestor" for name in sorted(_in_cycles(parents))]
+
+
+def _in_cycles(parents: Mapping[str, str]) -> set[str]:
+    """Return the children (child → parent) that are their own ancestors, in time linear in their number."""
+    found, seen = set[str](), set[str]()
+    for name in parents:
+        path = list[str]()
+        while name in parents and name not in seen:
+            seen.add(name)
+            path.append(name)
+            name = parents[name]
+        if name in path:
+            found.update(path[path.index(name) :])
+    return found

@@ -4,9 +4,10 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
+from scoring import limits
 from scoring.definition import Definition, DefinitionError, Naming, Track
 from scoring.definition.keys import keys_of, read_keys
-from scoring.definition.yaml_values import parse_document
+from scoring.definition.yaml_values import Value, parse_document
 from scoring.formats import FORMATS
 from scoring.reports.problems import Report
 from scoring.task_folder.rules import check_rules
@@ -16,8 +17,9 @@ def load_definition(folder_or_yaml: str | Path, *, is_imported: bool = False) ->
     """Read a task's folder, or the task.yaml in it.
 
     Args:
-        is_imported: the folder was accepted before, perhaps by an earlier version. If it breaks only rules between
-            parts, it is accepted again, because these may have been added since.
+        is_imported: the folder was accepted before, perhaps by an earlier version. If it breaks only rules
+            (`definition-rule`), it is accepted again, because these may have been added since. New rules, such as
+            maxima, must be reported with this code. Their errors appear at the next push.
 
     Raises:
         DefinitionError: the definition has errors. `.report` lists all problems.
@@ -35,17 +37,27 @@ def load_definition(folder_or_yaml: str | Path, *, is_imported: bool = False) ->
         report.error("not-utf8", file=str(path))
         raise DefinitionError(report) from None
     folder = path.parent.resolve()
-    root = parse_document(text, report, folder, FORMATS)
+    root = parse_document(text, report, folder, FORMATS, is_imported=is_imported)
     if root is None:
         raise DefinitionError(report)
     values = read_keys(root, keys_of(Definition), root.document.parts)
     values["tracks"] = tuple(_with_aliases(track, values["naming"]) for track in values["tracks"])
     definition = Definition(**values, folder=folder, sha256=hashlib.sha256(content).hexdigest())
-    check_rules(definition, root, report)
+    if len(report.errors) > limits.DEFINITION_PROBLEMS:
+        _leave_out_problems(report, root)
+    elif not is_imported:
+        check_rules(definition, root, report)
     report.problems.sort(key=lambda problem: problem.line or 0)
     if not report.ok and not (is_imported and {error.code for error in report.errors} == {"definition-rule"}):
         raise DefinitionError(report)
     return replace(definition, warnings=tuple(report.warnings))
+
+
+def _leave_out_problems(report: Report, root: Value) -> None:
+    """Keep only the first problems, and report how many are left out."""
+    more = len(report.problems) - limits.DEFINITION_PROBLEMS
+    del report.problems[limits.DEFINITION_PROBLEMS :]
+    root.error("definition-rule", found=f"there are {more} more problems; fix these first")
 
 
 def _with_aliases(track: Track, naming: Naming) -> Track:

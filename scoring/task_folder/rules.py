@@ -1,7 +1,9 @@
 """Rules between the parts of a definition. They are checked only for parts that are valid on their own."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
+from itertools import islice
 
 from scoring import limits
 from scoring.definition import Definition, GoldFile, MetricSpec, Phase, Track, VotesFile
@@ -24,14 +26,19 @@ Sound = Callable[..., bool]
 
 def check_rules(definition: Definition, root: Value, report: Report) -> None:
     """Report contradictions between parts of the definition, skipping parts that have problems of their own."""
-    broken = [_broken_path(problem) for problem in report.errors if problem.code != "definition-key-unknown"]
+    broken = {_broken_path(problem) for problem in report.errors if problem.code != "definition-key-unknown"}
+    above = {part for path in broken for part in _with_parents(path)}
 
     def sound(*steps: str | int) -> bool:
         path = path_to("", *steps)
-        return not any(_is_within(path, own) or _is_within(own, path) for own in broken)
+        return path not in above and broken.isdisjoint(_with_parents(path))
 
-    for steps, sentence, suggestion in list(_errors(definition, sound)):
+    too_many = list(_too_many(definition))
+    errors = iter(too_many) if too_many else _errors(definition, sound)
+    for steps, sentence, suggestion in list(islice(errors, limits.DEFINITION_PROBLEMS)):
         root.at(*steps).error("definition-rule", found=sentence, suggestion=suggestion)
+    if next(errors, None) is not None:
+        root.error("definition-rule", found="there are more errors; fix these first")
 
 
 def _broken_path(problem: Problem) -> str:
@@ -39,12 +46,12 @@ def _broken_path(problem: Problem) -> str:
     return path_to(path, str(problem.expected)) if problem.code == "definition-key-missing" else path
 
 
-def _is_within(path: str, other: str) -> bool:
-    return path == other or path.startswith((f"{other}.", f"{other}["))
+def _with_parents(path: str) -> set[str]:
+    """Return a path with all paths that it continues, such as `tracks[2].format` for `tracks[2].format.classes`."""
+    return {"", path, *(path[: found.start()] for found in re.finditer(r"[.\[]", path))}
 
 
 def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
-    yield from _too_many(definition)
     yield from _repeated("tracks", "slug", [track.slug for track in definition.tracks])
     yield from _repeated("phases", "slug", [phase.slug for phase in definition.phases])
     yield from _repeated("datasets", "slug", [dataset.slug for dataset in definition.datasets])
@@ -119,9 +126,11 @@ def _errors_of_baselines(definition: Definition) -> Iterator[Error]:
 
 
 def _repeated(part: str, key: str, names: Sequence[str]) -> Iterator[Error]:
+    seen = set[str]()
     for place, name in enumerate(names):
-        if name and name in names[:place]:
+        if name and name in seen:
             yield (part, place, key), f"{name} appears more than once", None
+        seen.add(name)
 
 
 def _errors_of_files(definition: Definition, track: Track, place: int) -> Iterator[Error]:
@@ -176,13 +185,16 @@ def _errors_of_annotators(track: Track, place: int, sound: Sound) -> Iterator[Er
 
 
 def _too_many(definition: Definition) -> Iterator[Error]:
-    for name in ("tracks", "phases", "datasets", "gold", "votes", "baselines", "overall"):
-        if (count := len(getattr(definition, name))) > limits.PARTS:
-            yield (name,), f"there are {count} entries; at most {limits.PARTS} are allowed", None
-    if (count := len(definition.run_fields)) > limits.RUN_FIELDS:
-        yield ("run_fields",), f"there are {count} entries; at most {limits.RUN_FIELDS} are allowed", None
+    """Yield an error for each total that is too large. Then no other rule is checked, because that could take long."""
+    metrics = sum(1 + len(spec.of) for track in definition.tracks for spec in _listed(track))
+    if metrics > limits.METRICS_IN_TOTAL:
+        sentence = (
+            f"the tracks have {metrics} metrics in total, with those in combined scores; at most "
+            f"{limits.METRICS_IN_TOTAL} are allowed"
+        )
+        yield ("tracks",), sentence, None
     baselines, phases, tracks = len(definition.baselines), len(definition.phases), len(definition.tracks)
-    if baselines <= limits.PARTS and (rows := baselines * phases * tracks) > limits.BASELINE_ROWS:
+    if (rows := baselines * phases * tracks) > limits.BASELINE_ROWS:
         sentence = (
             f"{baselines} baselines in {phases} phases and {tracks} tracks add up to {rows} leaderboard rows; at most "
             f"{limits.BASELINE_ROWS} are allowed"
@@ -256,10 +268,11 @@ def _errors_of_classes(track: Track, place: int) -> Iterator[Error]:
     tree = track.hierarchy or {}
     parents = {name for name, children in tree.items() if children}
     leaves = {leaf for children in tree.values() for leaf in children} | tree.keys()
+    known = sorted(leaves - parents)
     for at, name in enumerate(track.format.options.get("classes", ())):
-        if name not in leaves - parents:
+        if name not in leaves or name in parents:
             where = ("tracks", place, "format", "classes", at)
-            yield where, f"{name} is not a leaf of the hierarchy", nearest(name, sorted(leaves - parents))
+            yield where, f"{name} is not a leaf of the hierarchy", nearest(name, known)
 
 
 def _errors_of_team(definition: Definition, sound: Sound) -> Iterator[Error]:

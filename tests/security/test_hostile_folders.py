@@ -100,7 +100,7 @@ def test_huge_pages(push: Push, tiny_folder: Path) -> None:
 
 def test_too_many_parts(push: Push, tiny_folder: Path) -> None:
     path = tiny_folder / "task.yaml"
-    lines = "".join(f"  - {{name: b{number}, files: baselines/one_yes.json}}\n" for number in range(limits.PARTS))
+    lines = "".join(f"  - {{name: b{number}, files: baselines/one_yes.json}}\n" for number in range(limits.ENTRIES))
     path.write_text(path.read_text() + lines)
     found = push(packed(tiny_folder))
     assert [(problem["file"], problem["item"]) for problem in found.problems] == [("task.yaml", "baselines")]

@@ -475,4 +475,11 @@ PHRASES = (
     "the run itself, not packed into another zip",
     "the run itself, or a zip archive with one or more runs",
     "the run as a plain text file",
+    "there are more errors; fix these first",
+    "there are {} more problems; fix these first",
+    "there are more than {} keys and values",
+    "a text has {} characters; at most {} are allowed",
+    "the path has {} characters; at most {} are allowed",
+    "{} more keys do not exist",
+    "the tracks have {} metrics in total, with those in combined scores; at most {} are allowed",
 )
