@@ -16,11 +16,11 @@ from portal.actions.base.roles import CAPTAIN, SIGNED_IN
 from portal.actions.team_mails import notify_organizers, queue_mail
 from portal.models import Board, Membership, OutgoingMail, SharedTask, Team, User
 from portal.models.team_name import has_invisible_characters, name_key
-from scoring.limits import PARTS
+from scoring.limits import ENTRIES
 
 ANSWER_LENGTH = 1000  # maximum length of an answer to an organizer's question
 
-Answers = Annotated[dict[str, str], Field(title="Answers", max_length=PARTS)]  # answers by question key
+Answers = Annotated[dict[str, str], Field(title="Answers", max_length=ENTRIES)]  # answers by question key
 
 TEAM_STATE = Conflict.declare("team_state", _("This is not possible in the team’s current state (%(state)s)."))
 TEAM_NAME = Invalid.declare("team_name", _("This team name is not allowed. Use %(rule)s."))

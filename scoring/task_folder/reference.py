@@ -1,7 +1,8 @@
 """Generate docs/task-yaml.md: `python -m scoring.task_folder.reference > docs/task-yaml.md`."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 
+from scoring import limits
 from scoring.definition.keys import REQUIRED, Key, keys_of
 from scoring.definition.spec import Definition
 from scoring.formats import FORMATS
@@ -16,6 +17,8 @@ how the parts work together. This page lists every key. It is generated from the
 - A slug consists of lowercase letters, digits and single hyphens, such as `task1-hard`. It has at most 50 characters.
 - A time consists of a date from 2000 to 2199, a time of day and a time zone: `"2027-05-01 00:00 AoE"`,
   `"2027-05-01 14:30 UTC"` or `"2027-05-01 14:30 Europe/Madrid"`.
+- A list or mapping can have up to {entries} entries unless its row below gives another maximum. The whole file can have
+  up to {values} keys and values of up to {characters} characters each, and all tracks together up to {metrics} metrics.
 - Agon reports all problems in the file together, each with its line number.
 """
 
@@ -151,10 +154,23 @@ decimals: 3
 """
 
 
+def _filled_in(text: str, values: Mapping[str, int]) -> str:
+    """Replace `{name}` with the number of this name. Other braces stay."""
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", f"{value:,}")
+    return text
+
+
 def as_markdown() -> str:
     """Return the page: the keys of the task, a section for each part, and the run formats."""
     keys = keys_of(Definition)
-    lines = [INTRODUCTION, "## Task", "", *_example(TASK), *_table(keys, SECTIONS)]
+    maxima = {
+        "entries": limits.ENTRIES,
+        "values": limits.DEFINITION_VALUES,
+        "characters": limits.DEFINITION_CHARACTERS,
+        "metrics": limits.METRICS_IN_TOTAL,
+    }
+    lines = [_filled_in(INTRODUCTION, maxima), "## Task", "", *_example(TASK), *_table(keys, SECTIONS)]
     for key in keys:
         if key.name in SECTIONS:
             heading, sentence, example = SECTIONS[key.name]

@@ -482,4 +482,6 @@ PHRASES = (
     "the path has {} characters; at most {} are allowed",
     "{} more keys do not exist",
     "the tracks have {} metrics in total, with those in combined scores; at most {} are allowed",
+    "a path whose names have at most {} bytes in UTF-8",
+    "segments of at most {} bytes in UTF-8",
 )
