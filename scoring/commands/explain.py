@@ -2,6 +2,7 @@
 
 import argparse
 from collections import defaultdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from scoring.reports.problems import in_language
 from scoring.uploads import naming
 from scoring.uploads.inspection import is_one_run
 from scoring.uploads.name_rules import NameReading
+
+EXAMPLES = 3
 
 Held = defaultdict[str | None, set[tuple[str, int | None]]]  # team → the runs meant by the given names
 
@@ -46,11 +49,17 @@ def _explained(name: str, options: argparse.Namespace, definition: Definition, h
     used_numbers = held[suggested[0].team] if suggested else set()
     if suggested:
         named = naming.explain(definition, name, options.team, used_numbers)
-    nearest = [] if named.report.ok else naming.nearest(definition, name, options.team, used_numbers)
+    nearest = (
+        [] if named.report.ok else naming.nearest(definition, name, options.team, used_numbers, is_archive=is_archive)
+    )
     used_numbers |= naming.numbers_of(naming.suggested(definition, named, options.team))
     report = in_language(named.report, options.lang)
     if not options.json:
-        print(f"{name}: {_words(named, is_archive, definition)}" if report.ok else _wrong(named, nearest, options.lang))
+        print(
+            f"{name}: {_words(named, is_archive, definition)}"
+            if report.ok
+            else _wrong(named, nearest, definition, options)
+        )
     fields = {"track": named.track, "team": named.team, "number": named.number}
     return {"name": name, **fields, "nearest": nearest, **report.as_dict()}
 
@@ -64,6 +73,13 @@ def _words(named: NameReading, is_archive: bool, definition: Definition) -> str:
     return ", ".join(words)
 
 
-def _wrong(named: NameReading, nearest: list[str], language: str) -> str:
-    text = report_text(named.report, naming.printable(named.name), language)
-    return "\n".join([text, "", "closest valid names:", *(f"  {name}" for name in nearest)])
+def _wrong(named: NameReading, nearest: list[str], definition: Definition, options: argparse.Namespace) -> str:
+    text = report_text(named.report, naming.printable(named.name), options.lang)
+    names, title = nearest, "closest valid names:"
+    if not names:
+        examples = (naming.example(definition, track.slug, options.team) for track in definition.tracks)
+        names, title = (
+            list(islice(filter(None, examples), EXAMPLES)),
+            "no valid name is close; examples of valid names:",
+        )
+    return "\n".join([text, "", title, *(f"  {name}" for name in names)] if names else [text])

@@ -1,6 +1,7 @@
 """Suggest a valid name for an invalid one."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import islice
@@ -28,6 +29,29 @@ def nearest(found: str, names: Iterable[str]) -> str | None:
     piece = "".join(words)
     whole = [name for name in candidates if piece in _words(name) or "".join(_words(name)).startswith(piece)]
     return whole[0] if len(whole) == 1 and len(piece) >= PIECE else None
+
+
+def told_apart(found: str, meant: str) -> str:
+    """Return `found` with code points, such as `\\u0415`, for characters that only look like those in `meant`."""
+    plain = unicodedata.normalize("NFC", found)
+    if plain == meant and found != meant:
+        return "".join(_as_code_point(char) if unicodedata.combining(char) else char for char in found)
+    if len(plain) != len(meant):
+        return found
+    pairs = zip(plain, meant, strict=True)
+    return "".join(_as_code_point(one) if _looks_alike(one, other) else one for one, other in pairs)
+
+
+def _looks_alike(char: str, other: str) -> bool:
+    """Return whether a character may be mistaken for another. Accents are visible; letters of other scripts are not."""
+    if char == other or char.isascii():
+        return False
+    base = unicodedata.normalize("NFD", char)[0]
+    return not base.isascii()
+
+
+def _as_code_point(char: str) -> str:
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
 
 
 def _words(name: str) -> list[str]:

@@ -6,6 +6,7 @@ The possible values of all placeholders except the team are known in advance (a 
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -44,6 +45,14 @@ class NameReading:
 
 UsedNumbers = Collection[tuple[str, int | None]]
 """Tracks and numbers of existing runs. Their names are not suggested."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpelling:
+    """The spellings of a field in a name, and what the field can be in all valid names."""
+
+    own: tuple[str, ...]
+    all: Collection[str]
 
 
 class RunRule:
@@ -109,6 +118,23 @@ class RunRule:
         if "file" in waived:
             return {name: _any_word(self.definition.naming) if own else NOTHING for name, own in values.items()}
         return {name: "|".join(map(re.escape, dict.fromkeys(own))) or NOTHING for name, own in values.items()}
+
+    def said_by(self, named: NameReading) -> list[FieldSpelling]:
+        """Return how a valid name says its track and file, without fields in which all valid names are alike."""
+        naming, tracks = self.definition.naming, self.definition.tracks
+        track = self.definition.track(named.track) if named.track else None
+        values = _values_of(naming, track.slug) if track else None
+        if track is None or values is None:
+            return []
+        fields = [_fields_of(naming, other.slug) or {} for other in tracks]
+        found = []
+        for name in sorted(values.keys() & self.pattern.fields):
+            spelled = naming.spellings(name).get(values[name], values[name])
+            found.append(FieldSpelling((spelled, values[name]), {other[name] for other in fields if name in other}))
+        if track.files and named.value:
+            spellings = (track.files.spelled(named.value), named.value)
+            found.append(FieldSpelling(spellings, set(track.files.spelled_values)))
+        return [field for field in found if len(field.all) > 1]
 
     def right_names(
         self, track: Track | None, number: int | None, team: str | None, value: str | None = None
@@ -184,7 +210,7 @@ def _valid_team(definition: Definition, found: str | None) -> str | None:
 def _any_word(naming: Naming) -> str:
     """Return an expression that matches any word, including the characters in aliases."""
     texts = chain.from_iterable([own] if isinstance(own, str) else own.values() for own in naming.aliases.values())
-    further = "".join(sorted({*"".join(texts)}))
+    further = "".join(sorted({*unicodedata.normalize("NFC", "".join(texts))}))
     return f"[A-Za-z0-9{re.escape(further)}-]{{1,30}}?" if further else ANY_WORD
 
 
@@ -197,6 +223,7 @@ def _fullmatch(
     rule: Rule, pattern: Pattern, name: str, fields: Mapping[str, str], waived: frozenset[str]
 ) -> re.Match[str] | None:
     regex = pattern.stem.regex(fields) + r"(\.[^./]*)*" if "extension" in waived else pattern.regex(fields)
+    regex = unicodedata.normalize("NFC", regex)  # as the name is
     ignores_case = "case" in waived or rule.definition.naming.case == "ignore"
     return _compiled(regex, re.IGNORECASE if ignores_case else 0).fullmatch(name)
 

@@ -1,21 +1,31 @@
 """Names of runs and archives: read them, find their errors, and suggest similar valid names."""
 
 import difflib
+import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 from operator import itemgetter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from scoring.definition import Definition
 from scoring.limits import NAME_CHARACTERS
+from scoring.reports.nearest import told_apart
 from scoring.reports.problems import Report
 from scoring.uploads.name_rules import ArchiveRule, NameReading, Rule, RunRule, UsedNumbers, spelled_tracks
 from scoring.uploads.patterns import Pattern
 
 COMPARED = 10  # number of valid names compared letter by letter, after a quick preselection
 LIKELY = 0.7  # minimum similarity at which an invalid name is assumed to mean a valid one
+ALIKE = 0.6  # the same if names don't say a track
+FAINT = 0.45  # the same if the name contains all words of the track
+# Extensions of files that are no runs. Their names are close to a run's name only by chance.
+OTHER_EXTENSIONS = re.compile(
+    r"\.(py[cw]?|ipynb|r|rmd|jl|java|cpp|c|h|js|sh|bat|md|rst|tex|bib|log|ya?ml|toml|cfg|ini|lock|html?|xml|pdf|docx?|odt|"
+    r"pptx?|png|jpe?g|gif|svg|pkl|pickle|pt|pth|bin|ckpt|safetensors|h5|onnx|exe|so|dll|mp[34]|wav|bak|tmp)",
+    re.IGNORECASE,
+)
 
 
 def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> NameReading:
@@ -31,10 +41,14 @@ def read(definition: Definition, name: str, team: str | None) -> NameReading | N
 
 
 def name_of(definition: Definition, path: Path) -> str:
-    """Return the file's name, including as many folders as the naming rule has."""
+    """Return the file's name, including as many folders as the naming rule has.
+
+    Folders that the path does not contain are added only if the file exists.
+    """
     folders = Pattern(definition.naming.run).depth
-    is_archive = path.name.casefold().endswith(".zip")
-    return path.name if is_archive or not folders else "/".join(path.resolve().parts[-1 - folders :])
+    if path.name.casefold().endswith(".zip") or not folders:
+        return path.name
+    return "/".join((path.resolve() if path.exists() else path).parts[-1 - folders :])
 
 
 def explain_archive(definition: Definition, name: str, team: str | None) -> NameReading:
@@ -46,7 +60,9 @@ def explain_archive(definition: Definition, name: str, team: str | None) -> Name
     stem, dot, ending = clean.rpartition(".")
     right = clean if dot and ending.casefold() == "zip" else f"{stem or ending or 'runs'}.zip"
     if clean != composed(name):
-        named.report.error("name-characters", file=printable(name), found=printable(name), suggestion=right)
+        named.report.error(
+            "name-characters", file=printable(name), found=shown_name(name), expected=right, suggestion=right
+        )
     if right != clean:
         found = dot + ending if dot else "no extension"
         named.report.error("name-extension", file=clean, found=found, expected=".zip", suggestion=right)
@@ -65,11 +81,19 @@ def numbers_of(runs: Iterable[NameReading]) -> set[tuple[str, int | None]]:
 
 
 def nearest(
-    definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = (), count: int = 3
+    definition: Definition,
+    name: str,
+    team: str | None,
+    used_numbers: UsedNumbers = (),
+    count: int = 3,
+    is_archive: bool = False,
 ) -> list[str]:
-    """Return the valid names most similar to an invalid name, most likely first. Parts that could be read are kept."""
+    """Return the valid names near an invalid name of a run or an archive, most likely first.
+
+    Parts that could be read are kept.
+    """
     rule: Rule = RunRule(definition, team, used_numbers)
-    if definition.naming.archive and name.casefold().endswith(".zip"):
+    if is_archive and definition.naming.archive:
         rule = ArchiveRule(definition, team, definition.naming.archive)
     named = _explain(rule, name)
     without_number = replace(named, number=None)
@@ -124,9 +148,11 @@ def _explain(rule: Rule, name: str) -> NameReading:
         return replace(named, name=name)
     suggestion = _nearest(rule, named or NameReading(clean))
     if is_odd:
-        report.error("name-characters", file=printable(name), found=printable(name), suggestion=suggestion)
+        found, expected = shown_name(name), rule.pattern.source
+        report.error("name-characters", file=printable(name), found=found, expected=expected, suggestion=suggestion)
     if named is None:
-        report.error("name-pattern", file=clean, found=clean, expected=rule.pattern.source, suggestion=suggestion)
+        found, expected = told_apart(clean, suggestion or clean), rule.pattern.source
+        report.error("name-pattern", file=clean, found=found, expected=expected, suggestion=suggestion)
         return NameReading(name, report=report)
     for part in waived:
         _report(rule, part, named, suggestion, report)
@@ -158,22 +184,90 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
         found, expected = named.value or files.field, ", ".join(files.spelled_values)
     elif part == "track":
         expected = ", ".join(spelled_tracks(rule.definition))
+    found = told_apart(found, suggestion) if suggestion and found == named.name else found
     report.error(f"name-{part}", file=named.name, found=found, expected=expected, suggestion=suggestion)
 
 
 def _nearest(rule: Rule, named: NameReading) -> str | None:
-    """Return the most similar valid name, with a different run number if this one is already used."""
+    """Return the nearest valid name, with a different run number if this one is already used, or None."""
     near = _near(rule, named) or _near(rule, replace(named, number=None))
     return near[0] if near else None
 
 
 def _near(rule: Rule, named: NameReading) -> list[str]:
-    """Return the valid names most similar to an invalid name, most likely first. Parts that could be read are kept."""
+    """Return the valid names near an invalid name, most likely first. Parts that could be read are kept."""
     track = rule.definition.track(named.track) if named.track else None
     candidates = list(rule.right_names(track, named.number, named.team, named.value))
     if "." in named.name:
         candidates = [name for name in candidates if name.endswith(rule.pattern.extensions)]
-    return [name for _, name in _ranked(candidates, named.name)]
+    ranked = _ranked(candidates, named.name)
+    if isinstance(rule, ArchiveRule):  # an archive has only one valid name
+        return [name for _, name in ranked]
+    if OTHER_EXTENSIONS.fullmatch(PurePosixPath(named.name).suffix):
+        return []
+    return [name for likeness, name in ranked if _is_near(rule, named, name, likeness)]
+
+
+def _is_near(rule: RunRule, named: NameReading, candidate: str, likeness: float) -> bool:
+    """Return whether an invalid name could mean the candidate, because it says the candidate's track and file.
+
+    Their words may be misspelled, but not replaced: `pred_eng.csv` does not mean `pred_chn.csv`.
+    """
+    meant = rule.match(candidate, frozenset())
+    fields = rule.said_by(meant) if meant else []
+    if meant is None or not fields:
+        return likeness >= ALIKE
+    words = _words_of_track(rule, named.name, candidate, meant)
+    is_said = all(any(_says(words, text, field.all) for text in field.own) for field in fields)
+    return is_said and (named.track is not None or likeness >= FAINT)
+
+
+def _words_of_track(rule: RunRule, name: str, candidate: str, meant: NameReading) -> list[str]:
+    """Return the words of a name, without those that stand where the candidate has its team and its run number."""
+    words, wanted = _words(name), _words(candidate)
+    team, number = _words(meant.team or ""), str(meant.number)
+    starts = [at for at in range(len(wanted)) if team and wanted[at : at + len(team)] == team]
+    others = {*range(starts[0], starts[0] + len(team))} if starts else set()
+    source = rule.pattern.source
+    is_last = source.find("{number}") > max(source.find(f"{{{field}}}") for field in rule.pattern.fields - {"number"})
+    places = [at for at in range(len(wanted)) if wanted[at] == number]
+    others |= {places[-1] if is_last else places[0]} if places else set()
+    taken = set()
+    for tag, start, end, wanted_start, wanted_end in difflib.SequenceMatcher(None, words, wanted).get_opcodes():
+        if tag in ("equal", "replace"):
+            pairs = zip(range(start, end), range(wanted_start, wanted_end), strict=False)
+            taken |= {at for at, at_wanted in pairs if at_wanted in others}
+    return [word for at, word in enumerate(words) if at not in taken]
+
+
+def _says(words: Sequence[str], text: str, others: Collection[str]) -> bool:
+    """Return whether each word that distinguishes a text from the others is among `words`."""
+    left = list(words)
+    whole = "".join(_words(text))
+    if len(whole) > 2 and whole in "".join(left):
+        return True
+    common = set.intersection(*(set(_words(other)) for other in others))
+    for wanted in _words(text):
+        alike = next((word for word in left if _is_alike(word, wanted)), None)
+        if alike is not None:
+            left.remove(alike)
+        elif wanted not in common:
+            return False
+    return True
+
+
+def _words(name: str) -> list[str]:
+    """Return the words and numbers in a name, in lower case."""
+    return re.findall(r"[^\W\d_]+|[0-9]+", name.casefold())
+
+
+def _is_alike(word: str, wanted: str) -> bool:
+    """Return whether a word is a misspelling or a longer form of another. Other numbers and short words are not."""
+    if word == wanted or min(len(word), len(wanted)) < 2 or word.isdigit() or wanted.isdigit():
+        return word == wanted
+    if word.startswith(wanted):
+        return True
+    return len(wanted) > 2 and likeness_to(word)(wanted) >= LIKELY
 
 
 def _ranked(candidates: Iterable[str], name: str) -> list[tuple[float, str]]:
@@ -207,10 +301,11 @@ def likeness_to(name: str) -> Callable[[str], float]:
 def _without_oddities(name: str, folders: int = 0) -> str:
     """Compose accents, remove slashes, control characters and direction marks, and shorten the name.
 
-    If names have folders, slashes (`/`) are kept.
+    If names have folders, slashes are kept, and the backslashes of Windows become slashes.
     """
-    odd = "\\" if folders else "/\\"
-    shown = "".join(char for char in composed(name) if char.isprintable() and char not in odd)
+    name = composed(name).replace("\\", "/") if folders else composed(name)
+    odd = "" if folders else "/\\"
+    shown = "".join(char for char in name if char.isprintable() and char not in odd)
     return shown.strip()[:NAME_CHARACTERS]
 
 
@@ -220,6 +315,11 @@ def composed(name: str) -> str:
     Return a name that is far too long unchanged, because composing takes quadratic time.
     """
     return unicodedata.normalize("NFC", name) if len(name) <= 4 * NAME_CHARACTERS else name
+
+
+def shown_name(name: str) -> str:
+    """Format the name for a message, in quotes if it has blanks at its ends."""
+    return printable(name) if name == name.strip() else f'"{printable(name)}"'
 
 
 def printable(name: str) -> str:

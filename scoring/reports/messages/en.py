@@ -17,12 +17,14 @@ MESSAGES = {
     "name-extension": "The file extension is not allowed: found {found}, expected {expected}.",
     "name-number": "The run number {found} is not allowed in this task. Allowed numbers: {expected}.",
     "name-team": "The file name contains the team name {found}; expected {expected}.",
-    "name-track": "The name {found} does not match any track. Use one of {expected}.",
+    "name-track": "The name {found} does not match any track. Use one of {expected}, or leave the file out if it is "
+    "not a run.",
     "name-file": "The file name contains {found}, but runs have files only for {expected}.",
     "name-without-file": "The file name has no value for {found}. Use one of {expected}.",
     "name-folders": "The file {found} is not in the folders that the naming rule {expected} requires. Upload a zip "
     "that contains the file in these folders.",
-    "name-pattern": "The name {found} does not follow the naming rule {expected}.",
+    "name-pattern": "The name {found} does not follow the naming rule {expected}. Rename the file, or leave it out if "
+    "it is not a run.",
     "name-of-other-track": "The file name is for {found}, but the content is a run for {expected}. Rename the file, "
     "or check its content.",
     "name-twice": "Several files are for the same run: {places}. Keep one of them, or use different run numbers.",
@@ -44,7 +46,8 @@ MESSAGES = {
     "archive-accompanying": "Files that are not runs are ignored: {places}.",
     "runs-not-checked": "Runs that were not checked, because {found} other runs are invalid: {places}. Fix the "
     "invalid runs and upload the archive again.",
-    "names-not-analyzed": "More names that don't follow the naming rule {expected}: {places}. Rename these files, too.",
+    "names-not-analyzed": "More names that don't follow the naming rule {expected}: {places}. Rename these files, too, "
+    "or leave them out if they are not runs.",
     "archive-empty": "The archive contains no runs. Add your run files to it.",
     "archive-named-otherwise": "The file is a zip archive but is named {found}. Rename it to {suggestion}.",
     "archive-no-zip": "The file is named {found} but is not a zip archive. Upload the run itself or zip it.",

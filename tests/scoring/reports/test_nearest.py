@@ -3,7 +3,7 @@
 import pytest
 
 from scoring.metrics.registry import METRICS
-from scoring.reports.nearest import nearest
+from scoring.reports.nearest import nearest, told_apart
 
 TYPES = ["IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", "SEXUAL-VIOLENCE", "MISOGYNY-NSV", "NO"]
 
@@ -31,3 +31,19 @@ TYPES = ["IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", 
 )
 def test_nearest(found: str, names: list[str], right: str | None) -> None:
     assert nearest(found, names) == right
+
+
+@pytest.mark.parametrize(
+    ("found", "meant", "shown"),
+    [
+        ("\u03a5ES", "YES", "\\u03a5ES"),
+        ("YES", "YES", "YES"),
+        ("Yes", "YES", "Yes"),
+        ("s\u00ed", "si", "s\u00ed"),
+        ("cafe\u0301", "caf\u00e9", "cafe\\u0301"),
+        ("\u0430_1", "a_2", "\\u0430_1"),
+        ("\u0434\u0430", "yes", "\u0434\u0430"),
+    ],
+)
+def test_look_alikes_are_told_apart(found: str, meant: str, shown: str) -> None:
+    assert told_apart(found, meant) == shown

@@ -47,14 +47,20 @@ def test_names_are_read_from_both_ends(
         ("task1_hard_Rival_2.json", {"team"}, "task1_hard_Lak_NLP_2.json"),
         ("task1_hard_Lak_NLP_4.json", {"number"}, "task1_hard_Lak_NLP_1.json"),
         ("task1_hard_Lak_NLP_01.json", {"number"}, "task1_hard_Lak_NLP_1.json"),
-        ("task9_hard_Lak_NLP_2.json", {"track"}, "task1_hard_Lak_NLP_2.json"),
+        ("task9_hard_Lak_NLP_2.json", {"track"}, None),
         ("task1_hard_Rival_4.txt", {"extension", "number", "team"}, "task1_hard_Lak_NLP_1.json"),
-        ("my run.json", {"pattern"}, "task1_hard_Lak_NLP_1.json"),
-        ("task1_hard_Lak_NLP_1\u202enosj.exe", {"characters", "pattern"}, "task1_hard_Lak_NLP_1.json"),
+        ("my run.json", {"pattern"}, None),
+        ("task1_hard_Lak_NLP_1\u202enosj.exe", {"characters", "pattern"}, None),
         ("task1_hard_Lak_NLP_1.json\x00", {"characters"}, "task1_hard_Lak_NLP_1.json"),
         ("sub/task1_hard_Lak_NLP_1.json", {"characters", "track"}, "task1_hard_Lak_NLP_1.json"),
         ("x" * 300, {"characters", "pattern"}, None),
-        ("", {"pattern"}, "task1_hard_Lak_NLP_1.json"),
+        ("", {"pattern"}, None),
+        ("task1_hrad_Lak_NLP_2.json", {"track"}, "task1_hard_Lak_NLP_2.json"),
+        ("TASK1-hard-Lak_NLP-2.json", {"pattern"}, "task1_hard_Lak_NLP_2.json"),
+        ("task1_hard.json", {"pattern"}, "task1_hard_Lak_NLP_1.json"),
+        ("t\u0430sk1_hard_Lak_NLP_1.json", {"pattern"}, "task1_hard_Lak_NLP_1.json"),
+        ("task1_hard_Lak_NLP_1.py", {"extension"}, None),
+        ("data.md", {"pattern"}, None),
     ],
 )
 def test_what_is_wrong_is_named_and_the_nearest_name_is_right(
@@ -63,9 +69,8 @@ def test_what_is_wrong_is_named_and_the_nearest_name_is_right(
     named = naming.explain(tiny, name, "Lak_NLP")
     assert broken(named) == parts
     for problem in named.report:
-        assert problem.suggestion is not None
-        assert suggestion in (None, problem.suggestion)
-        assert naming.explain(tiny, problem.suggestion, "Lak_NLP").report.ok
+        assert problem.suggestion == suggestion
+        assert suggestion is None or naming.explain(tiny, suggestion, "Lak_NLP").report.ok
         assert problem.message.isprintable()
 
 
@@ -194,7 +199,7 @@ def test_further_spellings(tiny: Definition, rules: dict[str, Any], name: str, s
 @pytest.mark.parametrize(
     ("run", "name", "parts", "suggestion"),
     [
-        ("{track}_pred.txt", "E-C_fr_pred.txt", {"track"}, "E-C_en_pred.txt"),
+        ("{track}_pred.txt", "E-C_fr_pred.txt", {"track"}, None),
         ("{track}_pred.txt", "e-c_es_pred.txt", {"case"}, "E-C_es_pred.txt"),
         ("{track}_pred.txt", "V-Reg_en_pred.csv", {"extension"}, "V-Reg_en_pred.txt"),
         ("{team}/{track}/run.tsv", "run.tsv", {"folders"}, None),
@@ -211,9 +216,8 @@ def test_errors_of_further_spellings(
     named = naming.explain(definition, name, "Lak_NLP")
     assert broken(named) == parts
     for problem in named.report:
-        assert problem.suggestion is not None
-        assert suggestion in (None, problem.suggestion)
-        assert naming.explain(definition, problem.suggestion, "Lak_NLP").report.ok
+        assert problem.suggestion == suggestion
+        assert suggestion is None or naming.explain(definition, suggestion, "Lak_NLP").report.ok
     assert "Upload a zip" in named.report.problems[0].message or parts != {"folders"}
 
 
@@ -289,24 +293,28 @@ def test_tracks_can_have_different_files(tiny: Definition, name: str, said: tupl
 @pytest.mark.parametrize(
     ("name", "parts", "found", "suggestion"),
     [
-        ("tn/E-C_tn_pred.txt", {"file"}, "tn", "en/E-C_en_pred.txt"),
-        ("en/E-X_en_pred.txt", {"track"}, "en/E-X_en_pred.txt", "en/E-C_en_pred.txt"),
+        ("tn/E-C_tn_pred.txt", {"file"}, "tn", None),
+        ("en/E-X_en_pred.txt", {"track"}, "en/E-X_en_pred.txt", None),
+        ("en/VReg_en_pred.txt", {"track"}, "en/VReg_en_pred.txt", "en/V-Reg_en_pred.txt"),
+        ("en\\V-Reg_en_pred.txt", {"characters"}, "en\\V-Reg_en_pred.txt", "en/V-Reg_en_pred.txt"),
         ("en/e-c_en_pred.txt", {"case"}, "en/e-c_en_pred.txt", "en/E-C_en_pred.txt"),
         ("E-C_en_pred.txt", {"folders"}, "E-C_en_pred.txt", "en/E-C_en_pred.txt"),
     ],
 )
-def test_errors_in_names_of_files(tiny: Definition, name: str, parts: set[str], found: str, suggestion: str) -> None:
+def test_errors_in_names_of_files(
+    tiny: Definition, name: str, parts: set[str], found: str, suggestion: str | None
+) -> None:
     named = naming.explain(with_files(tiny, **LANGUAGES), name, "Lak_NLP")
     assert broken(named) == parts
     assert [(problem.found, problem.suggestion) for problem in named.report] == [(found, suggestion)]
 
 
-def test_a_name_without_its_file_gets_one(tiny: Definition) -> None:
+def test_a_name_without_its_file_lists_the_files(tiny: Definition) -> None:
     definition = with_files(tiny, **LANGUAGES)
     definition = replace(definition, naming=replace(definition.naming, run="{track}[_{language}].txt"))
     named = naming.explain(definition, "V-Reg.txt", "Lak_NLP")
     assert (broken(named), named.track, named.value) == ({"without-file"}, "task2-hard", None)
-    assert [problem.suggestion for problem in named.report] == ["V-Reg_en.txt"]
+    assert [problem.suggestion for problem in named.report] == [None]
     assert "en, tn" in named.report.problems[0].message
 
 
@@ -318,10 +326,9 @@ def test_tracks_without_files_among_those_with_files(tiny: Definition, name: str
     definition = replace(definition, naming=replace(definition.naming, run="{track}[_{language}].txt"))
     assert naming.explain(definition, "task3-table.txt", None).report.ok
     named = naming.explain(definition, name, "Lak_NLP")
+    assert broken(named)
     assert broken(named) <= {"track", "file", "pattern"}
-    for problem in named.report:
-        assert problem.suggestion is not None
-        assert naming.explain(definition, problem.suggestion, "Lak_NLP").report.ok
+    assert {problem.suggestion for problem in named.report} <= {None, "task3-table.txt"}
 
 
 def test_tracks_are_named_as_file_names_spell_them(tiny: Definition) -> None:
@@ -374,3 +381,28 @@ def test_without_a_team_the_longest_spelling_of_a_track_is_read(tiny: Definition
     for team, said in ((None, "task2-hard"), ("Lak", "task2-hard"), ("rating-Lak", "task1-hard")):
         named = naming.explain(definition, "B-rating-Lak.txt", team)
         assert (named.report.problems, named.track) == ([], said)
+
+
+def test_a_letter_of_another_script_is_shown_as_such(tiny: Definition) -> None:
+    named = naming.explain(tiny, "t\u0430sk1_hard_Lak_NLP_1.json", "Lak_NLP")
+    assert [problem.found for problem in named.report] == ["t\\u0430sk1_hard_Lak_NLP_1.json"]
+
+
+def test_blanks_at_the_ends_of_a_name_are_shown(tiny: Definition) -> None:
+    (problem,) = naming.explain(tiny, "task1_hard_Lak_NLP_1.json ", "Lak_NLP").report
+    assert (problem.found, problem.suggestion) == ('"task1_hard_Lak_NLP_1.json "', "task1_hard_Lak_NLP_1.json")
+
+
+def test_no_name_is_suggested_for_itself(tiny: Definition) -> None:
+    alias = {"task1-hard": "Cafe\u0301_A"}
+    definition = named_by(tiny, run="{track}_{team}_{number}.json", track="{track}", aliases=alias)
+    for form in ("Cafe\u0301", "Caf\u00e9"):
+        assert naming.explain(definition, f"{form}_A_Lak_NLP_1.json", "Lak_NLP").report.ok
+
+
+@pytest.mark.parametrize("name", ["data.md", "notes.txt", "submission.csv", "run.py", "results.csv", "LICENSE"])
+def test_other_files_get_no_name_where_there_is_one_track(tiny: Definition, name: str) -> None:
+    definition = replace(tiny, tracks=tiny.tracks[:1], naming=Naming(run="a_{team}_{number}.csv", numbers=(1, 2)))
+    assert {problem.suggestion for problem in naming.explain(definition, name, "Lak_NLP").report} == {None}
+    near = naming.explain(definition, "a-Lak_NLP-2.csv", "Lak_NLP").report
+    assert {problem.suggestion for problem in near} == {"a_Lak_NLP_2.csv"}
