@@ -31,7 +31,7 @@ def nearest(found: str, names: Iterable[str]) -> str | None:
     return whole[0] if len(whole) == 1 and len(piece) >= PIECE else None
 
 
-def told_apart(found: str, meant: str) -> str:
+def with_code_points(found: str, meant: str) -> str:
     """Return `found` with code points, such as `\\u0415`, for characters that only look like those in `meant`."""
     plain = unicodedata.normalize("NFC", found)
     if plain == meant and found != meant:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from scoring.definition import Definition
 from scoring.limits import NAME_CHARACTERS
-from scoring.reports.nearest import told_apart
+from scoring.reports.nearest import with_code_points
 from scoring.reports.problems import Report
 from scoring.uploads.name_rules import ArchiveRule, NameReading, Rule, RunRule, UsedNumbers, spelled_tracks
 from scoring.uploads.patterns import Pattern
@@ -151,7 +151,7 @@ def _explain(rule: Rule, name: str) -> NameReading:
         found, expected = shown_name(name), rule.pattern.source
         report.error("name-characters", file=printable(name), found=found, expected=expected, suggestion=suggestion)
     if named is None:
-        found, expected = told_apart(clean, suggestion or clean), rule.pattern.source
+        found, expected = with_code_points(clean, suggestion or clean), rule.pattern.source
         report.error("name-pattern", file=clean, found=found, expected=expected, suggestion=suggestion)
         return NameReading(name, report=report)
     for part in waived:
@@ -184,7 +184,7 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
         found, expected = named.value or files.field, ", ".join(files.spelled_values)
     elif part == "track":
         expected = ", ".join(spelled_tracks(rule.definition))
-    found = told_apart(found, suggestion) if suggestion and found == named.name else found
+    found = with_code_points(found, suggestion) if suggestion and found == named.name else found
     report.error(f"name-{part}", file=named.name, found=found, expected=expected, suggestion=suggestion)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from scoring.metrics.registry import METRICS
-from scoring.reports.nearest import nearest, told_apart
+from scoring.reports.nearest import nearest, with_code_points
 
 TYPES = ["IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", "SEXUAL-VIOLENCE", "MISOGYNY-NSV", "NO"]
 
@@ -45,5 +45,5 @@ def test_nearest(found: str, names: list[str], right: str | None) -> None:
         ("\u0434\u0430", "yes", "\u0434\u0430"),
     ],
 )
-def test_look_alikes_are_told_apart(found: str, meant: str, shown: str) -> None:
-    assert told_apart(found, meant) == shown
+def test_look_alikes_get_code_points(found: str, meant: str, shown: str) -> None:
+    assert with_code_points(found, meant) == shown
