@@ -47,6 +47,7 @@ from portal.models.task import definition_name  # noqa: E402
 from portal.objects.interface import data_objects  # noqa: E402
 from portal.queries.occasions import notices  # noqa: E402
 from tests.conftest import ROOT  # noqa: E402
+from tests.portal.world import set_up_second_factor  # noqa: E402
 
 TEAMS, MEMBERS, RUNS = 10, 10, 100  # teams per task, and members and runs per team
 SHOWN = 200  # number of tasks whose pages are requested in turn
@@ -71,7 +72,7 @@ def main() -> None:
 
 def _pages(tasks: int) -> dict[str, Callable[[], None]]:
     """Return functions that request each page."""
-    anyone, member = Client(SERVER_NAME="localhost"), Client(SERVER_NAME="localhost")
+    anyone, member, organizer = (Client(SERVER_NAME="localhost") for _ in range(3))
     slugs = cycle([f"task-{7919 * number % tasks}" for number in range(SHOWN)])
 
     def get(client: Client, path: str) -> None:
@@ -81,13 +82,29 @@ def _pages(tasks: int) -> dict[str, Callable[[], None]]:
 
     own_task = tasks // 2
     member.force_login(User.objects.get(email=f"u{own_task}-0-0@example.org"))
+    organizer.force_login(_organizer_of_all())
     return {
         "home": lambda: get(anyone, "/"),
         "home, signed in": lambda: get(member, "/"),
         "search": lambda: get(anyone, "/?search=task-"),
         "task": lambda: get(anyone, f"/tasks/{next(slugs)}/"),
         "own runs": lambda: get(member, f"/tasks/task-{own_task}/team/"),
+        "calendar": lambda: get(anyone, "/calendar.ics"),
+        "home, organizer": lambda: get(organizer, "/"),
+        "overview, organizer": lambda: get(organizer, f"/tasks/{next(slugs)}/organize/"),
+        "runs, organizer": lambda: get(organizer, f"/tasks/{next(slugs)}/organize/runs/"),
+        "teams, organizer": lambda: get(organizer, f"/tasks/{next(slugs)}/organize/teams/"),
+        "admin, runs": lambda: get(organizer, "/admin/portal/run/"),
+        "admin, uploads": lambda: get(organizer, "/admin/portal/submission/"),
     }
+
+
+def _organizer_of_all() -> User:
+    """Return an administrator who organizes every task and has a second factor."""
+    user = User.objects.create(email="organizer@example.org", name="Organizer", is_staff=True, is_superuser=True)
+    set_up_second_factor(user)
+    user.organized_tasks.set(SharedTask.objects.all())
+    return user
 
 
 def _jobs() -> dict[str, Callable[[], Any]]:
@@ -207,6 +224,7 @@ def _write_runs(shared_task: SharedTask, at: datetime) -> None:
     evaluation = Evaluation.objects.create(run=run, scores=scores, rank_key=-0.5, created_at=at, **shown)
     upload_id, run_id = (f"md5('{name} ' || team.id || ' ' || step)::uuid" for name in ("upload", "run"))
     by_team = {"team_id": "team.id", "phase_id": "phase.id"}
+    then = {"received_at": "first.received_at - random() * INTERVAL '60 days'"}
     teams = (
         "CROSS JOIN portal_team team JOIN portal_phase phase ON phase.shared_task_id = team.shared_task_id"
         " AND phase.slug = 'post' JOIN portal_track track ON track.shared_task_id = team.shared_task_id"
@@ -214,8 +232,8 @@ def _write_runs(shared_task: SharedTask, at: datetime) -> None:
         f" WHERE team.shared_task_id <> {shared_task.pk} AND first.id = "
     )
     copies: list[tuple[Any, dict[str, str]]] = [
-        (upload, {"id": upload_id, "shared_task_id": "team.shared_task_id", **by_team}),
-        (run, {"id": run_id, "submission_id": upload_id, "track_id": "track.id", **by_team}),
+        (upload, {"id": upload_id, "shared_task_id": "team.shared_task_id", **by_team, **then}),
+        (run, {"id": run_id, "submission_id": upload_id, "track_id": "track.id", **by_team, **then}),
         (evaluation, {"run_id": run_id, "gold_id": "gold.id", "rank_key": "-random()", **by_team}),
     ]
     with connection.cursor() as cursor:

@@ -10,9 +10,11 @@ from allauth.socialaccount.admin import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.admin import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import Group  # type: ignore[attr-defined]  # registered there
+from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.forms import BaseFormSet, ModelForm
 from django.http import HttpRequest
+from django.utils.functional import cached_property
 
 from portal.models import (
     AuditEntry,
@@ -46,8 +48,26 @@ class ShownFieldsAdmin(admin.ModelAdmin):
         return lookup.split("__")[0] in shown and super().lookup_allowed(lookup, value, request)
 
 
+class CappedPaginator(Paginator):
+    """A paginator that counts at most `MOST` rows, so that it need not read a table of a million rows.
+
+    Filters and the search find older rows.
+    """
+
+    MOST = 10_000
+
+    @cached_property
+    def count(self) -> int:
+        rows = self.object_list
+        assert isinstance(rows, QuerySet)
+        return rows.order_by()[: self.MOST].count()
+
+
 class RecordAdmin(ShownFieldsAdmin):
     """Records that cannot be added, changed or deleted manually."""
+
+    paginator = CappedPaginator
+    show_full_result_count = False
 
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
@@ -57,16 +77,24 @@ class RecordAdmin(ShownFieldsAdmin):
 
 RECORDS: dict[type[Model], dict[str, tuple[str, ...]]] = {
     Submission: {
+        "list_select_related": ("team", "shared_task", "phase__shared_task"),
+        "sortable_by": ("received_at",),  # sorting by a column without an index reads the whole table
         "list_display": ("file_name", "team", "shared_task", "phase", "state", "received_at"),
         "list_filter": ("shared_task", "state"),
         "search_fields": ("file_name", "team__name", "sha256"),
     },
     Run: {
+        "list_select_related": ("team", "track__shared_task", "phase__shared_task"),
+        "sortable_by": ("received_at",),
         "list_display": ("name", "kind", "team", "track", "phase", "state", "attempts", "postponed", "received_at"),
         "list_filter": ("track__shared_task", "kind", "state"),
         "search_fields": ("name", "team__name", "sha256"),
     },
-    Evaluation: {"list_display": ("run", "gold", "scorer", "created_at")},
+    Evaluation: {
+        "list_select_related": ("run", "gold__track__shared_task"),
+        "sortable_by": (),
+        "list_display": ("run", "gold", "scorer", "created_at"),
+    },
     GoldStandard: {"list_display": ("track", "split", "version", "created_at")},
     AuditEntry: {
         "list_display": ("at", "actor", "shared_task", "verb", "subject"),

@@ -100,6 +100,14 @@ class BoardQuerySet(HeldQuerySet["Board"]):
             board.show_next()
         board.save(update_fields=PAIRS)
 
+    def without_waiting_runs(self) -> Self:
+        """Select boards none of whose runs is waiting for a new score. This is the same rule as `Board.waits`."""
+        shown = Evaluation.objects.filter(
+            run=OuterRef("pk"), gold=OuterRef(OuterRef("gold")), scorer=OuterRef(OuterRef("scorer"))
+        )
+        runs = Run.objects.filter(track=OuterRef("track"), phase=OuterRef("phase"))
+        return self.filter(~Exists(runs.unfinished().filter(Exists(shown))))
+
     def to_announce(self, at: datetime) -> "list[Board]":
         """Return boards whose new scores are complete and can be shown along with the note on their gold standard."""
         found = self.filter(next_gold__isnull=False).exclude(next_gold__note="").exclude(next_gold=F("gold"))

@@ -260,6 +260,7 @@ class Run(Evaluated, Described):
             models.Index(fields=("track", "phase", "state"), name="run_board"),
             models.Index(fields=("team", "phase", "track", "-received_at"), name="run_newest"),
             models.Index(fields=("state", "finished_at"), name="run_finished"),
+            models.Index(fields=("received_at",), name="run_received"),
         ]
 
     def __str__(self) -> str:

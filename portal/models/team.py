@@ -25,7 +25,12 @@ def new_invitation_code() -> str:
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def shut_out(self, phase: Phase) -> Self:
-        """Select teams whose runs appear on none of the phase's boards.
+        """Select teams whose runs appear on none of the phase's boards (see `is_shut_out`)."""
+        return self.filter(self.is_shut_out(phase))
+
+    @staticmethod
+    def is_shut_out(phase: Phase) -> Q | Combinable:
+        """Return the condition for teams whose runs appear on none of the phase's boards.
 
         These teams were declined, or withdrew while they could still upload to the phase. A declined team stays on
         boards that were released earlier. If it asks again or withdraws, it remains excluded; only an approval ends the
@@ -39,7 +44,7 @@ class TeamQuerySet(models.QuerySet["Team"]):
             everyones_or_own = Q(team__isnull=True) | Q(team=OuterRef("pk"))
             extra_times = ExtraTime.objects.filter(everyones_or_own, phase=phase.pk, until__gt=OuterRef("withdrawn_at"))
             in_time = Q(withdrawn_at__lt=phase.closes) | Exists(extra_times)
-        return self.filter(declined | (Q(withdrawn_at__gte=phase.opens) & in_time))
+        return declined | (Q(withdrawn_at__gte=phase.opens) & in_time)
 
     def locked(self) -> Self:
         """Lock the teams until the transaction ends, without blocking uploads. Tasks are read, but not locked."""

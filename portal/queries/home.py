@@ -79,7 +79,7 @@ class TaskFilter:
 def home_lists(viewer: Viewer, at: datetime, wanted: TaskFilter | None = None, page: str = "1") -> HomeLists:
     """Return a page of the shared tasks that the person may see. The number of queries is constant."""
     visible = SharedTask.objects.visible_to(viewer)
-    found = _by_state((wanted or TaskFilter()).apply(visible), at)
+    found = by_state((wanted or TaskFilter()).apply(visible), at)
     shown = Paginator(list(found.values_list("pk", flat=True)), PAGE_SIZE).get_page(page)
     known = SharedTask.objects.prefetch_related("tracks", "phases__extra_times").in_bulk(shown.object_list)
     tasks = [known[pk] for pk in shown.object_list if pk in known]  # a draft may have been deleted since
@@ -113,7 +113,7 @@ def _counts(rows: QuerySet[Any], by: str) -> dict[int, int]:
     return dict(rows.values_list(by).annotate(Count("pk")))
 
 
-def _by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
+def by_state(tasks: SharedTaskQuerySet, at: datetime) -> SharedTaskQuerySet:
     """Sort tasks for the home page, by the same rules as `deciding_phase`.
 
     Which tasks are open or upcoming is found once for all tasks. Dates are read only for these tasks.

@@ -1,34 +1,15 @@
-"""The organizers' overview: what needs attention, the states of runs, and what a release would show."""
+"""For organizers: the states of runs, and what a release would show."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from itertools import chain
+from datetime import datetime
 
 from django.db.models import Count
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext_lazy as _n
 
-from portal.models import (
-    Board,
-    GoldStandard,
-    GoldUpload,
-    OutgoingMail,
-    Phase,
-    Run,
-    SharedTask,
-    Team,
-    Track,
-    User,
-    Viewer,
-)
+from portal.models import GoldStandard, GoldUpload, Phase, Run, SharedTask, Track, User
 from portal.queries.boards.choices import Choices
 from portal.queries.boards.leaderboard import Leaderboard, leaderboard
-from portal.queries.gold import gold_lines
-
-_NOT_USED = (GoldUpload.State.REJECTED, GoldUpload.State.CONFLICT, GoldUpload.State.FAILED)
-_SOON = timedelta(hours=72)
-_A_WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +28,29 @@ class RunStates:
 
 def run_states(shared_task: SharedTask) -> list[RunStates]:
     """Return an entry for each phase and each track that has items in it, in the task's order."""
-    runs = Run.objects.filter(track__shared_task=shared_task, kind=Run.Kind.TEAM)
+    return run_states_by_task([shared_task])[shared_task.pk]
+
+
+def run_states_by_task(shared_tasks: Sequence[SharedTask]) -> dict[int, list[RunStates]]:
+    """Return the `run_states` of each task, by its key. The number of queries is constant."""
+    runs = Run.objects.filter(track__shared_task__in=shared_tasks, kind=Run.Kind.TEAM)
     rows = runs.values_list("track", "phase", "state").annotate(Count("pk"))
     counts = {(track, phase, state): count for track, phase, state, count in rows}
-    tracks = list(shared_task.tracks.prefetch_related("gold_standards"))
-    golden = {(track.pk, gold.split) for track in tracks for gold in track.gold_standards.all()}
-    return [
-        RunStates(
-            track=track,
-            phase=phase,
-            counts={state.value: counts.get((track.pk, phase.pk, state.value), 0) for state in Run.State},
-            has_gold=(track.pk, phase.split) in golden,
-        )
-        for phase in shared_task.phases.all()
-        for track in tracks
-        if phase.split in track.definition.items
-    ]
+    found: dict[int, list[RunStates]] = {task.pk: [] for task in shared_tasks}
+    tracks: dict[int, list[Track]] = defaultdict(list)
+    for track in Track.objects.filter(shared_task__in=shared_tasks).prefetch_related("shared_task", "gold_standards"):
+        tracks[track.shared_task_id].append(track)
+    for phase in Phase.objects.filter(shared_task__in=shared_tasks).prefetch_related("extra_times"):
+        for track in tracks[phase.shared_task_id]:
+            if phase.split in track.definition.items:
+                line = RunStates(
+                    track=track,
+                    phase=phase,
+                    counts={state.value: counts.get((track.pk, phase.pk, state.value), 0) for state in Run.State},
+                    has_gold=any(gold.split == phase.split for gold in track.gold_standards.all()),
+                )
+                found[phase.shared_task_id].append(line)
+    return found
 
 
 def failed_on_our_side(shared_task: SharedTask) -> int:
@@ -70,15 +58,6 @@ def failed_on_our_side(shared_task: SharedTask) -> int:
     runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED)
     gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
     return runs.count() + gold.count()
-
-
-@dataclass(frozen=True, slots=True)
-class ToDo:
-    """A to-do for an organizer. `page` is the URL name of the page where it can be done."""
-
-    state: str  # a state that pages show as an icon
-    text: str
-    page: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,103 +116,3 @@ def _track_look(line: RunStates, board: Leaderboard) -> TrackLook:
         unscored=line.unscored,
         failed=line.counts[Run.State.FAILED],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Duties:
-    """An organizer's to-dos in one shared task."""
-
-    shared_task: SharedTask
-    steps: list[ToDo]
-
-
-def duties(user: Viewer, at: datetime) -> list[Duties]:
-    """Return an entry for each shared task that the user organizes. Tasks with something to do come first.
-
-    If the user has no second factor, the entries have no to-dos.
-    """
-    if not user.is_authenticated:
-        return []
-    own = SharedTask.objects.filter(organizers=user.pk)
-    open_to_user = set(own.organized_by(user).values_list("pk", flat=True))
-    found = [Duties(task, to_do(task, at) if task.pk in open_to_user else []) for task in own]
-    return sorted(found, key=lambda one: (not one.steps, -one.shared_task.year, one.shared_task.title))
-
-
-def to_do(shared_task: SharedTask, at: datetime) -> list[ToDo]:
-    """Return what needs attention, most urgent first."""
-    lines = run_states(shared_task)
-    failed = sum(line.counts[Run.State.FAILED] for line in lines)
-    golden = {(line.track, line.phase.split) for line in lines if not line.has_gold and line.phase.opens <= at + _SOON}
-    waiting = shared_task.teams.filter(state=Team.State.PENDING).count()
-    uploads = [line.upload for line in gold_lines(shared_task) if line.upload is not None]
-    rejected = [one for one in uploads if one.state in _NOT_USED]
-    unsent = OutgoingMail.objects.filter(shared_task=shared_task, state=OutgoingMail.State.FAILED).count()
-    unscored = sum(line.unscored for line in lines if line.has_gold)
-    boards = Board.objects.filter(track__shared_task=shared_task).defer("comparison").with_new_scores(at)
-    new = sum(not board.waits() for board in boards)
-    counted = [
-        ("failed", failed, _n("%d run failed on our side.", "%d runs failed on our side."), "organize_runs"),
-        ("rejected", len(rejected), _n("%d gold file was rejected.", "%d gold files were rejected."), "organize_gold"),
-        (
-            "ready",
-            sum(one.state == GoldUpload.State.READY for one in uploads),
-            _n("%d gold preview is ready to apply.", "%d gold previews are ready to apply."),
-            "organize_gold",
-        ),
-        ("warning", len(golden), _n("%d gold standard is missing.", "%d gold standards are missing."), "organize_gold"),
-        (
-            "pending",
-            waiting,
-            _n("%d team is waiting for your decision.", "%d teams are waiting for your decision."),
-            "organize_teams",
-        ),
-        (
-            "pending",
-            new,
-            _n(
-                "%d released leaderboard has new scores to apply.", "%d released leaderboards have new scores to apply."
-            ),
-            "organize_scores",
-        ),
-        (
-            "warning",
-            _recently_withdrawn(shared_task, at),
-            _n(
-                "%d team with runs withdrew from an open phase this week.",
-                "%d teams with runs withdrew from an open phase this week.",
-            ),
-            "organize_teams",
-        ),
-        ("failed", unsent, _n("%d email could not be sent.", "%d emails could not be sent."), "organize_mails"),
-        (
-            "scoring",
-            unscored,
-            _n("%d run is waiting to be scored.", "%d runs are waiting to be scored."),
-            "organize_runs",
-        ),
-    ]
-    found = [ToDo(state, text % count, page) for state, count, text, page in counted if count]
-    return found + [step for phase in shared_task.phases.prefetch_related("extra_times") for step in _steps(phase, at)]
-
-
-def _recently_withdrawn(shared_task: SharedTask, at: datetime) -> int:
-    """Count the teams that left the board of an open phase in the last week."""
-    recent = shared_task.teams.filter(withdrawn_at__gt=at - _A_WEEK)
-    phases = shared_task.phases.open(at)
-    gone = [recent.shut_out(phase).filter(runs__phase=phase).values_list("pk", flat=True) for phase in phases]
-    return len(set(chain.from_iterable(gone)))
-
-
-def _steps(phase: Phase, at: datetime) -> Iterator[ToDo]:
-    names = {"phase": phase.title}
-    closing = phase.last_closing
-    if closing is not None and at < closing <= at + _SOON and phase.opens <= at:
-        yield ToDo("coming", _("%(phase)s closes within three days.") % names, "organize_phases")
-    if phase.scores == Phase.Scores.ON_RELEASE and closing is not None and closing <= at:
-        if phase.released is None:
-            yield ToDo(
-                "hidden", _("%(phase)s has closed, but its scores have not been released.") % names, "organize_releases"
-            )
-        elif phase.released > at:
-            yield ToDo("coming", _("The scores of %(phase)s will be released.") % names, "organize_releases")

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from django.db.models import ForeignObjectRel, ManyToManyRel, Model
+from django.db.models import Exists, ForeignObjectRel, ManyToManyRel, Model, OuterRef
 
-from portal.models import OutgoingMail, Run, Team, User
+from portal.models import Membership, OutgoingMail, Run, Team, User
 
 # Passwords, keys and codes are left out: they say nothing about the person and would be dangerous in a file.
 _SECRETS = {
@@ -33,8 +33,9 @@ def personal_data(user: User) -> dict[str, Any]:
 
 def teams_to_hand_over(user: User) -> list[Team]:
     """Return the teams that have this person as captain and also have other members."""
-    own = Team.objects.filter(memberships__user=user, memberships__is_captain=True).select_related("shared_task")
-    return [team for team in own if team.memberships.exclude(user=user).exists()]
+    others = Membership.objects.filter(team=OuterRef("pk")).exclude(user=user)
+    own = Team.objects.filter(Exists(others), memberships__user=user, memberships__is_captain=True)
+    return list(own.select_related("shared_task"))
 
 
 def _fields(row: Model) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """Data for calendars, feed readers and search engines. All of it is also on public pages."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
 
 from portal.models import Phase, ReleasedBoard, SharedTask
 from portal.queries.visible import public_releases
@@ -11,21 +13,42 @@ from portal.queries.visible import public_releases
 FEED = 50  # maximum number of entries
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class PhaseDates(NamedTuple):
+    """The dates of a phase, and what calendars say about it."""
+
+    slug: str
+    title: str
+    opens: datetime
+    closes: datetime | None
+    released: datetime | None
+    scores: str
+    task_slug: str
+    task_title: str
+    changed_at: datetime  # when the task was imported
+
+
+class Date(NamedTuple):
     """A date in a task's calendar: a phase opens or closes, or its scores are released."""
 
-    phase: Phase
+    phase: PhaseDates
     kind: str  # opens, closes or released
     at: datetime
 
 
-def dates(tasks: Iterable[SharedTask]) -> list[Date]:
-    """Return the dates of all phases, sorted by time."""
-    return sorted((date for task in tasks for phase in task.phases.all() for date in _dates(phase)), key=lambda d: d.at)
+def phase_dates(tasks: QuerySet[SharedTask]) -> list[PhaseDates]:
+    """Return the dates of all phases of these tasks, in one query."""
+    task = ("shared_task__slug", "shared_task__title", "shared_task__imported_at")
+    rows = Phase.objects.filter(shared_task__in=tasks.order_by()).order_by("shared_task", "position")
+    names = ("slug", "title", "opens", "closes", "released", "scores", *task)
+    return [PhaseDates(*row) for row in rows.values_list(*names)]
 
 
-def _dates(phase: Phase) -> Iterator[Date]:
+def dates(phases: Iterable[PhaseDates]) -> list[Date]:
+    """Return when phases open, close and are released, sorted by time."""
+    return sorted((date for phase in phases for date in _dates(phase)), key=attrgetter("at"))
+
+
+def _dates(phase: PhaseDates) -> Iterator[Date]:
     yield Date(phase, "opens", phase.opens)
     if phase.closes is not None:
         yield Date(phase, "closes", phase.closes)

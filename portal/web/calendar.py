@@ -22,14 +22,14 @@ def as_ics(dates: Iterable[Date], slug: str, name: str, portal: str, at: datetim
 
 
 def _event(date: Date, portal: str, at: datetime) -> Event:
-    phase, task = date.phase, date.phase.shared_task
+    phase = date.phase
     words = {"opens": _("opens"), "closes": _("closes"), "released": _("scores are released")}
     moment = end_of_day(date.at) if date.kind == "closes" else date.at
     return Event.new(
-        uid=f"{task.slug}-{phase.slug}-{date.kind}@{portal.partition('://')[2]}",
-        stamp=task.imported_at,
+        uid=f"{phase.task_slug}-{phase.slug}-{date.kind}@{portal.partition('://')[2]}",
+        stamp=phase.changed_at,
         start=moment,
-        summary=" ".join(f"{task.title}: {phase.title} {words[date.kind]}".split()),
+        summary=" ".join(f"{phase.task_title}: {phase.title} {words[date.kind]}".split()),
         description=f"{written(moment, AOE, at)} AoE",
-        url=f"{portal}/tasks/{task.slug}/",
+        url=f"{portal}/tasks/{phase.task_slug}/",
     )

@@ -10,7 +10,7 @@ from portal.actions.gold import preview_former_gold, upload_gold
 from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.models import GoldStandard, GoldUpload
-from portal.queries.organize import to_do
+from portal.queries.duties import to_do
 from portal.sealing import as_text, public_key
 from portal.storage import open_gold
 from tests.portal.remembered import remembered

@@ -14,7 +14,7 @@ from portal.evaluation.rescore import adopt_scorer
 from portal.models import AuditEntry, Board, BoardChange, ReleasedBoard
 from portal.queries.boards.releases import keep_release
 from portal.queries.boards.waiting_scores import waiting_scores
-from portal.queries.organize import to_do
+from portal.queries.duties import to_do
 from portal.queries.runs import run_view, team_runs
 from tests.portal.remembered import remembered
 from tests.portal.world import (

@@ -14,7 +14,7 @@ from portal.actions.team_members import INVITATIONS_A_DAY, invite_by_mail, leave
 from portal.actions.teams import join_team, register_team, withdraw_team
 from portal.actions.uploads.submit import submit
 from portal.models import Board, Evaluation, ExtraTime, Quota, Run, Submission, Team, User
-from portal.queries.organize import to_do
+from portal.queries.duties import to_do
 from portal.queries.quota import remaining
 from portal.queries.runs import team_runs
 from portal.queries.teams import team_lines

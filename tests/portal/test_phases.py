@@ -9,7 +9,8 @@ from portal.actions.phases import NOTICE, grant_extra_time, move_phase, revoke_e
 from portal.actions.release import put_release_back, release_scores, take_back_release
 from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import AuditEntry, ExtraTime, Phase, items_are_public
-from portal.queries.organize import release_looks, to_do
+from portal.queries.duties import to_do
+from portal.queries.organize import release_looks
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, board, new_team, organizer_of, person, send_run, work_off
 

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_safe
 
 from portal.models.clock import database_now
 from portal.permissions import lacks_second_factor, may_create_tasks
+from portal.queries.duties import duties
 from portal.queries.home import TaskFilter, home_lists, next_step
-from portal.queries.organize import duties
 
 
 @require_safe
@@ -28,10 +28,10 @@ def home(request: HttpRequest) -> HttpResponse:
     query = urlencode({name: value for name, value in wanted.items() if value})
     context = {"groups": groups, "lists": lists, "entries": lists.page, "wanted": wanted, "query": query, "at": at}
     context["next"] = next_step(request.user, at)
-    context["duties"] = duties(request.user, at)
+    context["duties"] = duties(request.user, at, request.GET.get("organized", "1"))
     context["may_create_tasks"] = request.user.is_authenticated and may_create_tasks(request.user)
     context["demo_is_loading"] = settings.DEMO and settings.DEMO_IS_LOADING.exists()
-    context["lacks_second_factor"] = context["duties"] and lacks_second_factor(request.user)
+    context["lacks_second_factor"] = context["duties"] is not None and lacks_second_factor(request.user)
     return render(request, "home/home.html", context)
 
 

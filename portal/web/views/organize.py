@@ -19,7 +19,8 @@ from portal.actions.papers import close_papers, open_papers
 from portal.actions.retry import resend_mails, retry_failed
 from portal.models import OutgoingMail, Team
 from portal.queries.audit_words import audit_line
-from portal.queries.organize import failed_on_our_side, run_states, to_do
+from portal.queries.duties import to_do
+from portal.queries.organize import failed_on_our_side, run_states
 from portal.queries.records import audit_entries, audit_verbs, mails
 from portal.queries.teams import team_lines
 from portal.web.access import SignedInRequest, organizer_context

@@ -1,10 +1,14 @@
 """Calendars, feeds, references, and files for search engines."""
 
+import hashlib
+
 from django.conf import settings
+from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -12,19 +16,26 @@ from portal.models import SharedTask
 from portal.models.clock import database_now
 from portal.paper.references import references
 from portal.queries.papers import public_papers
-from portal.queries.public import dates, releases
+from portal.queries.public import dates, phase_dates, releases
+from portal.times_and_numbers import AOE
 from portal.web.access import find_task
 from portal.web.calendar import as_ics
+
+_A_DAY = 86_400  # seconds
 
 
 @require_safe
 def calendar(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     """Return a calendar with all dates of one shared task or of all tasks."""
-    tasks = SharedTask.objects.visible_to(request.user).prefetch_related("phases__shared_task")
-    chosen = tasks if slug is None else [find_task(request, slug, tasks)]
-    name = _("Shared tasks") if slug is None else chosen[0].title
-    known_as = slug or "shared-tasks"
-    body = as_ics(dates(chosen), known_as, name, settings.PUBLIC_URL, database_now())
+    tasks, name, known_as = SharedTask.objects.visible_to(request.user), _("Shared tasks"), slug or "shared-tasks"
+    if slug is not None:
+        name, tasks = find_task(request, slug, tasks).title, tasks.filter(slug=slug)
+    phases, at = phase_dates(tasks), database_now()
+    # Writing a calendar of many tasks takes a second, so it is kept until one of its dates changes.
+    shown = hashlib.sha256(repr((known_as, name, get_language(), phases, at.astimezone(AOE).year)).encode()).hexdigest()
+    body = caches["boards"].get_or_set(
+        f"calendar:{shown}", lambda: as_ics(dates(phases), known_as, name, settings.PUBLIC_URL, at), _A_DAY
+    )
     headers = {"Content-Disposition": f'inline; filename="{known_as}.ics"'}
     return HttpResponse(body, content_type="text/calendar; charset=utf-8", headers=headers)
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -11,7 +12,9 @@ from django.test import Client
 from portal.jobs import refresh_board
 from portal.models import Board, ReleasedBoard, SharedTask, Team
 from portal.models.clock import database_now
+from portal.web.calendar import as_ics
 from portal.web.markdown import contents, render
+from portal.web.views import public
 from scoring import __version__ as scorer_version
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, new_team, send_run, work_off
 
@@ -139,3 +142,21 @@ def test_a_title_of_two_lines_is_one_in_the_calendar(tiny: SharedTask, client: C
     SharedTask.objects.update(title="Two\nlines")
     for address in ("/calendar.ics", "/tasks/tiny/calendar.ics"):
         assert "SUMMARY:Two lines: " in client.get(address).content.decode()
+
+
+def test_a_calendar_is_written_again_only_when_a_date_changes(
+    tiny: SharedTask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+
+    def noted(*given: Any) -> bytes:
+        written.append(given)
+        return as_ics(*given)
+
+    monkeypatch.setattr(public, "as_ics", noted)
+    first = client.get("/calendar.ics").content
+    assert client.get("/calendar.ics").content == first
+    assert len(written) == 1
+    tiny.phases.filter(slug="post").update(opens=EVALUATION)
+    assert client.get("/calendar.ics").content != first
+    assert len(written) == 2
