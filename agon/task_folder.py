@@ -83,16 +83,23 @@ def read_folder(folder: Path) -> Definition:
         raise _invalid(folder, error.report.problems) from None
 
 
-def checked_folder(folder: Path) -> Definition:
-    """Read task.yaml and check all files that it uses. If there are errors, each of the `problems` names its file."""
+def checked_folder(folder: Path) -> tuple[Definition, list[Problem]]:
+    """Read task.yaml and check all files that it uses. Return the definition and all warnings.
+
+    Raises:
+        WrongUsage: there is no task.yaml.
+        RunInvalid: there are errors. Each of the `problems` names its file.
+    """
     definition = read_folder(folder)
-    if problems := problems_of_folder(definition):
+    problems = problems_of_folder(definition)
+    if any(problem.severity == "error" for problem in problems):
         raise _invalid(folder, problems)
-    return definition
+    return definition, problems
 
 
 def _invalid(folder: Path, problems: Sequence[Problem]) -> RunInvalid:
-    count = f"{len(problems)} errors" if len(problems) > 1 else "an error"
+    errors = sum(problem.severity == "error" for problem in problems)
+    count = f"{errors} errors" if errors > 1 else "an error"
     return RunInvalid(f"{folder} has {count}.", "folder_invalid", [one.as_dict() for one in problems])
 
 

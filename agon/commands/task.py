@@ -30,7 +30,7 @@ from agon.errors import AgonError, RunInvalid, WrongUsage
 from agon.organizing import EXPORTS, OrganizersPortal
 from agon.portal import WAIT
 from agon.task_folder import DEFAULT_TEMPLATE, TEMPLATE_NAMES, checked_folder, new_folder, packed_folder, read_folder
-from scoring.reports.printing import report_text
+from scoring.reports.printing import problem_line, report_text
 
 ACTIONS = {
     "new": "create a task folder with synthetic data from a template; works without a portal",
@@ -139,9 +139,10 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    definition = checked_folder(options.folder)
+    definition, warnings = checked_folder(options.folder)
     said = f"{options.folder} is valid. Task {definition.slug}, {_counted(len(definition.tracks), 'track')}."
-    return done(options, said, {"task": definition.slug, "problems": []})
+    lines = [said, *(f"warning: {problem_line(warning)}" for warning in warnings)]
+    return done(options, "\n".join(lines), {"task": definition.slug, "problems": [one.as_dict() for one in warnings]})
 
 
 def _counted(count: int, noun: str) -> str:

@@ -18,6 +18,8 @@ from scoring.reports.problems import Report, Severity
 
 T = TypeVar("T")
 START_OF_VALUE = re.compile(r":\s")
+ODD_SPACES = {"\t": "tabs", "\N{NO-BREAK SPACE}": "no-break spaces", "\N{IDEOGRAPHIC SPACE}": "wide spaces"}
+ODD_INDENTATION = re.compile(f" *([{''.join(ODD_SPACES)}])")
 PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
 
 
@@ -171,8 +173,12 @@ def parse_document(
         mark = getattr(error, "problem_mark", None)
         line, found = mark.line + 1 if mark else None, str(getattr(error, "problem", error))
         lines = text.splitlines()
-        if mark and mark.line < len(lines) and (bare := _bare_placeholder(lines[mark.line])):
+        at_mark = lines[mark.line] if mark and mark.line < len(lines) else ""
+        before_mark = lines[mark.line - 1] if mark and 0 < mark.line <= len(lines) else ""
+        if bare := _bare_placeholder(at_mark):
             found += f"; put the value with {bare} in quotes"
+        elif odd := ODD_INDENTATION.match(at_mark) or ODD_INDENTATION.match(before_mark):
+            found += f"; the line is indented with {ODD_SPACES[odd[1]]}: indent with spaces"
         report.error("definition-yaml", file="task.yaml", line=line, found=found)
         return None
     if root is None or wrong is not None:

@@ -131,7 +131,7 @@ def find_columns(
             line=1,
             found=shown(separator.join(header)),
             expected=separator.join(needed),
-            suggestion=", ".join(f"{shown(cell)} → {name}" for name, cell in meant.items() if cell) or None,
+            suggestion=", ".join(f"{shown_cell(cell)} → {name}" for name, cell in meant.items() if cell) or None,
             places=tuple(lacking),
             count=len(lacking),
         )

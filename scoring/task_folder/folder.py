@@ -3,6 +3,7 @@
 `load_definition` checks the definition itself. Only organizers may see the messages, because they can quote gold.
 """
 
+import json
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -27,7 +28,7 @@ from scoring.task_folder.secret_files import Fingerprint, copies_of_secrets, is_
 
 def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
     """Return the errors in the folder as sentences. See `problems_of_folder`."""
-    return [problem.message for problem in problems_of_folder(definition, held_gold)]
+    return [problem.message for problem in problems_of_folder(definition, held_gold) if problem.severity == "error"]
 
 
 def problems_of_folder(
@@ -35,7 +36,7 @@ def problems_of_folder(
     held_gold: Container[tuple[str, str]] = frozenset(),
     apart: Mapping[Path, Fingerprint] = MappingProxyType({}),
 ) -> list[Problem]:
-    """Return the problems in the folder, each with its file and, if known, its line.
+    """Return the problems in the folder, each with its file and, if known, its line. Warnings are among them.
 
     Args:
         held_gold: track and split of gold standards that are stored elsewhere. Their files may be missing.
@@ -56,7 +57,7 @@ class _Inspection:
         self._broken: set[Path] = set()
 
     def problems(self) -> list[Problem]:
-        errors = [*self._errors_of_secrets(), *self._errors_of_files()]
+        errors = [*self._definition.warnings, *self._errors_of_secrets(), *self._errors_of_files()]
         errors += [*self._errors_of_pages(), *self._errors_of_items()]
         for track in self._definition.tracks:
             for split in track.items:
@@ -168,6 +169,10 @@ class _Inspection:
                 self._broken.add(path)
             elif not ids:
                 yield self._error(path, "contains no ids. Expected one public id per line.")
+                self._broken.add(path)
+            elif padded := [(line, one) for line, one in _numbered_ids(path) if one != one.strip()]:
+                what = f"contains ids with spaces at their ends: {_listed([json.dumps(one) for _, one in padded])}."
+                yield self._error(path, f"{what} Remove the spaces.", padded[0][0])
                 self._broken.add(path)
             elif twice := [item for item, count in Counter(ids).items() if count > 1]:
                 line = _line_of_repeated(path)
@@ -325,11 +330,18 @@ def _report_on_baseline(path: Path, track: Track, items: Items) -> Report:
     return report
 
 
+def _numbered_ids(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the ids in a list of items with the numbers of their lines."""
+    for line, one in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
+        if one.strip():
+            yield line, one
+
+
 def _line_of_repeated(path: Path) -> int | None:
     """Return the number of the first line that repeats an id from an earlier line."""
     seen: set[str] = set()
-    for line, one in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
-        if one.strip() and one in seen:
+    for line, one in _numbered_ids(path):
+        if one in seen:
             return line
         seen.add(one)
     return None

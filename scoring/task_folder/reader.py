@@ -9,6 +9,7 @@ from scoring.definition import Definition, DefinitionError, Naming, Track
 from scoring.definition.keys import keys_of, read_keys
 from scoring.definition.yaml_values import Value, parse_document
 from scoring.formats import FORMATS
+from scoring.formats.reading import decode
 from scoring.reports.problems import Report
 from scoring.task_folder.rules import check_rules
 
@@ -29,13 +30,13 @@ def load_definition(folder_or_yaml: str | Path, *, is_imported: bool = False) ->
     report = Report()
     try:
         content = path.read_bytes()
-        text = content.decode("utf-8-sig")
     except OSError as error:
         report.error("definition-unreadable", file=str(path), found=error.strerror or "an unreadable file")
         raise DefinitionError(report) from None
-    except UnicodeDecodeError:
-        report.error("not-utf8", file=str(path))
-        raise DefinitionError(report) from None
+    text = decode(content, (encoding := Report()))
+    if text is None:
+        report.extend(encoding, file=str(path))
+        raise DefinitionError(report)
     folder = path.parent.resolve()
     root = parse_document(text, report, folder, FORMATS, is_imported=is_imported)
     if root is None:

@@ -16,7 +16,9 @@ how the parts work together. This page lists every key. It is generated from the
 - Paths are relative to the folder and must not leave it.
 - A slug consists of lowercase letters, digits and single hyphens, such as `task1-hard`. It has at most 50 characters.
 - A time consists of a date from 2000 to 2199, a time of day and a time zone: `"2027-05-01 00:00 AoE"`,
-  `"2027-05-01 14:30 UTC"` or `"2027-05-01 14:30 Europe/Madrid"`.
+  `"2027-05-01 14:30 UTC"` or `"2027-05-01 14:30 Europe/Madrid"`. Times as in ISO 8601 are allowed, too:
+  `"2027-05-01T14:30Z"` or `"2027-05-01T14:30+02:00"`. Abbreviations such as EST cause a warning on dates on which
+  clocks show summer time.
 - A list or mapping can have up to {entries} entries unless its row below gives another maximum. The whole file can have
   up to {values} keys and values of up to {characters} characters each, and all tracks together up to {metrics} metrics.
 - Agon reports all problems in the file together, each with its line number.

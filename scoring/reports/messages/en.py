@@ -11,6 +11,7 @@ MESSAGES = {
     "definition-value": "{item}: found {found}; expected {expected}.",
     "definition-path": "{item}: {found} points outside the task's folder.",
     "definition-rule": "{item}: {found}.",
+    "definition-time": "{item}: {found}.",
     # names
     "name-characters": "The name {found} is too long or contains characters that are not allowed. Rename the file.",
     "name-case": "File names are case-sensitive: found {found}, expected {suggestion}.",
@@ -487,4 +488,11 @@ PHRASES = (
     "the tracks have {} metrics in total, with those in combined scores; at most {} are allowed",
     "a path whose names have at most {} bytes in UTF-8",
     "segments of at most {} bytes in UTF-8",
+    "{} has this time twice, because clocks move back; the first one, {}, is used",
+    "{} on this date is {}, but clocks in {} show {}",
+    "{} on this date is {}, because clocks in {} show {}",
+    "{} is {}: the sign in its name is reversed",
+    "{}; the line is indented with {}: indent with spaces",
+    "no-break spaces",
+    "wide spaces",
 )

@@ -1,7 +1,7 @@
 """Reading task.yaml: all errors are found together, each with its line and path, and YAML's types are ignored."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import process_time
 
@@ -242,6 +242,35 @@ def test_a_very_long_line_is_rejected_quickly(tmp_path: Path, part: str) -> None
     assert [problem.code for problem in raised.value.report] == ["definition-yaml"]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "code", "found"),
+    [
+        ("latin-1", "not-utf8", "byte 0xf3"),
+        ("cp1252", "not-utf8", "byte 0xf3"),
+        ("utf-16", "not-utf8-but", "UTF-16"),
+    ],
+)
+def test_another_encoding_is_named(tmp_path: Path, encoding: str, code: str, found: str) -> None:
+    text = DEFINITION.replace("title: Tiny", "title: Detección")
+    (tmp_path / "task.yaml").write_bytes(text.encode(encoding))
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(tmp_path)
+    [problem] = raised.value.report
+    assert (problem.code, problem.found) == (code, found)
+    assert str(problem.file).endswith("task.yaml")
+
+
+@pytest.mark.parametrize(("space", "name"), [("\t", "tabs"), ("\u00a0", "no-break spaces"), ("\u3000", "wide spaces")])
+def test_indentation_without_spaces_is_named(write_task: Callable[[str], Path], space: str, name: str) -> None:
+    text = DEFINITION.replace("\n  - slug: task1-hard", f"\n{space}- slug: task1-hard")
+    with pytest.raises(DefinitionError) as raised:
+        load_definition(write_task(text))
+    [problem] = raised.value.report
+    assert str(problem.found).endswith(f"; the line is indented with {name}: indent with spaces")
+    line = text.splitlines().index(f"{space}- slug: task1-hard") + 1
+    assert problem.line in (line, line + 1)
+
+
 def test_an_error_has_its_line_and_the_nearest_right_word(write_task: Callable[[str], Path]) -> None:
     with pytest.raises(DefinitionError) as raised:
         load_definition(write_task(DEFINITION.replace("rank_by: accuracy", "rank_bye: accuracy")))
@@ -393,6 +422,23 @@ def test_a_link_out_of_the_folder(write_task: Callable[[str], Path]) -> None:
         ("2024-05-01 00:00 Nowhere/City", None),
         ("2024-05-01 00:00 ../../etc/passwd", None),
         ("2024-05-01 24:00 UTC", None),
+        ("2024-05-01T10:30:15Z", datetime(2024, 5, 1, 10, 30, 15, tzinfo=UTC)),
+        ("2024-05-01t10:30z", datetime(2024, 5, 1, 10, 30, tzinfo=UTC)),
+        ("2024-05-01T10:30:15.250Z", datetime(2024, 5, 1, 10, 30, 15, 250_000, tzinfo=UTC)),
+        ("20240501T1030Z", datetime(2024, 5, 1, 10, 30, tzinfo=UTC)),
+        ("2024-05-01T10:30+02:00", datetime(2024, 5, 1, 8, 30, tzinfo=UTC)),
+        ("2024-05-01T10:30+0200", datetime(2024, 5, 1, 8, 30, tzinfo=UTC)),
+        ("2024-05-01T10:30-03", datetime(2024, 5, 1, 13, 30, tzinfo=UTC)),
+        ("2024-05-01T10:30\N{MINUS SIGN}03:00", datetime(2024, 5, 1, 13, 30, tzinfo=UTC)),
+        ("2024-05-01 10:30 +02:00", datetime(2024, 5, 1, 8, 30, tzinfo=UTC)),
+        ("2024-05-01 10:30 UTC+2", datetime(2024, 5, 1, 8, 30, tzinfo=UTC)),
+        ("2024-05-01T10:30 Europe/Madrid", datetime(2024, 5, 1, 8, 30, tzinfo=UTC)),
+        ("2024-05-01 10:30 +25:00", None),
+        ("2024-05-01 10:30 +02:75", None),
+        ("2024-05-01T10:30", None),
+        ("2024-05-01 10:30 localtime", None),
+        ("2024-05-01 10:30 right/UTC", None),
+        ("20240501T103Z", None),
         ("0001-01-01 00:00 Asia/Tokyo", None),
         ("1999-12-31 23:59 UTC", None),
         ("2199-12-31 23:59 UTC", datetime(2199, 12, 31, 23, 59, tzinfo=UTC)),
@@ -406,6 +452,65 @@ def test_moments(text: str, moment: datetime | None) -> None:
     assert value is not None
     read = read_moment(value)
     assert (read if report.ok else None) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("2027-05-15 24:00 AoE", "2027-05-16 00:00 AoE"),
+        ("2027-12-31T24:00Z", "2028-01-01 00:00 Z"),
+        ("2027-02-30 10:00 UTC", "2027-02-28 10:00 UTC"),
+        ("2027-15-05 10:00 UTC", "2027-05-15 10:00 UTC"),
+        ("2027-05-15", "2027-05-15 23:59 AoE"),
+        ("2027-5-1 9:00 Europe/Madrid", "2027-05-01 09:00 Europe/Madrid"),
+        ("2027-05-15 10:00", "2027-05-15 10:00 AoE"),
+        ("2027-05-15 10:00 aoe", "2027-05-15 10:00 AoE"),
+        ("2027-05-15 10:00 PDT", "2027-05-15 10:00 America/Los_Angeles"),
+        ("2027-05-15 10:00 CEST", "2027-05-15 10:00 Europe/Madrid"),
+        ("2027-03-28 02:30 Europe/Madrid", "2027-03-28 03:30 Europe/Madrid"),
+        ("2027-05-15 25:00 AoE", None),
+        ("2027-05-15 10:60 AoE", None),
+        ("soon", None),
+    ],
+)
+def test_a_wrong_moment_has_the_one_that_was_meant(text: str, suggestion: str | None) -> None:
+    report = Report()
+    value = parse_document(f'"{text}"', report)
+    assert value is not None
+    read_moment(value)
+    assert [one.suggestion for one in report.errors] == [suggestion]
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("2027-05-15 23:59 EST", "2027-05-15 23:59 America/New_York"),
+        ("2027-01-15 23:59 EST", None),
+        ("2027-05-15 23:59 MST", "2027-05-15 23:59 America/Denver"),
+        ("2027-05-15 23:59 CET", "2027-05-15 23:59 Europe/Madrid"),
+        ("2027-01-15 23:59 CET", None),
+        ("2027-07-15 23:59 GMT", "2027-07-15 23:59 Europe/London"),
+        ("2027-07-15 23:59 HST", None),  # Hawaii has no summer time
+        ("2027-05-15 23:59 UTC", None),
+        ("2027-10-31 02:30 Europe/Madrid", "2027-10-31 02:30+02:00"),
+        ("2027-10-31 02:30+01:00", None),
+        ("2027-05-15 23:59 Etc/GMT+2", "2027-05-15 23:59-02:00"),
+    ],
+)
+def test_a_moment_that_people_may_read_differently_has_a_warning(text: str, suggestion: str | None) -> None:
+    report = Report()
+    value = parse_document(f'"{text}"', report)
+    assert value is not None
+    moment = read_moment(value)
+    assert report.ok
+    assert [one.suggestion for one in report.warnings] == ([suggestion] if suggestion else [])
+    for one in report.warnings:  # the suggestion is valid itself, and clear
+        again = Report()
+        root = parse_document(f'"{one.suggestion}"', again)
+        assert root is not None
+        assert abs(read_moment(root) - moment) <= timedelta(hours=1)
+        assert not again.problems
+        assert len({phrase(str(one.found), language) for language in LANGUAGES}) == len(LANGUAGES)
 
 
 def test_rules_for_teams(write_task: Callable[[str], Path]) -> None:

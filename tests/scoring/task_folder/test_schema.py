@@ -201,7 +201,9 @@ def test_what_is_broken_is_rejected_by_schema_and_reader(edit: Edit, tmp_path: P
     assert any(place.startswith(one.item.strip("/")) or one.item.startswith(place) for one in raised.value.report)
 
 
-MOMENTS = st.sampled_from(["2027-05-01 00:00 AoE", "2027-02-28 23:59:59 UTC", "2027-07-01 12:30 Europe/Madrid"])
+MOMENTS = st.sampled_from(
+    ["2027-05-01 00:00 AoE", "2027-02-28 23:59:59 UTC", "2027-07-01 12:30 Europe/Madrid", "2027-07-01T12:30+02:00"]
+)
 CHARACTERS = st.characters(exclude_categories=["Cs"])
 SPECIAL = {  # rules that no pattern can express: dates must exist, and regular expressions must be valid
     MOMENT.schema["pattern"]: MOMENTS,
