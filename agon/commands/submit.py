@@ -193,7 +193,10 @@ def _validated(options: argparse.Namespace, found: Validation) -> int:
     if found.rejection:
         note(f"If you submitted the file now, it would be rejected: {found.rejection.detail}")
     if code == AgonError.exit_code and found.rejection is None:
-        note("agon: The portal could not check the file. Try again later.")
+        if found.state == "replaced":
+            note("agon: The file was not checked because you have sent another file since.")
+        else:
+            note("agon: The portal could not check the file. Try again later.")
     return code
 
 

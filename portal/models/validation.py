@@ -35,12 +35,13 @@ class ValidationQuerySet(LeaseQuerySet["Validation"]):
 
 
 class Validation(Leased):
-    """A file to validate. Each person can have only one at a time."""
+    """A file to validate. Each person can have only one at a time, so a new one replaces an unfinished one."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
         RUNNING = "running"
         DONE = "done"
+        REPLACED = "replaced"  # by another of the person's validations
         FAILED = "failed"  # because of an internal error, or because the check took too long
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -53,6 +54,9 @@ class Validation(Leased):
     sha256 = models.CharField(max_length=64)
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
     report = models.JSONField(default=dict)  # `portal.evaluation.validate.Report`; empty until the validation is done
+    # Whether the portal started the validation because the names of an upload were rejected.
+    for_rejected_upload = models.BooleanField(default=False, db_default=False)
+    replaced_by = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     killed_check = models.BooleanField(default=False)  # whether the child that checked the file died
     received_at = models.DateTimeField(db_index=True)
     finished_at = models.DateTimeField(null=True)
@@ -72,4 +76,4 @@ class Validation(Leased):
 
     @property
     def is_finished(self) -> bool:
-        return self.state in (self.State.DONE, self.State.FAILED)
+        return self.state not in (self.State.WAITING, self.State.RUNNING)

@@ -27,7 +27,9 @@ def visible_submissions(viewer: Viewer) -> QuerySet[Submission]:
 
 
 def visible_validations(viewer: Viewer) -> QuerySet[Validation]:
-    return Validation.objects.visible_to(viewer).select_related("phase__shared_task", "team", "user")
+    return Validation.objects.visible_to(viewer).select_related(
+        "phase__shared_task", "team", "user", "replaced_by__phase__shared_task"
+    )
 
 
 def visible_pushes(viewer: Viewer) -> QuerySet[TaskPush]:

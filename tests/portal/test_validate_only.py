@@ -8,7 +8,7 @@ import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
-from portal.actions.base.errors import Conflict, LimitReached, NotAllowed
+from portal.actions.base.errors import Invalid, LimitReached, NotAllowed
 from portal.actions.uploads import rejections
 from portal.actions.uploads import validate_only as action
 from portal.actions.uploads.validate_only import report_of, validate_only
@@ -25,6 +25,7 @@ from tests.portal.world import (
     new_team,
     person,
     run_file,
+    send,
     send_run,
     validated,
     work_off,
@@ -165,14 +166,30 @@ def test_it_never_opens_gold(meltemi, settings, tmp_path):
 
 def test_a_person_has_one_at_a_time_and_others_their_own(meltemi):
     rival = new_team(meltemi.shared_task, "Notus")
-    first = asked(meltemi)
-    with pytest.raises(Conflict, match="Another of your files is being validated") as rejection:
-        asked(meltemi)
-    assert rejection.value.code == "validation_running"
-    assert len(list(files_to_validate())) == 1
-    assert tried(rival, "one_Notus_1.json").is_valid
-    assert validated(first, EVALUATION).is_valid
-    assert tried(meltemi).is_valid
+    other, first = asked(rival, "one_Notus_1.json"), asked(meltemi)
+    Validation.objects.filter(pk=first.pk).update(state="running", token=first.pk)
+    second = asked(meltemi)
+    first.refresh_from_db()
+    assert (first.state, first.token, first.replaced_by) == ("replaced", None, second)
+    assert set(files_to_validate()) == {other.pk, second.pk}
+    assert not validate.validate(first.pk, EVALUATION)
+    assert validated(second, EVALUATION).is_valid
+    assert validated(other, EVALUATION).is_valid
+
+
+def test_a_check_of_a_rejected_upload_gives_way_to_what_the_person_requests(meltemi):
+    def rejected():
+        with pytest.raises(Invalid) as error:
+            send(meltemi, "unknown_Meltemi_1.json", run_file(GOOD), EVALUATION)
+        return error.value.params["validation"]
+
+    first = rejected()
+    second = rejected()  # of the portal's own checks, only that of the newest upload matters
+    assert Validation.objects.get(pk=first).replaced_by_id == Validation.objects.get(pk=second).pk
+    mine = asked(meltemi)
+    assert Validation.objects.get(pk=second).state == "replaced"
+    assert rejected() is None
+    assert validated(mine, EVALUATION).is_valid
 
 
 def test_the_rate_is_limited_for_each_person_by_the_hour(meltemi, monkeypatch):

@@ -28,7 +28,7 @@ from portal.actions.uploads.new_runs import NEW_RUN_ERRORS, add_runs
 from portal.actions.uploads.rejections import REJECTION_ERRORS, count_rejected, lock_senders, require_few_rejections
 from portal.actions.uploads.run_fields import RunFields, checked_run_fields
 from portal.actions.uploads.validate_only import keep_to_validate
-from portal.models import AuditEntry, Phase, Refusal, Run, Submission
+from portal.models import AuditEntry, Phase, Refusal, Run, Submission, Validation
 from portal.queries.uploads import inspect
 from portal.storage import StoredUpload
 from scoring.uploads.inspection import Upload
@@ -151,11 +151,12 @@ def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, ke
 def _content_to_validate(given: Sending, stored: StoredUpload, upload: Upload) -> str | None:
     """Have a worker check the content too, so that all problems are reported.
 
-    Return the key of the report, or None if the content cannot be checked.
+    Return the key of the report, or None if the content cannot be checked. A validation that the person requested is
+    not replaced.
     """
-    if not upload.runs:
+    if not upload.runs or Validation.objects.unfinished().filter(user=given.user, for_rejected_upload=False).exists():
         return None
     try:
-        return str(keep_to_validate(given, stored).pk)
+        return str(keep_to_validate(given, stored, for_rejected_upload=True).pk)
     except ActionError:
         return None

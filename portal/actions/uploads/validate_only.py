@@ -4,14 +4,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
+from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 from pydantic import SkipValidation
 
 from portal import jobs
 from portal.actions.base.action import Act, action
-from portal.actions.base.errors import ActionError, Conflict, LimitReached
+from portal.actions.base.errors import ActionError, LimitReached
 from portal.actions.base.roles import TAKING_PART
 from portal.actions.base.waiting import until_fewer
 from portal.actions.uploads.intake import (
@@ -28,10 +29,10 @@ from portal.actions.uploads.new_runs import rehearse
 from portal.actions.uploads.rejections import REJECTION_ERRORS, lock_senders, require_few_rejections
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.validate import expire
-from portal.models import Phase, Run, Validation
+from portal.models import Phase, Run, User, Validation
 from portal.models.failed_attempt import AN_HOUR
 from portal.queries.quota import TrackLimits
-from portal.storage import StoredUpload, UploadedFile
+from portal.storage import StoredUpload, UploadedFile, forget_file_to_validate
 from scoring.uploads.inspection import RecognisedRun
 
 VALIDATIONS_AN_HOUR = 60  # per person
@@ -39,10 +40,6 @@ VALIDATIONS_AN_HOUR = 60  # per person
 TOO_MANY_VALIDATIONS = LimitReached.declare(
     "too_many_validations",
     _("You’ve validated %(n)d files in the last hour. Wait a while, or check your files on your own computer."),
-)
-VALIDATION_RUNNING = Conflict.declare(
-    "validation_running",
-    _("Another of your files is being validated. Wait for its report, then validate this file."),
 )
 
 
@@ -85,7 +82,7 @@ class ValidationReport:
 
 @action(
     who=TAKING_PART,
-    errors=[TOO_LARGE, UNSIGNED, PHASE_CLOSED, TOO_MANY_VALIDATIONS, VALIDATION_RUNNING, *REJECTION_ERRORS],
+    errors=[TOO_LARGE, UNSIGNED, PHASE_CLOSED, TOO_MANY_VALIDATIONS, *REJECTION_ERRORS],
     atomic=False,
 )
 def validate_only(
@@ -96,7 +93,10 @@ def validate_only(
     file_name: FileName,
     slot: Run.Slot | Literal[""] = "",
 ) -> Validation:
-    """Store an upload until a worker has checked it. Submitted uploads are checked first."""
+    """Store an upload until a worker has checked it. Submitted uploads are checked first.
+
+    If another validation of yours has not finished, this one replaces it.
+    """
     given = Sending(act.user, act.team, phase, act.at, slot)
     require_signature(given)
     require_open(given)
@@ -104,8 +104,8 @@ def validate_only(
         return keep_to_validate(given, stored)
 
 
-def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
-    """Have a worker check the received file, within the validation limits.
+def keep_to_validate(given: Sending, stored: StoredUpload, *, for_rejected_upload: bool = False) -> Validation:
+    """Have a worker check the received file, within the validation limits. This replaces an unfinished validation.
 
     The row is written first, so that every file has a row. If a row has no file, its validation fails.
     """
@@ -114,30 +114,41 @@ def keep_to_validate(given: Sending, stored: StoredUpload) -> Validation:
     if seconds := until_fewer(recent.values_list("received_at", flat=True), VALIDATIONS_AN_HOUR, AN_HOUR, at):
         raise TOO_MANY_VALIDATIONS(n=VALIDATIONS_AN_HOUR, seconds=seconds)
     expire(at)  # also done here, in case no worker is running
-    try:
-        with transaction.atomic():
-            lock_senders(given.user, given.team)
-            require_few_rejections(given.user, given.team, at)
-            validation = Validation.objects.create(
-                user=given.user,
-                team=given.team,
-                phase=given.phase,
-                slot=given.slot,
-                file_name=stored.name,
-                size=stored.size,
-                sha256=stored.sha256,
-                received_at=at,
-                lease_ends=at + timedelta(seconds=HINT_SECONDS),
-            )
-    except IntegrityError:
-        raise VALIDATION_RUNNING() from None
+    with transaction.atomic():
+        lock_senders(given.user, given.team)  # simultaneous validations by the same person wait here
+        require_few_rejections(given.user, given.team, at)
+        replaced = _end_unfinished(given.user, at)
+        validation = Validation.objects.create(
+            user=given.user,
+            team=given.team,
+            phase=given.phase,
+            slot=given.slot,
+            file_name=stored.name,
+            size=stored.size,
+            sha256=stored.sha256,
+            for_rejected_upload=for_rejected_upload,
+            received_at=at,
+            lease_ends=at + timedelta(seconds=HINT_SECONDS),
+        )
+        Validation.objects.filter(pk__in=replaced).update(replaced_by=validation)
+    for key in replaced:
+        forget_file_to_validate(key)
     try:
         stored.keep_to_validate(validation.pk)
     except OSError:
         validation.delete()
         raise
+    if not Validation.objects.unfinished().filter(pk=validation.pk).exists():  # another one has replaced it meanwhile
+        forget_file_to_validate(validation.pk)
     transaction.on_commit(lambda: jobs.publish_validations([validation.pk]))
     return validation
+
+
+def _end_unfinished(user: User, at: datetime) -> list[UUID]:
+    """End the person's unfinished validation, and return its key. If a worker is checking it, it loses its claim."""
+    unfinished = list(Validation.objects.unfinished().filter(user=user).values_list("pk", flat=True))
+    Validation.objects.filter(pk__in=unfinished).release(state=Validation.State.REPLACED, finished_at=at)
+    return unfinished
 
 
 def report_of(validation: Validation, at: datetime) -> ValidationReport | None:

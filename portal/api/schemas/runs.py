@@ -160,13 +160,13 @@ class RejectionAnswer(BaseModel):
 
 
 class ValidationAnswer(Answer):
-    """A file that was only validated. Poll this URL until `state` is done or failed."""
+    """A file that was only validated. Poll this URL until `is_finished` is true."""
 
     id: UUID
     phase: str
     file_name: str
     sha256: str
-    state: str = Field(description="waiting, running, done or failed")
+    state: str = Field(description="waiting, running, done, failed, or replaced by a newer validation of yours")
     is_finished: bool
     received_at: datetime
     is_valid: bool | None = Field(description="Null until there is a report")

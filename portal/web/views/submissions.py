@@ -22,7 +22,7 @@ from portal.actions.uploads.new_runs import NO_RUNS_LEFT
 from portal.actions.uploads.submit import UPLOAD_REJECTED
 from portal.actions.uploads.submit import submit as submit_upload
 from portal.actions.uploads.validate_only import validate_only
-from portal.models import Phase, Viewer
+from portal.models import Phase, Validation, Viewer
 from portal.models.clock import database_now
 from portal.permissions import has_signed
 from portal.queries.quota import remaining
@@ -196,7 +196,13 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     context["form"] = UploadForm(phases=page.phases, shared_task=page.shared_task)
     context["has_slots"] = any(phase.contrastive is not None for phase in page.open_phases)
     context["must_sign"] = SimpleLazyObject(lambda: not has_signed(request.user, page.shared_task))
+    context["own_validation"] = SimpleLazyObject(lambda: _unfinished_validation(request, page))
     return context | {"key": get_random_string(22)} | _limits(request, context, phase)
+
+
+def _unfinished_validation(request: HttpRequest, page: TaskPage) -> Validation | None:
+    """Return the person's validation in this task, which may be one that the portal started."""
+    return visible_validations(request.user).unfinished().filter(phase__shared_task=page.shared_task).first()
 
 
 def _commands(page: TaskPage, chosen: Phase | None) -> list[tuple[Phase | None, str]]:

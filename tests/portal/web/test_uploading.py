@@ -215,12 +215,23 @@ def test_a_validation_page_waits_for_its_report_with_and_without_javascript(send
     assert f'hx-get="{page}status/?seen=waiting"' in waiting
     assert re.search(r'<noscript>\s*<meta http-equiv="refresh" content="2">\s*</noscript>', waiting)
     assert sender.get(f"{page}status/?seen=waiting").status_code == HTTPStatus.NO_CONTENT
-    assert try_out(sender, "one_Meltemi_1.json", b"[]").status_code == HTTPStatus.CONFLICT  # only one at a time
+    assert page in sender.get("/tasks/tiny/submit/").content.decode()
     work_off(database_now())
     for text in (sender.get(f"{page}status/?seen=waiting"), sender.get(page)):
         assert "Valid: this file would be accepted" in text.content.decode()
         assert "hx-get" not in text.content.decode()  # the state is final, so the page does not poll
         assert 'http-equiv="refresh"' not in text.content.decode()
+
+
+@pytest.mark.slow
+def test_a_newer_validation_replaces_an_unfinished_one_and_its_page_says_so(sender: Client) -> None:
+    first = try_out(sender, "one_Meltemi_1.json", run_file(PERFECT))["Location"]
+    second = try_out(sender, "one_Meltemi_2.json", run_file(PERFECT))["Location"]
+    text = sender.get(first).content.decode()
+    assert f'<a href="{second}">report for one_Meltemi_2.json</a>' in text
+    assert "hx-get" not in text
+    rejected = upload(sender, "three_Meltemi_1.json", run_file(PERFECT)).content.decode()
+    assert f'<a href="{second}">one_Meltemi_2.json</a>' in rejected  # the page says why contents were not checked
 
 
 def test_with_htmx_the_report_appears_beneath_the_form(sender: Client) -> None:
