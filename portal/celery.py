@@ -84,13 +84,14 @@ def _log_request_id(task: Task, **_: Any) -> None:
 def _set_niceness(options: Mapping[str, Any], **_: Any) -> None:
     """Set the process's niceness for shared machines: web servers come first, then scores and emails, then the rest.
 
-    If Linux schedules by session (autogroups), niceness has an effect only within a session.
+    If Linux schedules by session (autogroups), niceness has an effect only within a session. The session keeps its
+    weight, because otherwise it would starve next to other sessions on the machine. The demo's programs are equal.
     """
+    if settings.DEMO:
+        return
     lanes = options.get("queues") or list(Lane)
     niceness = SCORING_NICENESS if Lane.SCORING in lanes or Lane.MAIL in lanes else OTHER_NICENESS
     os.nice(niceness)
-    with suppress(OSError):  # fails on other systems and on kernels without autogroups
-        Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 @worker_ready.connect

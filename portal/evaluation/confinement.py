@@ -18,7 +18,7 @@ from pathlib import Path
 
 from portal.evaluation import landlock, seccomp
 from portal.evaluation.kernel import LIBRARY
-from portal.evaluation.limits import CHILD_FILE, CHILD_FILES_OPEN, CHILD_NICENESS
+from portal.evaluation.limits import CHILD_FILE, CHILD_FILES_OPEN
 
 _SET_DEATH_SIGNAL = 1  # from linux/prctl.h
 
@@ -87,7 +87,6 @@ def _close_all_but(keep: int) -> None:
 
 
 def _limit(seconds: float, memory: int) -> None:
-    os.nice(CHILD_NICENESS)
     limits = {
         resource.RLIMIT_CPU: int(seconds) + 1,
         resource.RLIMIT_FSIZE: CHILD_FILE,

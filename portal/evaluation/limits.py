@@ -5,11 +5,12 @@ VALIDATE_SECONDS = 20  # wall-clock time of a validation
 CHILD_MEMORY = 2 * 1024**3  # bytes of address space
 CHILD_FILE = 0  # bytes that a child may write to files
 CHILD_FILES_OPEN = 64
-CHILD_NICENESS = 5  # added to the parent's niceness
 CHILD_ANSWER = 16 * 1024**2  # bytes of a child's answer
 
-SCORING_NICENESS = 10  # on shared machines, web and database come first, then scores and emails, then everything else
-OTHER_NICENESS = 19
+# On shared machines, web and database come first, then scores and emails, then everything else. Children have the
+# niceness of their worker. More than 5 would starve the work next to any other program that keeps the cores busy.
+SCORING_NICENESS = 2
+OTHER_NICENESS = 5
 
 # A job is postponed if storage does not respond within this time. This is also the CPU time of a child that checks and
 # scores.

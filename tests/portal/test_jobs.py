@@ -1,9 +1,12 @@
 """Jobs on a real broker. No work is lost, even if the broker loses messages."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +14,20 @@ from portal import jobs
 from portal.celery import Beat, app
 from portal.evaluation import check
 from portal.evaluation.lanes import Lane, message_list
-from portal.evaluation.limits import GIVE_WAY_SECONDS, HINT_PRIORITY, REGULAR_WAITING
+from portal.evaluation.limits import (
+    GIVE_WAY_SECONDS,
+    HINT_PRIORITY,
+    OTHER_NICENESS,
+    REGULAR_WAITING,
+    SCORING_NICENESS,
+)
 from portal.models import Board, Run, Submission
 from portal.models.clock import database_now
 from tests.portal.world import GOOD, send_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def hints(queue, lane=Lane.SCORING):
@@ -30,18 +41,37 @@ def hint(job, row):
     return f"portal.{job}", f"('{row.pk}',)"
 
 
+PRIORITIES = [("", "0", 2), ("scoring,bulk", "0", 2), ("mail", "0", 2), ("bulk", "0", 5), ("bulk", "1", 0)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("queues", "niceness"), [("", 10), ("scoring,bulk", 10), ("mail", 10), ("bulk", 19)])
-def test_a_worker_gives_way_within_its_session_and_as_one_of_many(queues, niceness):
-    start = "import os, portal.celery as c; nice = os.nice; os.nice = lambda by: print(by) or nice(by); "
-    start += f"c.celeryd_init.send(None, options={{'queues': {queues!r}}}); "
-    look = "path = '/proc/self/autogroup'; print(os.path.exists(path) and open(path).read())"
+@pytest.mark.parametrize(("queues", "demo", "niceness"), PRIORITIES)
+def test_workers_rank_among_each_other_but_their_session_keeps_its_weight(queues, demo, niceness):
+    start = f"import os, portal.celery as c; c.celeryd_init.send(None, options={{'queues': {queues!r}}}); "
+    look = "path = '/proc/self/autogroup'; print(os.nice(0)); print(os.path.exists(path) and open(path).read())"
     done = subprocess.run(
-        [sys.executable, "-c", start + look], capture_output=True, text=True, check=True, start_new_session=True
+        [sys.executable, "-c", start + look],
+        capture_output=True,
+        text=True,
+        check=True,
+        start_new_session=True,
+        env=os.environ | {"AGON_DEMO": demo},
     )
     own, session = done.stdout.split("\n", 1)
-    assert int(own) == niceness  # what is added, because the tests themselves may already have the lowest priority
-    assert session.strip() == "False" or f"nice {niceness}" in session
+    assert int(own) == min(os.nice(0) + niceness, 19)
+    assert session.strip() == "False" or session.strip().endswith("nice 0")
+
+
+def test_nothing_of_ours_starves_next_to_other_programs():
+    """Five is a third of the weight of an ordinary process. CPU weights of services keep at least as much."""
+    assert max(SCORING_NICENESS, OTHER_NICENESS) <= 5
+    units = [path.read_text() for path in (REPOSITORY / "deploy/systemd").glob("*.service")]
+    units.append((REPOSITORY / "docker-compose.yml").read_text())
+    assert {int(found) for unit in units for found in re.findall(r"^Nice=(.+)$", unit, re.MULTILINE)} <= {5}
+    weights = [int(found) / 100 for unit in units for found in re.findall(r"^CPUWeight=(.+)$", unit, re.MULTILINE)]
+    weights += [int(found) / 1024 for unit in units for found in re.findall(r"cpu_shares: (\d+)", unit)]
+    assert len(weights) >= 7
+    assert min(weights) >= 0.33
 
 
 def test_no_clock_of_a_machine_makes_regular_work_expire():

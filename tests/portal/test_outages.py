@@ -23,7 +23,7 @@ from portal.evaluation.child import Child, ForkServer, fork_server, run_limited
 from portal.evaluation.errors import HostError
 from portal.evaluation.fork_server import serve
 from portal.evaluation.gold import check_gold_upload
-from portal.evaluation.limits import ATTEMPTS, CHILD_NICENESS, LEASE_SECONDS, POSTPONE_SECONDS
+from portal.evaluation.limits import ATTEMPTS, LEASE_SECONDS, POSTPONE_SECONDS
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import sweep
 from portal.models import OutgoingMail, Quota, Run, Submission
@@ -242,7 +242,7 @@ def test_a_child_that_is_stopped_from_outside():
         child.ask("work", 0)
         (pid,) = children(fork_server().pid)
         # The tests themselves may already have the lowest priority, 19.
-        assert os.getpriority(os.PRIO_PROCESS, pid) == min(os.getpriority(os.PRIO_PROCESS, 0) + CHILD_NICENESS, 19)
+        assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0)
         os.kill(pid, signal.SIGTERM)
         with pytest.raises(HostError, match="stopped by another process"):
             child.ask("wait")

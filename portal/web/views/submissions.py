@@ -202,7 +202,8 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
 
 def _unfinished_validation(request: HttpRequest, page: TaskPage) -> Validation | None:
     """Return the person's validation in this task, which may be one that the portal started."""
-    return visible_validations(request.user).unfinished().filter(phase__shared_task=page.shared_task).first()
+    own = Validation.objects.visible_to(request.user)
+    return own.unfinished().filter(phase__shared_task=page.shared_task).first()
 
 
 def _commands(page: TaskPage, chosen: Phase | None) -> list[tuple[Phase | None, str]]:
