@@ -219,6 +219,7 @@ class Run(Answer, frozen=True, kw_only=True):
     items: int | None
     state: str
     is_finished: bool
+    waits_for_gold: bool = False
     slot: str | None
     is_official: bool
     is_chosen: bool

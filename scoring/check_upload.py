@@ -60,7 +60,7 @@ def check_upload(
         listed, used_numbers: same as for `inspect_upload`.
         keep: maximum total size in bytes of the runs whose answers the report keeps, starting with the first run.
     """
-    definition = definition.in_split(split)
+    definition = definition.in_split(split) if items is None else definition.with_files_of(split)
     upload = inspect_upload(definition, path, file_name, team, listed, used_numbers)
     known = known_items(items if items is None or isinstance(items, Path) else list(items))
     held = {*used_numbers, *((run.track, run.number) for run in upload.runs)}

@@ -93,9 +93,10 @@ def leaderboard_csv(request: ApiRequest, task: str, track: str, query: Query[Boa
 
 @read("Leaderboards", "/tasks/{slug:task}/leaderboards", export.OverallAnswer, openapi_extra=AS_CSV_TOO)
 def leaderboards(request: ApiRequest, task: str, query: Query[OverallQuery]) -> HttpResponse:
-    """The results of a phase in all tracks side by side, and rankings across several tracks. Also available as CSV."""
+    """A phase's results in all its tracks side by side, and rankings across several tracks. Also available as CSV."""
     page, head = find_page(request, task), board_head(task, None, query.phase)
-    board = overall_queries.overall(page.tracks, page.phase(head.phase), request.user, head.at)
+    phase = page.phase(head.phase)
+    board = overall_queries.overall(phase.tracks(), phase, request.user, head.at)
     if wants_csv(request):
         return personal(_file(export.overall_csv(board), "csv"), head)
     return personal(_file(export.overall_json(board), "json"), head)

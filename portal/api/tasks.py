@@ -89,7 +89,7 @@ def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
 
     def answer(one: Any) -> PhaseAnswer:
         limits = remaining(team, request.user, one, request.at) if team else []
-        boards = [f"{reverse('api:leaderboard', args=[task, track.slug])}?phase={one.slug}" for track in page.tracks]
+        boards = [f"{reverse('api:leaderboard', args=[task, track.slug])}?phase={one.slug}" for track in one.tracks()]
         replaces = upload_to_replace(team, one) if team else None
         return PhaseAnswer.of(one, page, request.at, limits, boards, replaces)
 

@@ -99,7 +99,9 @@ def child_for(
     definition: Definition, file: Path, phase: Phase, seconds: float = CHILD_SECONDS, life: float | None = None
 ) -> Child:
     """Return a child process that can read and score the runs in this file; see `Child`."""
-    return Child(Runs(definition, phase.split, file), [file, definition.folder], seconds, life=life)
+    return Child(
+        Runs(definition.in_phase(phase.slug), phase.split, file), [file, definition.folder], seconds, life=life
+    )
 
 
 def check_content(

@@ -32,6 +32,7 @@ from portal.models import (
     Track,
 )
 from portal.models.lease import LeaseQuerySet
+from scoring import Report
 from scoring.uploads.inspection import RecognisedRun
 
 log = structlog.get_logger("portal.evaluation")
@@ -136,6 +137,31 @@ def _codes(finding: UploadFinding) -> set[str]:
     """Return the codes of all errors."""
     problems = chain(finding.problems, *(run.problems for run in finding.runs.values()))
     return {problem["code"] for problem in problems if problem["severity"] == "error"}
+
+
+@transaction.atomic
+def reject_outside_phase(waiting: LeaseQuerySet[Run], at: datetime) -> bool:
+    """Reject a run for a track for which its phase accepts none, and return its quota.
+
+    If all runs of the upload are rejected, so is the upload. Return False if the run is no longer waiting.
+    """
+    run = waiting.select_related("phase__shared_task", "track", "submission").get()
+    assert run.submission is not None
+    _lock_upload(run)
+    report, tracks = Report(), ", ".join(track.slug for track in run.phase.tracks())
+    report.error("track-not-in-phase", file=run.name, found=run.track.slug, expected=tracks)
+    problems = [*run.problems, *(problem.as_dict() for problem in report)]
+    rejected = {"state": Run.State.REJECTED, "problems": problems, "finished_at": at}
+    if not waiting.release(**rejected, chosen_at=None, chosen_by=None):
+        return False
+    _give_quota_back(Run.objects.filter(pk=run.pk))
+    Board.objects.settle(run, at)
+    if not run.submission.runs.exclude(state=Run.State.REJECTED).exists():
+        run.submission.state = Submission.State.REJECTED
+        run.submission.save(update_fields=["state"])
+    notify_checked(run.submission, False, at)
+    notify_if_scored(run, at)
+    return True
 
 
 @transaction.atomic

@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef, Q
 
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, LEASES_LOST, SWEEP_BATCH
-from portal.evaluation.record import quarantine
-from portal.models import Evaluation, GoldUpload, Run, Submission
+from portal.evaluation.record import quarantine, reject_outside_phase
+from portal.models import Evaluation, GoldUpload, Phase, Run, Submission
 from portal.models.lease import LeaseQuerySet
 
 
@@ -38,6 +38,8 @@ def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
     previews = GoldUpload.objects.due(at).filter(state=GoldUpload.State.PREVIEWING)
     for due in (submissions, runs, gold, previews):
         _give_up(due, at)
+    if Lane.SCORING in lanes:
+        _reject_outside_phases(at)
     scored = Exists(Evaluation.objects.filter(run=OuterRef("pk")))
     first, scorable = Q(~scored, kind=Run.Kind.TEAM), runs.scorable()
     work = Work()
@@ -53,6 +55,21 @@ def _give_up(due: LeaseQuerySet[Any], at: datetime) -> None:
     hopeless = due.filter(Q(attempts__gte=ATTEMPTS) | Q(token__isnull=False, leases_lost__gte=LEASES_LOST))
     for pk in list(hopeless.values_list("pk", flat=True)):
         quarantine(hopeless.filter(pk=pk), at)
+
+
+def _reject_outside_phases(at: datetime) -> None:
+    """Reject waiting runs for tracks for which their phase accepts none, because they could never be scored.
+
+    Such runs were uploaded before the task's definition or the portal ruled them out.
+    """
+    due = Run.objects.due(at).unfinished()
+    scored = Exists(Evaluation.objects.filter(run=OuterRef("pk")))
+    waiting = due.filter(~scored, kind=Run.Kind.TEAM, submission__state=Submission.State.ACCEPTED)
+    for phase_id, track_id in set(waiting.order_by().values_list("phase", "track").distinct()):
+        phase = Phase.objects.select_related("shared_task").get(pk=phase_id)
+        if track_id not in [track.pk for track in phase.tracks()]:
+            for pk in list(waiting.filter(phase=phase_id, track=track_id).values_list("pk", flat=True)):
+                reject_outside_phase(due.filter(pk=pk), at)
 
 
 def _hint(due: LeaseQuerySet[Any], at: datetime) -> list[UUID]:

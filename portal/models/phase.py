@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import Viewer
 from portal.models.prepared import PreparedSubquery
-from portal.models.task import SharedTask
+from portal.models.task import SharedTask, Track
+from scoring.definition import Phase as PhaseDefinition
 
 _ENDLESS = Q(closes__isnull=True) | Q(round_days__isnull=False)
 
@@ -145,6 +146,19 @@ class Phase(models.Model):
     @property
     def audit_subject(self) -> str:
         return f"phase {self.slug}"
+
+    @property
+    def definition(self) -> PhaseDefinition:
+        """The phase in the task's definition."""
+        return self.shared_task.definition.phase(self.slug)
+
+    def accepts(self, track: Track) -> bool:
+        """Return whether teams can upload runs for this track. Its gold may follow later."""
+        return self.definition.accepts(track.definition)
+
+    def tracks(self) -> list[Track]:
+        """Return the tracks for which teams can upload runs, in the task's order."""
+        return [track for track in self.shared_task.tracks.all() if self.accepts(track)]
 
     @property
     def number_rule(self) -> str:

@@ -41,6 +41,11 @@ class StoredDataset:
         return datetime.fromisoformat(self.since) if self.since else None
 
 
+def definition_of(sha256: str) -> Definition:
+    """Return the imported definition with this digest."""
+    return _definition(data_objects().folder(definition_name(sha256)))
+
+
 @lru_cache(maxsize=64)
 def _definition(folder: Path) -> Definition:
     """Load the definition in this folder.
@@ -119,7 +124,7 @@ class SharedTask(models.Model):
     @cached_property
     def definition(self) -> Definition:
         """The imported definition: naming, formats, items, metrics and pages."""
-        return _definition(data_objects().folder(definition_name(self.definition_sha256)))
+        return definition_of(self.definition_sha256)
 
     def dataset(self, slug: str) -> DatasetDefinition | None:
         return next((dataset for dataset in self.definition.datasets if dataset.slug == slug), None)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q
 from django.urls import reverse
 
-from portal.models import PaperPack, Track
+from portal.models import PaperPack
 from portal.models.clock import running_from
 from portal.paper.pack import pack
 from portal.paper.queue import ATTEMPTS, TRACK_SECONDS, claim_pack
@@ -51,7 +51,7 @@ def build_pack(pack_id: UUID, at: datetime) -> bool:
 
 def _pieces(row: PaperPack, token: UUID, at: datetime, now: Callable[[], datetime]) -> Iterable[bytes]:
     phase = row.phase
-    tracks = list(Track.objects.select_related("shared_task").filter(shared_task=phase.shared_task))
+    tracks = phase.tracks()
     address = f"{settings.PUBLIC_URL}{reverse('task', args=[phase.shared_task.slug])}"
     viewer = AnonymousUser() if row.audience == PaperPack.Audience.PUBLIC else row.requested_by or AnonymousUser()
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from portal.evaluation.limits import HINT_SECONDS
-from portal.models import PaperPack, Phase, Track, User
+from portal.models import PaperPack, Phase, User
 from portal.models.paper_pack import phases_without_pack
 from portal.queries.paper_packs import boards_state, is_lost
 
@@ -66,8 +66,9 @@ def claim_pack(pack_id: UUID, at: datetime) -> UUID | None:
     A unique constraint on the state prevents two packs from being built at the same time.
     """
     waiting = PaperPack.objects.filter(pk=pack_id, state=PaperPack.State.QUEUED)
-    tracks = Track.objects.filter(shared_task__phases__paper_packs=pack_id).count()
-    started = {"state": PaperPack.State.BUILDING, "attempts": F("attempts") + 1, "done": 0, "total": tracks}
+    phase = Phase.objects.select_related("shared_task").get(paper_packs=pack_id)
+    total = len(phase.tracks())
+    started = {"state": PaperPack.State.BUILDING, "attempts": F("attempts") + 1, "done": 0, "total": total}
     try:
         with transaction.atomic():
             return waiting.claim(at, TRACK_SECONDS, **started)

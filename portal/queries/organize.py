@@ -27,7 +27,7 @@ class RunStates:
 
 
 def run_states(shared_task: SharedTask) -> list[RunStates]:
-    """Return an entry for each phase and each track that has items in it, in the task's order."""
+    """Return an entry for each phase and each of its tracks, in the task's order."""
     return run_states_by_task([shared_task])[shared_task.pk]
 
 
@@ -40,9 +40,9 @@ def run_states_by_task(shared_tasks: Sequence[SharedTask]) -> dict[int, list[Run
     tracks: dict[int, list[Track]] = defaultdict(list)
     for track in Track.objects.filter(shared_task__in=shared_tasks).prefetch_related("shared_task", "gold_standards"):
         tracks[track.shared_task_id].append(track)
-    for phase in Phase.objects.filter(shared_task__in=shared_tasks).prefetch_related("extra_times"):
+    for phase in Phase.objects.filter(shared_task__in=shared_tasks).prefetch_related("shared_task", "extra_times"):
         for track in tracks[phase.shared_task_id]:
-            if phase.split in track.definition.items:
+            if phase.accepts(track):
                 line = RunStates(
                     track=track,
                     phase=phase,

@@ -30,7 +30,7 @@ class TrackLimits:
 
 
 def remaining(team: Team, user: Viewer, phase: Phase, at: datetime) -> list[TrackLimits]:
-    """Return what the person can still upload for the team, with an entry for each track, in the task's order.
+    """Return what the person can still upload for the team, with an entry for each track of the phase.
 
     Rejected runs have returned their quota, so they do not count as used. Runs that the upload would replace do not
     count, either.
@@ -53,4 +53,4 @@ def remaining(team: Team, user: Viewer, phase: Phase, at: datetime) -> list[Trac
                 limits.append(TrackLimits(track, used[track.pk, today, whose], phase.runs_per_day, "day", whose))
         return min(limits, key=lambda line: float("inf") if line.left is None else line.left)
 
-    return [tightest(track) for track in phase.shared_task.tracks.all()]
+    return [tightest(track) for track in phase.tracks()]

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from portal.models import Board, Evaluation, Phase, Run, Submission, Team, Viewer
+from portal.models import Board, Evaluation, GoldStandard, Phase, Run, Submission, Team, Viewer
 from portal.models.official import official_runs_of_teams
 from portal.models.run import RunQuerySet
 from portal.queries.boards.columns import Score, scores, shown_score
@@ -32,6 +32,7 @@ class RunLine:
     flags: list[str]
     scores_are_hidden: bool
     step: float | None = None
+    waits_for_gold: bool = False  # whether the run will be scored once organizers add the gold standard
 
     @property
     def is_finished(self) -> bool:
@@ -64,6 +65,11 @@ class SubmissionView:
     def report(self) -> dict[str, Any]:
         """The problems, in the format of `agon check --json`."""
         return {"ok": self.state != Submission.State.REJECTED, "state": self.state, "problems": self.problems}
+
+    @property
+    def tracks_without_gold(self) -> list[str]:
+        """The titles of tracks whose runs wait for a gold standard."""
+        return list(dict.fromkeys(line.run.track.title for line in self.runs if line.waits_for_gold))
 
     @property
     def is_delayed(self) -> bool:
@@ -193,6 +199,7 @@ def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLin
     step = {phase: phase.step_for(viewer, at) for phase in phases}
     evaluations = _shown_evaluations(runs, viewer, at)
     keys = shown_keys([run for run in runs if step[run.phase] is not None], viewer, at)
+    golden = _gold_of(runs)
     return [
         RunLine(
             run=run,
@@ -201,9 +208,16 @@ def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLin
             flags=evaluations[run.pk].flags if run.pk in evaluations else [],
             scores_are_hidden=not visible[run.phase],
             step=step[run.phase],
+            waits_for_gold=run.state in Run.UNFINISHED and (run.track_id, run.phase.split) not in golden,
         )
         for run in runs
     ]
+
+
+def _gold_of(runs: Iterable[Run]) -> set[tuple[int, str]]:
+    """Return the tracks and splits of unfinished runs that have a gold standard."""
+    tracks = {run.track_id for run in runs if run.state in Run.UNFINISHED}
+    return set(GoldStandard.objects.filter(track__in=tracks).values_list("track", "split")) if tracks else set()
 
 
 def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: float | None) -> list[Score]:

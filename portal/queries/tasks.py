@@ -45,6 +45,10 @@ class TaskPage:
     def track(self, slug: str) -> Track:
         return next(track for track in self.tracks if track.slug == slug)
 
+    def phases_of(self, track: Track) -> list[Phase]:
+        """Return the phases that accept runs for the track."""
+        return [phase for phase in self.phases if phase.accepts(track)]
+
     def phase(self, slug: str) -> Phase:
         return next(phase for phase in self.phases if phase.slug == slug)
 

@@ -29,10 +29,11 @@ class ValidName:
 
     @property
     def values_by_phase(self) -> list[tuple[str, tuple[str, ...]]]:
-        """The titles of all phases, each with the field's values, if phases have different files."""
+        """The titles of the track's phases, each with the field's values, if phases have different files."""
         if self.files is None or not self.files.by_split:
             return []
-        phases = self.track.shared_task.definition.phases
+        rules = self.track.definition
+        phases = [phase for phase in self.track.shared_task.definition.phases if phase.accepts(rules)]
         return [(phase.title, self.files.in_split(phase.split).spelled_values) for phase in phases]
 
 
@@ -48,16 +49,17 @@ class ValidNames:
 
 
 def valid_names(shared_task: SharedTask, team: Team | None, phase: Phase | None) -> ValidNames:
-    """Return an example name for each track, with a free run number and, if there is a team, its name.
+    """Return an example name for each track of the phase, with a free run number and, if there is a team, its name.
 
-    The commands are for this phase and its split.
+    The commands are for this phase and its split. Without a phase, there is a name for each track of the task.
     """
     team_name, split = team.name if team else None, phase.split if phase else "test"
-    definition = shared_task.definition.in_split(split)
+    rules = shared_task.definition
+    definition = rules.in_phase(phase.slug) if phase else rules.with_files_of(split)
     used = Run.objects.holding_numbers(team, phase).numbers_by_track() if team and phase else set()
     names = [
         (track, example(definition, track.slug, team_name, _free(definition.naming.numbers, track, used)))
-        for track in shared_task.tracks.all()
+        for track in (phase.tracks() if phase else shared_task.tracks.all())
     ]
     runs = [
         ValidName(track, common_name(definition, name), definition.track(track.slug).files)
@@ -95,7 +97,7 @@ def inspect(shared_task: SharedTask, stored: StoredUpload, team: Team, phase: Ph
 
     If a name is invalid, the suggested name uses a run number that is still free, if there is one.
     """
-    definition = shared_task.definition.in_split(phase.split)
+    definition = shared_task.definition.in_phase(phase.slug)
     used: Any = SimpleLazyObject(Run.objects.holding_numbers(team, phase).numbers_by_track)
     return inspect_upload(definition, stored.path, stored.name, team.name, used_numbers=used)
 

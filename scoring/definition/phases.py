@@ -6,8 +6,8 @@ from typing import Literal
 
 from scoring.definition.dates import MOMENT
 from scoring.definition.keys import Key, Values, declare, mapping
-from scoring.definition.kinds import SLUG, SPLIT, TEXT, WHOLE, converted, limited, number, one_of, whole
-from scoring.definition.tracks import slug_of
+from scoring.definition.kinds import SLUG, SPLIT, TEXT, WHOLE, WORDS, converted, limited, number, one_of, whole
+from scoring.definition.tracks import Track, slug_of
 from scoring.definition.yaml_values import Value
 
 SLOTS = converted(
@@ -33,6 +33,12 @@ class Phase:
         MOMENT, "When the phase stops accepting runs. If omitted, the phase never closes.", default=None
     )
     split: str = declare(SPLIT, "Split that determines which items and gold standards the phase uses.", default="test")
+    tracks: tuple[str, ...] = declare(
+        WORDS,
+        "Slugs of the tracks for which the phase accepts runs. Each must have items in the phase's split. If omitted, "
+        "these are all tracks with items in the split.",
+        default=(),
+    )
     contrastive: int | None = declare(
         SLOTS,
         "Slots for one primary run per track, which is the official run, and for contrastive runs. Use slots "
@@ -98,6 +104,10 @@ class Phase:
         "(for-organizers.md#a-ladder). Requires `scores: at-once` and `official: best`.",
         default=None,
     )
+
+    def accepts(self, track: Track) -> bool:
+        """Return whether the phase accepts runs for this track."""
+        return self.split in track.items and (not self.tracks or track.slug in self.tracks)
 
 
 def finish_phase(value: Value, values: Values) -> None:

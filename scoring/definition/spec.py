@@ -1,6 +1,6 @@
 """A task's definition: the content of task.yaml as frozen, validated objects."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -205,6 +205,7 @@ class Definition:
     folder: Path
     sha256: str
     warnings: tuple[Problem, ...] = ()  # about deprecated keys
+    other_tracks: tuple[Track, ...] = ()  # tracks for which a phase or split accepts no runs (`in_phase`, `in_split`)
 
     def __repr__(self) -> str:
         return f"Definition({self.slug}; tracks {', '.join(track.slug for track in self.tracks)})"
@@ -215,7 +216,7 @@ class Definition:
 
     def splits_of(self, track: Track) -> list[str]:
         """Return the splits of the track that a phase uses."""
-        return [split for split in track.items if any(phase.split == split for phase in self.phases)]
+        return list(dict.fromkeys(phase.split for phase in self.phases if phase.accepts(track)))
 
     @property
     def files_of_rules(self) -> frozenset[Path]:
@@ -233,8 +234,37 @@ class Definition:
         return [path for _, path in each_file(files, gold.file)]
 
     def in_split(self, split: str) -> "Definition":
-        """Return the definition with only the files of a split (`Track.in_split`)."""
-        return replace(self, tracks=tuple(track.in_split(split) for track in self.tracks))
+        """Return the definition with only the tracks of the split's phases, and only the files of the split.
+
+        A split without a phase has the tracks with items in it. If there are none, all tracks remain.
+        """
+        phases = [phase for phase in self.phases if phase.split == split]
+        kept = [track for track in self.tracks if split in track.items]
+        if phases:
+            kept = [track for track in self.tracks if any(phase.accepts(track) for phase in phases)]
+        return self._limited(split, kept or self.tracks)
+
+    def in_phase(self, slug: str) -> "Definition":
+        """Return the definition with only the tracks of the phase, and only the files of its split."""
+        phase = self.phase(slug)
+        return self._limited(phase.split, self.tracks_of(phase))
+
+    def with_files_of(self, split: str) -> "Definition":
+        """Return the definition with only the files of the split (`Track.in_split`)."""
+        return self._limited(split, self.tracks)
+
+    def _limited(self, split: str, kept: Sequence[Track]) -> "Definition":
+        slugs = {track.slug for track in kept}
+        others = tuple(track for track in self.tracks if track.slug not in slugs)
+        tracks = tuple(track.in_split(split) for track in kept)
+        return replace(self, tracks=tracks, other_tracks=self.other_tracks + others)
+
+    def phase(self, slug: str) -> Phase:
+        return next(phase for phase in self.phases if phase.slug == slug)
+
+    def tracks_of(self, phase: Phase) -> list[Track]:
+        """Return the tracks for which the phase accepts runs, in the task's order."""
+        return [track for track in self.tracks if phase.accepts(track)]
 
     def track(self, slug: str, split: str | None = None) -> Track:
         """Return the track with this slug, or raise a KeyError that lists the existing slugs.
@@ -242,7 +272,7 @@ class Definition:
         Args:
             split: limits the track to the files of this split (`Track.in_split`).
         """
-        for track in self.tracks:
+        for track in (*self.tracks, *self.other_tracks):
             if track.slug == slug:
                 return track if split is None else track.in_split(split)
         raise KeyError(f"no track {slug!r}; existing tracks: {', '.join(track.slug for track in self.tracks)}")

@@ -24,6 +24,8 @@ from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold, named_bytes
 from scoring.task_folder.secret_files import Fingerprint, copies_of_secrets, is_left_out, secret_files
+from scoring.uploads import naming
+from scoring.uploads.name_rules import SAMPLE_TEAMS
 
 
 def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
@@ -62,6 +64,7 @@ class _Inspection:
         for track in self._definition.tracks:
             for split in track.items:
                 errors += self._errors_of_answers(track, split)
+        errors += self._errors_of_names()
         return [*errors, *self._errors_of_votes(), *self._errors_of_slices(), *self._errors_of_examples()]
 
     def _errors_of_secrets(self) -> Iterator[Problem]:
@@ -231,6 +234,19 @@ class _Inspection:
                 what = f"{covered.listed} of {covered.items} items have gold; missing: {missing}."
                 fix = "Add them, or set covers: listed for this gold file in task.yaml if they should not be scored."
                 yield self._error(path, f"{what} {fix}", at=place)
+
+    def _errors_of_names(self) -> Iterator[Problem]:
+        """Check that each track has file names. Rules for names can be valid and still confuse two tracks."""
+        for slug, name in naming.unreachable_tracks(self._definition).items():
+            named = naming.read(self._definition, name, SAMPLE_TEAMS[0])
+            if named is not None and named.track != slug:
+                why = f"the name {name} is read as a run for {named.track}"
+            elif name.casefold().endswith(".zip"):
+                why = f"files such as {name} are read as archives of runs"
+            else:
+                why = f"{name} is not a valid name"
+            sentence = f"no file name leads to the track {slug}: {why}. Change the naming rule or the track's slug."
+            yield self._error(self._definition.folder / "task.yaml", sentence)
 
     def _errors_of_votes(self) -> Iterator[Problem]:
         for votes in self._definition.votes:

@@ -74,6 +74,7 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
         yield ("team", "name"), slow, None
     yield from _errors_of_team(definition, sound)
     yield from _errors_of_phases(definition, sound)
+    yield from _errors_of_accepted_tracks(definition, sound)
     if _are_sound("slug", definition, sound):
         yield from _errors_of_overall(definition, sound)
         yield from _errors_of_gold(definition, sound)
@@ -285,14 +286,9 @@ def _errors_of_team(definition: Definition, sound: Sound) -> Iterator[Error]:
 
 
 def _errors_of_phases(definition: Definition, sound: Sound) -> Iterator[Error]:
-    splits = list(dict.fromkeys(split for track in definition.tracks for split in track.items))
-    known = _are_sound("items", definition, sound)
     for place, phase in enumerate(definition.phases):
         if phase.closes is not None and phase.closes <= phase.opens and sound("phases", place):
             yield ("phases", place, "closes"), "the phase closes before it opens", None
-        if phase.split not in splits and known and sound("phases", place, "split"):
-            sentence = f"no track has items for the split {phase.split}"
-            yield ("phases", place, "split"), sentence, nearest(phase.split, splits)
         if phase.contrastive is not None and phase.official != "chosen" and sound("phases", place):
             sentence = "with slots, the primary run is the official run: use chosen"
             yield ("phases", place, "official"), sentence, "chosen"
@@ -307,6 +303,48 @@ def _errors_of_phases(definition: Definition, sound: Sound) -> Iterator[Error]:
         if phase.max_submissions is not None and sound("phases", place):
             for key, sentence, suggestion in _errors_of_one_submission(phase):
                 yield ("phases", place, key), sentence, suggestion
+
+
+def _errors_of_accepted_tracks(definition: Definition, sound: Sound) -> Iterator[Error]:
+    if not _are_sound("items", definition, sound):
+        return
+    for place, phase in enumerate(definition.phases):
+        yield from _errors_of_tracks_of_phase(definition, phase, place, sound)
+    if sound("phases") and _are_sound("slug", definition, sound):
+        yield from _errors_of_tracks_without_phase(definition)
+
+
+def _errors_of_tracks_of_phase(definition: Definition, phase: Phase, place: int, sound: Sound) -> Iterator[Error]:
+    tracks = {track.slug: track for track in definition.tracks}
+    splits = list(dict.fromkeys(split for track in definition.tracks for split in track.items))
+    if phase.split not in splits:
+        if sound("phases", place, "split"):
+            sentence = f"no track has items for the split {phase.split}"
+            yield ("phases", place, "split"), sentence, nearest(phase.split, splits)
+        return
+    if not (sound("phases", place, "tracks") and _are_sound("slug", definition, sound)):
+        return
+    for at, slug in enumerate(phase.tracks):
+        if slug not in tracks:
+            yield ("phases", place, "tracks", at), *_nothing_named("track", slug, tracks)
+        elif phase.split not in tracks[slug].items:
+            yield ("phases", place, "tracks", at), f"the track {slug} has no items for the split {phase.split}", None
+
+
+def _errors_of_tracks_without_phase(definition: Definition) -> Iterator[Error]:
+    """Yield an error for each track that no phase accepts runs for, unless an error in a phase may explain it."""
+    if not all(definition.tracks_of(phase) for phase in definition.phases):
+        return
+    used = {phase.split for phase in definition.phases}
+    for place, track in enumerate(definition.tracks):
+        splits = ", ".join(track.items)
+        if any(phase.accepts(track) for phase in definition.phases):
+            continue
+        if used.isdisjoint(track.items):
+            sentence = f"no phase uses the track's items; add a phase with one of their splits: {splits}"
+        else:
+            sentence = f"no phase accepts runs for the track; add it to the tracks of a phase with this split: {splits}"
+        yield ("tracks", place, "items"), sentence, None
 
 
 def _errors_of_rounds(phase: Phase, days: int) -> Iterator[tuple[str, str, str | None]]:

@@ -123,7 +123,7 @@ def is_one_run(definition: Definition, file_name: str, team: str | None) -> bool
     named = naming.read(definition, file_name, team)
     if named is not None and named.track:
         return is_zipped(definition.track(named.track))
-    return all(map(is_zipped, definition.tracks))
+    return bool(definition.tracks) and all(map(is_zipped, definition.tracks))
 
 
 def read_run(path: Path, entry: str) -> bytes:
@@ -206,6 +206,8 @@ def _recognise(
     named = naming.explain(definition, file.name, team, used)
     report.extend(named.report)
     used |= naming.numbers_of(naming.suggested(definition, named, team))
+    if named.track in [track.slug for track in definition.other_tracks]:
+        return None
     track = named.track or naming.likely_track(definition, file.name, team)
     files = definition.track(track).files if track else None
     if track is None or (files is not None and named.value not in files.of):

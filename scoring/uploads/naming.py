@@ -9,11 +9,20 @@ from itertools import chain, combinations
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
-from scoring.definition import Definition
+from scoring.definition import Definition, Track
+from scoring.formats import is_zipped
 from scoring.limits import NAME_CHARACTERS
 from scoring.reports.nearest import with_code_points
 from scoring.reports.problems import Report
-from scoring.uploads.name_rules import ArchiveRule, NameReading, Rule, RunRule, UsedNumbers, spelled_tracks
+from scoring.uploads.name_rules import (
+    SAMPLE_TEAMS,
+    ArchiveRule,
+    NameReading,
+    Rule,
+    RunRule,
+    UsedNumbers,
+    spelled_tracks,
+)
 from scoring.uploads.patterns import Pattern
 
 COMPARED = 10  # number of valid names compared letter by letter, after a quick preselection
@@ -29,8 +38,12 @@ OTHER_EXTENSIONS = re.compile(
 
 
 def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> NameReading:
-    """Read a run's file name. If `team` is None, any team is valid."""
-    return _explain(RunRule(definition, team, used_numbers), name)
+    """Read a run's file name. If `team` is None, any team is valid.
+
+    If the name means a track for which the phase accepts no runs, the reading has this track, and the report says so.
+    """
+    rule = RunRule(definition, team, used_numbers)
+    return _of_other_track(rule, name) or _explain(rule, name)
 
 
 def read(definition: Definition, name: str, team: str | None) -> NameReading | None:
@@ -122,6 +135,26 @@ def example(
     return next(rule.right_names(definition.track(track), number, team), None)
 
 
+def unreachable_tracks(definition: Definition) -> dict[str, str]:
+    """Map each track that no file name leads to, to the name that the first of `SAMPLE_TEAMS` would use."""
+    found = {}
+    for track in definition.tracks:
+        names = [
+            (team, name) for team in SAMPLE_TEAMS for name in RunRule(definition, team).right_names(track, None, team)
+        ]
+        if names and not any(_is_read_as(definition, track, name, team) for team, name in names):
+            found[track.slug] = names[0][1]
+    return found
+
+
+def _is_read_as(definition: Definition, track: Track, name: str, team: str) -> bool:
+    """Return whether an upload with this name is a run for the track. A zip that is no run is an archive of runs."""
+    if name.casefold().endswith(".zip") and not is_zipped(track):
+        return False
+    named = read(definition, name, team)
+    return named is not None and named.track == track.slug
+
+
 def common_name(definition: Definition, name: str) -> str:
     """Return the run's name. If the run has several files, replace the file's field value with the field's placeholder.
 
@@ -156,6 +189,23 @@ def _explain(rule: Rule, name: str) -> NameReading:
         return NameReading(name, report=report)
     for part in waived:
         _report(rule, part, named, suggestion, report)
+    return replace(named, name=name, report=report)
+
+
+def _of_other_track(rule: RunRule, name: str) -> NameReading | None:
+    """Return the reading of a name that fits a track outside the phase better than any track in it, or None."""
+    definition = rule.definition
+    if not definition.other_tracks:
+        return None
+    others = RunRule(replace(definition, tracks=definition.other_tracks, other_tracks=()), rule.team)
+    clean = _without_oddities(name, rule.pattern.depth)
+    own_waived, own = _least_waived(rule, clean)
+    waived, named = _least_waived(others, clean)
+    if named is None or named.track is None or (own is not None and len(own_waived) <= len(waived)):
+        return None
+    report = Report()
+    expected = ", ".join(track.slug for track in definition.tracks)
+    report.error("track-not-in-phase", file=printable(name), found=named.track, expected=expected)
     return replace(named, name=name, report=report)
 
 

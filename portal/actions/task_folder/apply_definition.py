@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -20,7 +20,7 @@ from portal.actions.task_folder.folder import PublicFiles
 from portal.actions.task_folder.import_baselines import BaselineKey, import_baselines
 from portal.actions.task_folder.import_phases import phase_fields, record_windows
 from portal.evaluation.rerank import rerank
-from portal.models import Board, Run, SharedTask, User
+from portal.models import Board, Evaluation, Run, SharedTask, User
 from scoring import Definition
 from scoring import __version__ as scorer_version
 from scoring.definition import Track as TrackDefinition
@@ -36,6 +36,13 @@ PART_MISSING = Conflict.declare(
 PART_HAS_RUNS = Conflict.declare(
     "part_missing",
     _("These parts of the task have runs but are missing from the folder: %(parts)s. Add them to task.yaml again."),
+)
+TRACK_HAS_RUNS = Conflict.declare(
+    "part_missing",
+    _(
+        "These tracks have scored runs in phases that would no longer accept runs for them: %(parts)s. Add the tracks "
+        "to these phases again, or give them items in the phases’ splits."
+    ),
 )
 
 SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task already uses this slug. Choose a different slug."))
@@ -101,6 +108,7 @@ def apply_definition(
     wanted = [phase_fields(phase, phases.get(phase.slug)) for phase in definition.phases]
     record_windows(shared_task, wanted, at, by)
     changes += _parts(shared_task.phases, wanted, "phase")
+    changes += _changed_tracks(shared_task, definition, before.definition if before else definition)
     changes += change_gold(shared_task)
     changes += _agreement(shared_task, given)
     changes += import_baselines(shared_task, given.baselines, at)
@@ -185,6 +193,34 @@ def _removed(shared_task: SharedTask, definition: Definition) -> list[str]:
     tracks.delete()
     phases.delete()
     return [f"{part}: removed" for part in there]
+
+
+def _changed_tracks(shared_task: SharedTask, definition: Definition, before: Definition) -> list[str]:
+    """Return one sentence for each phase that now accepts runs for other tracks.
+
+    Workers reject the waiting runs for tracks that a phase no longer accepts runs for.
+
+    Raises:
+        Conflict: teams' runs have been scored for such a track.
+    """
+    changes, parts = [], []
+    earlier = {phase.slug: [track.slug for track in before.tracks_of(phase)] for phase in before.phases}
+    for phase in definition.phases:
+        tracks = [track.slug for track in definition.tracks_of(phase)]
+        then = earlier.get(phase.slug, tracks)
+        if set(tracks) == set(then):
+            continue
+        changes.append(f"phase {phase.slug}: tracks {', '.join(then)} → {', '.join(tracks)}")
+        left = Run.objects.filter(phase__shared_task=shared_task, phase__slug=phase.slug, kind=Run.Kind.TEAM)
+        left = left.exclude(track__slug__in=tracks)
+        scored = left.filter(Exists(Evaluation.objects.filter(run=OuterRef("pk"))))
+        by_track = scored.order_by("track__position").values_list("track__slug").annotate(Count("pk"))
+        parts += [_with_runs(f"{track} in {phase.slug}", count) for track, count in by_track]
+        if waiting := left.unfinished().count():
+            changes.append(f"phase {phase.slug}: {waiting} waiting runs will be rejected")
+    if parts:
+        raise TRACK_HAS_RUNS(parts=", ".join(parts))
+    return changes
 
 
 def _with_runs(part: str, count: int) -> str:

@@ -73,8 +73,8 @@ def _baselines(definition: Definition) -> Iterator[tuple[BaselineKey, Pieces | N
 
     The content is None if the baseline is the gold standard itself.
     """
-    splits = dict.fromkeys(phase.split for phase in definition.phases)
-    for baseline, split, track in product(definition.baselines, splits, definition.tracks):
+    used = [(split, track) for track in definition.tracks for split in definition.splits_of(track)]
+    for baseline, (split, track) in product(definition.baselines, used):
         if not baseline.is_for(track.slug):
             continue
         file, key = baseline.file(definition.folder, split, track.slug), (split, track.slug, baseline.name)

@@ -37,11 +37,11 @@ def _identity(run: Run) -> tuple[Any, ...]:
 
 
 def _baseline_runs(shared_task: SharedTask, files: Mapping[BaselineKey, str], at: datetime) -> Iterable[Run]:
-    """Yield a run for each baseline, phase and track."""
+    """Yield a run for each baseline, phase and track of the phase."""
     tracks = {track.slug: track for track in shared_task.tracks.all()}
     declared = {one.name: one.fields for one in shared_task.definition.baselines}
     for phase, ((split, track, name), sha256) in product(shared_task.phases.all(), files.items()):
-        if phase.split == split:
+        if phase.split == split and phase.accepts(tracks[track]):
             yield Run(
                 kind=Run.Kind.BASELINE if sha256 else Run.Kind.GOLD,
                 track=tracks[track],

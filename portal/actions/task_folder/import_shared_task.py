@@ -17,6 +17,7 @@ from portal.actions.base.roles import SERVER
 from portal.actions.task_folder.apply_definition import (
     PART_HAS_RUNS,
     PART_MISSING,
+    TRACK_HAS_RUNS,
     AppliedDefinition,
     apply_definition,
     prepare,
@@ -37,7 +38,16 @@ FOLDER = Invalid.declare("folder", _("The files listed in the definition have er
 @action(
     who=SERVER,
     says=_("imported the shared task"),
-    errors=[DEFINITION, FOLDER, WINDOW, PART_MISSING, PART_HAS_RUNS, GOLD_CHANGED_TWICE, SIGNED_WITH_OTHER_TEXT],
+    errors=[
+        DEFINITION,
+        FOLDER,
+        WINDOW,
+        PART_MISSING,
+        PART_HAS_RUNS,
+        TRACK_HAS_RUNS,
+        GOLD_CHANGED_TWICE,
+        SIGNED_WITH_OTHER_TEXT,
+    ],
     repeatable=True,
     atomic=False,
 )

@@ -50,7 +50,11 @@ NUMBER_TAKEN = Conflict.declare(
 NO_NUMBER_FREE = Conflict.declare(
     "run_number_taken", _("Run number %(number)d is already used in %(track)s, and no other number is available.")
 )
+OTHER_TRACK = Conflict.declare(
+    "track_not_in_phase", _("%(phase)s doesn’t accept runs for the track %(track)s. Its tracks: %(tracks)s.")
+)
 NEW_RUN_ERRORS = (
+    OTHER_TRACK,
     REPLACEABLE_WITHIN_AN_HOUR,
     PHASE_MOVES,
     *NO_RUNS_LEFT.values(),
@@ -84,9 +88,11 @@ def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
         scorer=scorer_version,
         lease_ends=given.at + timedelta(seconds=HINT_SECONDS),
     )
-    tracks = {track.slug: track for track in shared_task.tracks.all()}
+    tracks = {track.slug: track for track in given.phase.tracks()}
     by_track: dict[Track, list[RecognisedRun]] = defaultdict(list)
     for run in recognized:
+        if run.track not in tracks:  # the definition has changed since the names were read
+            raise OTHER_TRACK(phase=given.phase.title, track=run.track, tracks=", ".join(tracks))
         by_track[tracks[run.track]].append(run)
     # Always in the same order, to avoid deadlocks.
     for track, runs in sorted(by_track.items(), key=lambda item: item[0].position):

@@ -45,6 +45,7 @@ class RunAnswer(Answer):
     items: int | None
     state: str = Field(description="received, scoring, scored, rejected or failed")
     is_finished: bool
+    waits_for_gold: bool = Field(description="True if the run will be scored once organizers add the gold standard")
     slot: str | None
     is_official: bool = Field(
         description="True if this is an official run. Always false if the answer would reveal hidden information"
@@ -78,6 +79,7 @@ class RunAnswer(Answer):
             submission=run.submission_id,
             state=line.state,
             is_finished=line.is_finished,
+            waits_for_gold=line.waits_for_gold,
             is_official=run.pk in official,
             is_chosen=run.chosen_at is not None,
             is_withdrawn=run.withdrawn_at is not None,

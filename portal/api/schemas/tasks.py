@@ -92,6 +92,7 @@ class PhaseAnswer(Answer):
     slug: str
     title: str
     split: str
+    tracks: list[str] = Field(description="Slugs of the tracks for which the phase accepts runs")
     opens: datetime
     closes: datetime | None
     closes_for_you: datetime | None = Field(description="Closing time including your team's extra time")
@@ -128,6 +129,7 @@ class PhaseAnswer(Answer):
             phase,
             closes_for_you=phase.closes_for(team),
             is_open=phase.is_open(at, team),
+            tracks=[track.slug for track in phase.tracks()],
             scores_are_public=phase.scores_are_public(at),
             submissions=phase.max_submissions,
             replaces=SubmissionSummary.of(replaces) if replaces else None,

@@ -34,19 +34,22 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
 
 def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
     """List the problems, and say that no quota was used."""
-    _own, names = _submission(mail)
+    submission, names = _submission(mail)
+    if submission.state == Submission.State.REJECTED:
+        opening = _(
+            "Your upload to %(phase)s was rejected. No run was submitted, and no quota was used. Fix the problems "
+            "listed below and upload the file again."
+        )
+    else:
+        opening = _(
+            "Some runs in your upload to %(phase)s were rejected, and their quota was returned. The other runs count."
+        )
     rest = found.findings_left_out
     more = ngettext("There is one more problem.", "There are %(n)d more problems.", rest) % {"n": rest}
     return MailContent(
         subject=_("%(task)s: %(file)s was rejected") % names,
         blocks=[
-            text(
-                _(
-                    "Your upload to %(phase)s was rejected. No run was submitted, and no quota was used. Fix the "
-                    "problems listed below and upload the file again."
-                )
-                % names
-            ),
+            text(opening % names),
             points([(finding.place, f"{finding.message} [{finding.code}]") for finding in found.findings]),
             *([text(more)] if rest else []),
             button(_("View all problems"), _upload_page(mail)),

@@ -11,6 +11,7 @@ from django.http import Http404
 
 from portal.models import Phase, SharedTask
 from portal.models.clock import clock_question, parse_db_time
+from portal.models.task import definition_of
 from portal.queries.boards.leaderboard import default_phase
 
 _FIELDS = (
@@ -61,6 +62,8 @@ class BoardHead:
 def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHead:
     """Return the head of a track's board, or of the board of all tracks, in this phase or the default one.
 
+    A track has a board only in phases that accept runs for it.
+
     The SQL is handwritten because it runs on every request for a board, and building it with the ORM would take longer
     than everything else.
 
@@ -76,11 +79,20 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
     if not rows:
         raise Http404
     at = parse_db_time(rows[0][-2])
-    phases = [_phase(row[: len(_FIELDS)]) for row in rows]
+    slugs = _phases_of(rows[0][len(_FIELDS) + 1], track)
+    phases = [one for one in (_phase(row[: len(_FIELDS)]) for row in rows) if one.slug in slugs]
     phase = default_phase(phases, at) if slug is None else next((one for one in phases if one.slug == slug), None)
     if phase is None:
         raise Http404
     return BoardHead(phase.slug, at, _state(phase, rows, at))
+
+
+@lru_cache(maxsize=256)
+def _phases_of(definition_sha256: str, track: str | None) -> frozenset[str]:
+    """Return the slugs of the phases that accept runs for the track, or for any track."""
+    rules = definition_of(definition_sha256)
+    tracks = [one for one in rules.tracks if track in (None, one.slug)]
+    return frozenset(phase.slug for phase in rules.phases if any(map(phase.accepts, tracks)))
 
 
 @cache

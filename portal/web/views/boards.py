@@ -37,7 +37,7 @@ def leaderboard(request: HttpRequest, slug: str, track: str) -> HttpResponse:
     chosen, phase = page.track(track), page.phase(head.phase)
     if (ending := request.GET.get("format")) in FORMATS:
         return personal(board_file(find_board(chosen, phase, request.user, head.at, choices), ending), head)
-    context |= {"track": chosen, "phase": phase}
+    context |= {"track": chosen, "phase": phase, "phases": page.phases_of(chosen)}
     reader = page.team and page.team.pk, page.is_organizer, getattr(request.user, "time_zone", "")
     make = partial(_board_text, request, context, choices)
     context["board_text"] = kept_part(request, head, reader, make)
@@ -77,11 +77,12 @@ def overall(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("leaderboard", slug, page.tracks[0].slug)
     phase = page.phase(head.phase)
     group = request.GET.get("group", "")
-    board = find_overall(page.tracks, phase, request.user, head.at, group)
+    board = find_overall(phase.tracks(), phase, request.user, head.at, group)
     if (ending := request.GET.get("format")) in FORMATS:
         return personal(overall_file(board, ending), head)
     query = f"{urlencode({'phase': phase.slug, 'group': group})}&"  # in the figures' URLs
     context |= {"board": board, "group": group, "figures": tracks_figures(board), "query": query}
+    context["phases"] = [one for one in page.phases if one.tracks()]
     return personal(render(request, "boards/overall.html", context), head)
 
 
@@ -90,7 +91,8 @@ def overall_figure(request: HttpRequest, slug: str, name: str, ending: str) -> H
     """Return a figure about all tracks as a file."""
     head = board_head(slug, None, request.GET.get("phase") or None)
     page: TaskPage = tab_context(request, slug, "leaderboard", head.at)["page"]
-    board = find_overall(page.tracks, page.phase(head.phase), request.user, head.at, request.GET.get("group", ""))
+    phase = page.phase(head.phase)
+    board = find_overall(phase.tracks(), phase, request.user, head.at, request.GET.get("group", ""))
     return figure_file(request, tracks_figures(board), name, ending)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
@@ -57,14 +57,18 @@ def _context(request: HttpRequest, slug: str, track: str) -> dict[str, Any]:
     context = tab_context(request, slug, "leaderboard")
     page: TaskPage = context["page"]
     chosen = get_object_or_404(Track.objects.select_related("shared_task"), shared_task=page.shared_task, slug=track)
-    found = queries.insights(chosen, _phase(request, context), request.user, context["at"])
+    found = queries.insights(chosen, _phase(request, context, chosen), request.user, context["at"])
     query = f"phase={found.board.phase.slug}&"  # in the figures' URLs
+    context["phases"] = page.phases_of(chosen)
     return context | {"track": chosen, "insights": found, "board": found.board, "query": query}
 
 
-def _phase(request: HttpRequest, context: dict[str, Any]) -> Phase:
+def _phase(request: HttpRequest, context: dict[str, Any], track: Track) -> Phase:
     """Return the phase in the URL, or the leaderboard's default phase."""
-    phases = Phase.objects.select_related("shared_task").filter(shared_task=context["page"].shared_task)
-    first = default_phase(list(phases), context["at"])
+    phases = context["page"].phases_of(track)
+    first = default_phase(phases, context["at"])
     slug = request.GET.get("phase") or (first.slug if first else "")
-    return get_object_or_404(phases, slug=slug)
+    found = next((phase for phase in phases if phase.slug == slug), None)
+    if found is None:
+        raise Http404
+    return found

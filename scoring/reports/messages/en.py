@@ -20,6 +20,7 @@ MESSAGES = {
     "name-team": "The file name contains the team name {found}; expected {expected}.",
     "name-track": "The name {found} does not match any track. Use one of {expected}, or leave the file out if it is "
     "not a run.",
+    "track-not-in-phase": "This phase does not accept runs for the track {found}. Its tracks: {expected}.",
     "name-file": "The file name contains {found}, but runs have files only for {expected}.",
     "name-without-file": "The file name has no value for {found}. Use one of {expected}.",
     "name-folders": "The file {found} is not in the folders that the naming rule {expected} requires. Upload a zip "
@@ -286,6 +287,8 @@ PHRASES = (
     "no track has items for the split {}",
     "with slots, the primary run is the official run: use chosen",
     "a ladder shows the best runs immediately; set scores: at-once and official: best",
+    "no phase uses the track's items; add a phase with one of their splits: {}",
+    "no phase accepts runs for the track; add it to the tracks of a phase with this split: {}",
     "the track {} has no items for the split {}",
     "the scores of the phase {} are never released",
     "the phase {} never closes, so runs on the split {} could be copied from the published gold; add a closes: date "
