@@ -15,7 +15,16 @@ from typing import Any
 from scoring import __version__
 from scoring.check import check
 from scoring.check_upload import check_upload
-from scoring.commands import INVALID, USAGE, VALID, UsageError, gold_in_folder, print_json, track_of_run
+from scoring.commands import (
+    INVALID,
+    USAGE,
+    VALID,
+    UsageError,
+    as_uploaded,
+    gold_in_folder,
+    print_json,
+    track_of_run,
+)
 from scoring.definition import Definition, DefinitionError
 from scoring.formats import is_zipped
 from scoring.limits import LISTED
@@ -23,11 +32,11 @@ from scoring.reports.messages import LANGUAGES
 from scoring.reports.nearest import nearest
 from scoring.reports.printing import problem_line, report_text, scores_text, spelled_out
 from scoring.reports.problems import Report, in_language
-from scoring.score import GoldError, score
+from scoring.score import GoldError, Result, score
 from scoring.task_folder.reader import load_definition
 from scoring.uploads import naming
+from scoring.uploads.inspection import inspect_upload, read_run
 from scoring.uploads.name_rules import UsedNumbers
-from scoring.uploads.patterns import Pattern
 
 OTHER_COMMANDS = {
     "analyze": "compare runs with a gold standard, and print tables of the results",
@@ -165,13 +174,15 @@ def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentPa
     checker.set_defaults(command=_check, inputs=lambda options: options.runs)
     scorer = _command(commands, "score", "score a run against a gold standard", [shared, reporting])
     scorer.add_argument(
-        "--track", metavar="SLUG", help="track to score the run for (default: the track in the file name)"
+        "--track",
+        metavar="SLUG",
+        help="track to score the run for (default: the track in the file name, or in the names in the zip)",
     )
     scorer.add_argument("--gold", type=Path, metavar="FILE", help="gold file (default: the one in the task folder)")
     scorer.add_argument(
         "--lenient", action="store_true", help="also score runs that the official evaluator accepts despite errors"
     )
-    scorer.add_argument("run", type=Path, metavar="RUN", help="run file")
+    scorer.add_argument("run", type=Path, metavar="RUN", help="run file, or zip archive of runs")
     scorer.set_defaults(command=_score, inputs=lambda options: [options.run, options.gold])
     schema = _command(commands, "schema", "print the JSON Schema of task.yaml, for use in editors")
     schema.set_defaults(task=None, command=_print_schema)
@@ -271,12 +282,9 @@ def _upload_report(
     path: Path, options: argparse.Namespace, definition: Definition, listed: int | None, used_numbers: UsedNumbers
 ) -> tuple[Report, list[tuple[str, str]]]:
     given = options.team, options.split, options.items, listed, used_numbers
-    if path.is_dir():
-        folders = import_module("scoring.uploads.folders")
-        with folders.zipped(path, Pattern(definition.naming.run).depth) as archive:
-            found = check_upload(definition, archive, archive.name, *given)
-    else:
-        found = check_upload(definition, path, naming.name_of(definition, path), *given)
+    with as_uploaded(definition, path) as file:
+        name = file.name if path.is_dir() else naming.name_of(definition, path)
+        found = check_upload(definition, file, name, *given)
     return found.report, [(naming.printable(one.run.name), one.run.track) for one in found.runs]
 
 
@@ -287,27 +295,61 @@ def _suggested(report: Report, definition: Definition, path: Path) -> str:
 
 
 def _score(options: argparse.Namespace, definition: Definition) -> int:
-    track = options.track or track_of_run(definition, options.run)
+    with as_uploaded(definition, options.run) as file:
+        names, runs = _runs_to_score(options, definition, file)
+    if options.gold and len({track for _name, track, _run in runs}) > 1:
+        raise UsageError(f"{options.run.name} has runs for several tracks, but --gold is for one. Add --track.")
     try:
-        result = score(
-            definition,
-            track,
-            options.run,
-            gold=options.gold or gold_in_folder(definition, track, options.split),
-            items=options.items,
-            lenient=options.lenient,
-            split=options.split,
-            listed=None if options.all else LISTED,
-        )
+        found = [(name, track, _scored(options, definition, track, run)) for name, track, run in runs]
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}.") from None
+    whole = Report([*names, *(problem for _name, _track, result in found for problem in result.report)])
     if options.json:
-        print_json({"scores": result.scores, **in_language(result.report, options.lang).as_dict()})
+        several = [{"file": name, "track": track, "scores": result.scores} for name, track, result in found]
+        scores: dict[str, Any] = {"scores": found[0][2].scores} if len(found) == 1 else {"runs": several}
+        print_json(scores | in_language(whole, options.lang).as_dict())
+    elif not found:
+        print(report_text(whole, options.run.name, options.lang))
     else:
-        print(report_text(result.report, options.run.name, options.lang))
-        if result.scores:
-            print(f"\n{scores_text(result.scores, definition.track(track).decimals)}")
-    return VALID if result.report.ok else INVALID
+        print("\n\n".join(_scores_shown(options, definition, *one) for one in found))
+    return VALID if whole.ok else INVALID
+
+
+def _runs_to_score(
+    options: argparse.Namespace, definition: Definition, file: Path
+) -> tuple[Report, list[tuple[str, str, Path | bytes]]]:
+    """Return the problems with names, and the name, track and content of each run.
+
+    An archive can have several runs, as in `check`. With `--track`, or if its names do not matter because the task has
+    a single track, it is a single run.
+    """
+    if options.track is None:
+        name = file.name if options.run.is_dir() else naming.name_of(definition, options.run)
+        upload = inspect_upload(definition, file, name, None, None if options.all else LISTED)
+        if upload.is_archive and (upload.report.ok or len(definition.tracks) > 1):
+            runs = upload.runs if upload.report.ok else []
+            return upload.report, [(run.name, run.track, read_run(file, run.entry)) for run in runs]
+    track = options.track or track_of_run(definition, options.run)
+    return Report(), [(options.run.name, track, options.run)]
+
+
+def _scored(options: argparse.Namespace, definition: Definition, track: str, run: Path | bytes) -> Result:
+    return score(
+        definition,
+        track,
+        run,
+        gold=options.gold or gold_in_folder(definition, track, options.split),
+        items=options.items,
+        lenient=options.lenient,
+        split=options.split,
+        listed=None if options.all else LISTED,
+    )
+
+
+def _scores_shown(options: argparse.Namespace, definition: Definition, name: str, track: str, result: Result) -> str:
+    text = report_text(result.report, name, options.lang)
+    scores = scores_text(result.scores, definition.track(track).decimals) if result.scores else ""
+    return f"{text}\n\n{scores}" if scores else text
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from scoring.formats.conll import report_lengths
 from scoring.formats.reading import Problems
 from scoring.formats.several import packed, packed_folder, packed_name
 from scoring.formats.table import values_of
-from scoring.gold.coverage import coverage, incomplete, may_leave_out
+from scoring.gold.coverage import coverage, incomplete, is_partial, may_leave_out
 from scoring.gold.views import ViewError, viewed
 from scoring.items.annotators import Annotators, read_annotators
 from scoring.items.index import ItemIndex
@@ -99,8 +99,9 @@ def score(
         run: the path of a run file, or its content as bytes.
         gold: the path of a gold file, or its content as bytes. To score several runs, pass the result of `load_gold`.
         items: the ids that the run must have, or the path of a file that lists them. By default, these are the ids in
-            the gold standard. Items missing from span gold have no spans. Any other gold named in the definition must
-            contain all items, unless it is declared with `covers: listed`.
+            the gold standard or, if it is declared with `covers: listed`, all ids of the split. Items missing from span
+            gold have no spans. Any other gold named in the definition must contain all items, unless it is declared
+            with `covers: listed`.
         lenient: also score runs that only the official evaluators accept. Missing items or labels, labels outside the
             domain, inner classes and incorrect sums then cause warnings instead of errors.
         split: the split whose items and gold format are used.
@@ -112,10 +113,9 @@ def score(
     """
     if items is not None and not isinstance(items, str | Path):
         items = list(items)
-    if isinstance(gold, LoadedGold):
-        standard = _with_items(gold, definition.track(track), items, split)
-    else:
-        standard = load_gold(definition, track, gold, split, items)
+    standard = gold if isinstance(gold, LoadedGold) else load_gold(definition, track, gold, split, items)
+    items = default_items(definition, track, split, standard) if items is None else items
+    standard = _with_items(standard, definition.track(track, split), items, split)
     answers, report = run_answers(definition, track, run, standard, items, lenient, split, listed)
     if answers is None:
         return Result({}, report, len(standard))
@@ -140,6 +140,7 @@ def run_answers(
     rules = definition.track(track, split)
     report = Report(listed=listed)
     source = as_source(run)
+    items = default_items(definition, track, split, gold) if items is None else items
     known = _find_items(rules, items, gold, split, report)
     data = read_file(source, report) if isinstance(source, Path) else source
     found = None if data is None or known is None else read_with_items(rules, data, known, report, lenient=lenient)
@@ -302,6 +303,30 @@ def _viewed(answers: Answers, view: GoldView, track: Track) -> Answers:
         return viewed(answers, view, answer_kind(track), options.get("classes") or options.get("columns", ()))
     except ViewError as error:
         raise GoldError.of("gold-view", found=str(error)) from None
+
+
+def load_gold_and_items(
+    definition: Definition, track: str, gold: Path, split: str, items: Path | None
+) -> tuple[LoadedGold, Path | None]:
+    """Read a gold file as `load_gold` does, and return the path of the items that runs must have, as in `score`."""
+    standard = load_gold(definition, track, gold, split, items)
+    items = items or default_items(definition, track, split, standard)
+    return _with_items(standard, definition.track(track, split), items, split), items
+
+
+def default_items(definition: Definition, track: str, split: str, gold: LoadedGold) -> Path | None:
+    """Return the path of the split's items if the gold standard is declared to have only some of them.
+
+    Return None if it is not, if the items cannot be read, or if the gold standard is for other items. Runs must then
+    have the gold standard's items.
+    """
+    if not is_partial(definition, track, split):
+        return None
+    rules = definition.track(track, split)
+    known = find_items(rules, None, split, Report())
+    if known is None or not {*known.ids, *known.optional}.issuperset(gold.answers.ids):
+        return None
+    return rules.items[split]
 
 
 def _find_items(

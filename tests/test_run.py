@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,7 @@ def test_a_state_folder_that_cannot_be_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ([], "Ready. Next: ./run demo\n"),
+        ([], "Ready. Next: ./run demo. For the agon command: . .venv/bin/activate\n"),
         (["--production"], "Ready for production. Next: docs/for-administrators.md."),
         (["--small"], "Ready for a small portal. Next: docs/for-administrators.md."),
         (["--parquet"], "Ready for runs in Parquet files. Restart the workers.\n"),
@@ -102,6 +103,20 @@ def test_setup_says_what_can_be_started(tmp_path: Path, option: list[str], said:
         (tmp_path / f".venv/installed-{name}").touch()
     done = subprocess.run([tmp_path / "run", "setup", *option], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(said)
+    for package in ("agon", "scoring"):
+        (tmp_path / package).symlink_to(ROOT / package)
+    packages = os.environ | {"PYTHONPATH": sysconfig.get_path("purelib")}
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "agon").mkdir(parents=True)  # a folder of this name is not mistaken for the package
+    agon = subprocess.run(
+        [tmp_path / ".venv/bin/agon", "--version"],
+        cwd=elsewhere,
+        env=packages,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert agon.stdout.startswith("agon ")
 
 
 def test_an_unknown_target_shows_the_targets() -> None:

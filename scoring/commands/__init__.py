@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from scoring.definition import Definition
 from scoring.reports.printing import spelled_out
 from scoring.reports.problems import Report
 from scoring.uploads import naming
+from scoring.uploads.folders import zipped
+from scoring.uploads.inspection import inspect_upload
+from scoring.uploads.patterns import Pattern
 
 VALID, INVALID, USAGE = 0, 1, 2
 
@@ -38,10 +42,25 @@ def track_of_run(definition: Definition, run: Path) -> str:
     if len(definition.tracks) == 1:
         return definition.tracks[0].slug
     named = naming.read(definition, naming.name_of(definition, run), None)
-    if named is None or named.track is None:
+    if named is not None and named.track is not None:
+        return named.track
+    with as_uploaded(definition, run) as file:
+        upload = inspect_upload(definition, file, file.name, None)
+    tracks = {one.track for one in upload.runs if upload.is_archive and upload.report.ok}
+    if len(tracks) != 1:
         slugs = ", ".join(track.slug for track in definition.tracks)
         raise UsageError(f"The file name {run.name} does not contain a track. Add --track with one of {slugs}.")
-    return named.track
+    return tracks.pop()
+
+
+@contextmanager
+def as_uploaded(definition: Definition, path: Path) -> Iterator[Path]:
+    """Yield the file itself or, for a folder, a temporary zip of its files."""
+    if not path.is_dir():
+        yield path
+        return
+    with zipped(path, Pattern(definition.naming.run).depth) as archive:
+        yield archive
 
 
 def gold_in_folder(definition: Definition, track: str, split: str) -> Path:

@@ -17,7 +17,7 @@ from scoring.metrics import Comparison, LoadedGold, compare, compute, describe
 from scoring.metrics.comparison import EntityComparison, MatrixComparison
 from scoring.reports.problems import Report
 from scoring.reports.tables import TextTable
-from scoring.score import load_gold, named_bytes
+from scoring.score import load_gold_and_items, named_bytes
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     slug = options.track or track_of_run(definition, options.runs[0])
     track = definition.track(slug, options.split)
     gold_file = options.gold or gold_in_folder(definition, slug, options.split)
-    gold = load_gold(definition, slug, gold_file, options.split, options.items)
+    gold, _items = load_gold_and_items(definition, slug, gold_file, options.split, options.items)
     comparisons = {name: _read(path, track, gold) for name, path in by_name(options.runs).items()}
     tables = list(_tables(track, gold, comparisons, options.best))
     if options.json:

@@ -12,7 +12,7 @@ from scoring.metrics import Comparison, compare, describe
 from scoring.reports.printing import report_text
 from scoring.reports.problems import Report
 from scoring.reports.tables import TextTable
-from scoring.score import load_gold, run_answers
+from scoring.score import load_gold_and_items, run_answers
 from scoring.significance import ROUNDS, GroupedRun, Interval, intervals, tie_groups
 from scoring.significance.paired_tests import Method
 
@@ -93,11 +93,11 @@ def chosen_metric(track: Track, wanted: str) -> MetricSpec:
 
 def read_runs(options: argparse.Namespace, definition: Definition) -> tuple[dict[str, Comparison], Report]:
     """Return the runs compared with the gold standard, by name, and their problems."""
-    gold = load_gold(definition, options.track, options.gold, options.split, options.items)
+    gold, items = load_gold_and_items(definition, options.track, options.gold, options.split, options.items)
     count_outside = definition.track(options.track).items_outside_gold == "count"
     report, runs = Report(), {}
     for name, path in by_name(options.runs).items():
-        answers, own = run_answers(definition, options.track, path, gold, options.items, options.lenient, options.split)
+        answers, own = run_answers(definition, options.track, path, gold, items, options.lenient, options.split)
         report.extend(own)
         if answers is not None:
             runs[name] = compare(gold, answers, count_outside=count_outside)

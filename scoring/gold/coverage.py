@@ -38,11 +38,15 @@ def incomplete(covered: Coverage) -> dict[str, Any]:
     }
 
 
+def is_partial(definition: Definition, track: str, split: str) -> bool:
+    """Return whether the gold file is declared with `covers: listed`."""
+    return any(gold.covers == "listed" for gold in definition.gold if (gold.track, gold.split) == (track, split))
+
+
 def may_leave_out(definition: Definition, track: str, split: str) -> bool:
     """Return whether a gold file may leave items out.
 
     It may if it is declared with `covers: listed`, or if it contains spans or tuples, because a missing item then has
     none.
     """
-    is_declared = any(gold.covers == "listed" for gold in definition.gold if (gold.track, gold.split) == (track, split))
-    return is_declared or FORMATS[definition.track(track).format.kind].leaves_out_empty
+    return is_partial(definition, track, split) or FORMATS[definition.track(track).format.kind].leaves_out_empty

@@ -153,6 +153,37 @@ def test_score_finds_the_track_by_name_and_the_gold_in_the_folder(
         assert capsys.readouterr().out.endswith("\nicm  0.0000\n")
 
 
+def test_score_finds_the_runs_and_tracks_in_a_zip(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (folder / "task.yaml").open("a", encoding="utf-8") as definition:
+        definition.write("gold: [{track: task1-hard, file: gold.json}, {track: task2-hard, file: gold2.json}]\n")
+    one = write(folder, "gold.json").read_bytes()
+    two = json.dumps([{"id": item, "value": ["A"]} for item in ITEMS]).encode()
+    (folder / "gold2.json").write_bytes(two)
+    archive = folder / "tiny_Lak_NLP.zip"
+    score = ["score", "--task", str(folder), str(archive)]
+
+    def pack(**runs: bytes) -> None:
+        with ZipFile(archive, "w") as packed:
+            for name, content in runs.items():
+                packed.writestr(f"{name}.json", content)
+
+    pack(task1_hard_Lak_NLP_1=one)
+    assert main([*score, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scores"] == {"icm": 0.0}
+    pack(task1_hard_Lak_NLP_1=one, task2_hard_Lak_NLP_1=two)
+    assert main(score) == 0
+    shown = capsys.readouterr().out
+    assert "icm  0.0000" in shown
+    assert "f1_macro  1.0000" in shown
+    assert main([*score, "--json"]) == 0
+    assert [run["track"] for run in json.loads(capsys.readouterr().out)["runs"]] == ["task1-hard", "task2-hard"]
+    assert main([*score, "--gold", str(folder / "gold.json")]) == 2
+    assert "runs for several tracks" in " ".join(capsys.readouterr().err.split())
+    pack(answers=one)
+    assert main(score) == 1
+    assert "does not follow the naming rule" in " ".join(capsys.readouterr().out.split())
+
+
 def test_the_task_option_has_a_short_form(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, gold = str(write(folder, "task1_hard_Lak_NLP_1")), str(write(folder, "gold.json"))
     for words in (["check"], ["score", "--track", "task1-hard", "--gold", gold], ["explain"]):

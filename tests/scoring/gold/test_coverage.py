@@ -100,6 +100,29 @@ def test_without_items_the_gold_says_which_there_are(write: Write) -> None:
     assert len(load_gold(spans, "one", lines({"i0": [1]}).encode())) == 1
 
 
+def test_a_valid_run_is_scored_against_gold_that_lists_some_items(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands accept what `agon check` accepts, and give the portal's scores."""
+    for kind, gold, run in (
+        ("json-labels", labels(SOME), labels(EVERY)),
+        ("spans", lines({"i0": [1]}), lines({item: [1] * (item == "i0") for item in ITEMS})),
+    ):
+        definition = write(kind, gold, covers=", covers: listed")
+        file = definition.folder / "run"
+        file.write_text(run)
+        task = ["--task", str(definition.folder), "--track", "one"]
+        assert main(["check", *task, str(file)]) == 0
+        assert main(["score", *task, str(file)]) == 0, capsys.readouterr()
+        expected = score(definition, "one", run.encode(), gold.encode(), items=ITEMS)
+        given = score(definition, "one", run.encode(), load_gold(definition, "one", gold.encode()))
+        assert (given.scores, given.items) == (expected.scores, expected.items)
+        assert main(["score", *task, "--items", str(definition.folder / "items.txt"), str(file)]) == 0
+    other = write("json-labels", labels({"x1": "Y"}), covers=", covers: listed")
+    own = labels({"x1": "Y"}).encode()
+    assert score(other, "one", own, own).report.ok, "gold for other items says which items there are"
+
+
 def test_items_may_be_read_once_only(write: Write) -> None:
     definition = write("spans")
     gold, run = lines({"i0": [1]}).encode(), lines({item: [1] for item in ITEMS}).encode()
