@@ -6,7 +6,6 @@ Only `Phase.objects.open` decides whether a run is on time. It is part of the st
 from datetime import datetime, timedelta
 from typing import Annotated
 
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.base.action import Act, action
@@ -121,12 +120,10 @@ def revoke_extra_time(act: Act, phase: Phase, *, extra_time_id: int) -> datetime
     if extra_time is None:
         raise NO_EXTRA_TIME()
     before, in_an_hour = extra_time.until, act.at + NOTICE
-    others = phase.extra_times.exclude(pk=extra_time.pk).filter(Q(team__isnull=True) | Q(team=extra_time.team))
-    closes = max(filter(None, [phase.closes, *others.values_list("until", flat=True)]), default=None)
-    is_without_effect = closes is None or closes >= min(before, in_an_hour)
+    is_without_effect = _is_without_effect(phase, extra_time, act.at)
     if is_without_effect:
         extra_time.delete()
-    elif before <= in_an_hour:
+    elif not can_be_revoked(phase, extra_time, act.at):
         raise ENDS_SOON()
     else:
         extra_time.until = in_an_hour
@@ -135,6 +132,18 @@ def revoke_extra_time(act: Act, phase: Phase, *, extra_time_id: int) -> datetime
     whom = extra_time.team.name if extra_time.team else "all"
     act.record(team=whom, before=before.isoformat(), after=after and after.isoformat())
     return after
+
+
+def can_be_revoked(phase: Phase, extra_time: ExtraTime, at: datetime) -> bool:
+    """Return whether the extra time has not ended and can end earlier: now or in an hour."""
+    return extra_time.until > at + NOTICE or (extra_time.until > at and _is_without_effect(phase, extra_time, at))
+
+
+def _is_without_effect(phase: Phase, extra_time: ExtraTime, at: datetime) -> bool:
+    """Return whether the phase would stay open for an hour, or as long as now, without this extra time."""
+    others = [one for one in phase.extra_times.all() if one != extra_time and one.team_id in (None, extra_time.team_id)]
+    closes = max(filter(None, [phase.closes, *(one.until for one in others)]), default=None)
+    return closes is None or closes >= min(extra_time.until, at + NOTICE)
 
 
 def record_window(

@@ -7,24 +7,19 @@ from datetime import datetime
 from typing import TypedDict
 
 from django.db import transaction
-from django.db.models import Q
 
 from portal.models import AuditEntry, Board, Run, SharedTask
 from portal.models.run import RunQuerySet
 from scoring import __version__ as scorer_version
-
-_SCORED_OR_WAITING = (*Run.UNFINISHED, Run.State.SCORED)
 
 
 def ask_again(runs: RunQuerySet) -> int:
     """Queue these runs for rescoring and release the claims of any workers that are scoring them.
 
     Return how many runs were queued. Runs that are already waiting are updated, too: a worker that claims one has to
-    wait for this transaction and then sees its changes. Rejected runs are excluded. So are failed runs from teams,
-    because another run may have taken their quota and number.
+    wait for this transaction and then sees its changes.
     """
-    given_up = Q(state=Run.State.FAILED) & ~Q(kind=Run.Kind.TEAM)
-    found = runs.filter(Q(state__in=_SCORED_OR_WAITING) | given_up)
+    found = runs.rescorable()
     list(found.locked().values_list("pk"))
     asked = found.release(state=Run.State.RECEIVED, attempts=0, postponed=0, leases_lost=0)
     Board.objects.filter(track__in=runs.values("track"), phase__in=runs.values("phase")).changed()

@@ -159,6 +159,15 @@ class RunQuerySet(LeaseQuerySet["Run"]):
         gold = GoldStandard.objects.filter(track=OuterRef("track"), split=OuterRef("phase__split"))
         return self.filter(accepted, Exists(gold))
 
+    def rescorable(self) -> Self:
+        """Select the runs that get new scores after a change to the gold standard or the scorer.
+
+        Rejected runs are excluded. So are failed runs from teams, because another run may have taken their quota and
+        number.
+        """
+        given_up = Q(state=Run.State.FAILED) & ~Q(kind=Run.Kind.TEAM)
+        return self.filter(Q(state__in=(*Run.UNFINISHED, Run.State.SCORED)) | given_up)
+
     def eligible(self) -> Self:
         """Select runs that may be official, that is, were not withdrawn, rejected or failed."""
         return self.filter(withdrawn_at__isnull=True).exclude(state__in=Run.NOT_COUNTED)

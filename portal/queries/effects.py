@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.models import OutgoingMail, Phase, ReleasedBoard, Run, Team
-from portal.queries.gold import GoldLine
+from portal.queries.gold_preview import GoldPreview
 from portal.queries.organize import ReleaseLook
 
 
@@ -75,10 +75,12 @@ def of_hiding_scores(phase: Phase, at: datetime) -> list[str]:
     ]
 
 
-def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
-    """Describe the effects of replacing the gold standard in use."""
-    phases = line.track.shared_task.phases.filter(split=line.split)
-    runs = Run.objects.filter(track=line.track, phase__in=phases, withdrawn_at__isnull=True).count()
+def of_another_gold(preview: GoldPreview, at: datetime) -> list[str]:
+    """Describe the effects of replacing the gold standard in use by the previewed one."""
+    upload = preview.upload
+    phases = upload.shared_task.phases.filter(split=upload.split)
+    runs = Run.objects.filter(track=upload.track_id, phase__in=phases).rescorable().count()
+    unlisted = runs - sum(len(board.runs) for board in preview.boards)
     effects = [
         ngettext(
             "%(n)d run will be rescored. Until then, its leaderboard shows the old score.",
@@ -89,6 +91,17 @@ def of_another_gold(line: GoldLine, at: datetime) -> list[str]:
         )
         % {"n": runs}
     ]
+    if unlisted > 0:
+        effects.append(
+            ngettext(
+                "%(n)d of them is not listed above, because it is not on a leaderboard: it is withdrawn or waiting, or "
+                "its team is not ranked.",
+                "%(n)d of them are not listed above, because they are not on a leaderboard: they are withdrawn or "
+                "waiting, or their teams are not ranked.",
+                unlisted,
+            )
+            % {"n": unlisted}
+        )
     public = [phase for phase in phases if phase.scores_are_public(at)]
     if public:
         effects.append(

@@ -266,5 +266,10 @@ def extra_time_form(phase: Phase, user: User, data: Any = None) -> ExtraTimeForm
     return ExtraTimeForm(data, user=user, shared_task=phase.shared_task, auto_id=f"extra-time-{phase.slug}-%s")
 
 
-def release_form(phase: Phase, user: User, data: Any = None) -> ReleaseForm:
-    return ReleaseForm(data, user=user, auto_id=f"release-{phase.slug}-%s")
+def release_form(phase: Phase, user: User, at: datetime, data: Any = None) -> ReleaseForm:
+    """Return the form. While the phase accepts runs, the time is required, because scores cannot be released now."""
+    form = ReleaseForm(data, user=user, auto_id=f"release-{phase.slug}-%s")
+    when = form.fields["when"]
+    when.required = when.widget.is_required = not phase.has_closed(at)
+    when.error_messages["required"] = _("Enter a time after the phase closes.")
+    return form

@@ -71,7 +71,7 @@ def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
     context = organizer_context(request, slug, "gold")
     context["preview"] = found = find_preview(context["page"].shared_task, pk, request.user, context["at"])
     lines = gold_lines(context["page"].shared_task)
-    context["line"] = line = _line_of(found.upload, lines)
+    context["line"] = _line_of(found.upload, lines)
     context["form"] = form = NoteForm(request.POST if request.method == "POST" else None)
 
     if form.carry_out(lambda given: apply_gold(request.user, found.upload, context["at"], **given)):
@@ -79,7 +79,7 @@ def preview(request: SignedInRequest, slug: str, pk: UUID) -> HttpResponse:
             request, _("The new gold is in use. Leaderboards will change when all runs have been rescored.")
         )
         return redirect("organize_gold", slug)
-    context["effects"] = of_another_gold(line, context["at"])
+    context["effects"] = of_another_gold(found, context["at"])
     context["reloads"] = not found.upload.is_finished
     return render(request, "organize/gold_preview.html", context, status=form.status)
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.base.errors import ActionError
 from portal.actions.phases import (
+    can_be_revoked,
     can_have_extra_time,
     grant_extra_time,
     is_released,
@@ -90,7 +91,7 @@ def _page(
             "extra_time": forms.get(("extra_time", phase.slug)) or extra_time_form(phase, request.user),
             "may_move": not is_released(phase, context["at"]),
             "may_grant": can_have_extra_time(phase, context["at"]),
-            "revocable": [extra_time for extra_time in phase.extra_times.all() if extra_time.until > context["at"]],
+            "revocable": [one for one in phase.extra_times.all() if can_be_revoked(phase, one, context["at"])],
             "is_open": phase.is_open(context["at"]),
         }
         for phase in context["page"].phases

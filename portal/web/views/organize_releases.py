@@ -41,7 +41,7 @@ def releases(request: SignedInRequest, slug: str) -> HttpResponse:
 def release(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Release scores at the given time or, if none is given, immediately, after a confirmation."""
     context, found = organizer_phase(request, slug, phase, "releases")
-    form = release_form(found, request.user, request.POST)
+    form = release_form(found, request.user, context["at"], request.POST)
     if form.is_valid() and form.cleaned_data["when"] is None and "confirmed" not in request.POST:
         look = next((look for look in _looks(request, context) if look.phase == found), None)
         if look and look.is_closed:
@@ -121,7 +121,10 @@ def _page(
     request: SignedInRequest, context: dict[str, Any], forms: dict[str, Any] | None = None, status: int = HTTPStatus.OK
 ) -> HttpResponse:
     context["lines"] = [
-        {"look": look, "form": (forms or {}).get(look.phase.slug) or release_form(look.phase, request.user)}
+        {
+            "look": look,
+            "form": (forms or {}).get(look.phase.slug) or release_form(look.phase, request.user, context["at"]),
+        }
         for look in _looks(request, context)
     ]
     return render(request, "organize/releases.html", context, status=status)

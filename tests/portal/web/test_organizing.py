@@ -264,6 +264,39 @@ def test_scores_are_released_now_later_and_taken_back(
     assert "are hidden until" not in anybody.get(board).content.decode() + organizer.get(board).content.decode()
 
 
+def test_the_release_page_offers_only_what_it_can_do(organizer: Client, phase: Phase, now: datetime) -> None:
+    page, address = f"{PAGE}releases/", f"{PAGE}releases/evaluation/"
+    at_once, restore = "leave the time empty", "releases/evaluation/put-back/"
+    rows = Phase.objects.filter(pk=phase.pk)
+
+    def text() -> str:
+        return organizer.get(page).content.decode()
+
+    rows.update(closes=now + HOUR, taken_back=now - HOUR)
+    assert "It closes for all teams on" in text()
+    assert at_once not in text()
+    assert restore not in text()
+    rejected = organizer.post(address, {"zone": "UTC"})
+    assert (rejected.status_code, "Enter a time after the phase closes." in rejected.content.decode()) == (422, True)
+    rows.update(closes=None)
+    assert "This phase has no closing time" in text()
+    assert f'action="{address}"' not in text()
+    rows.update(closes=now - HOUR)
+    assert at_once in text()
+    assert restore in text()
+
+
+def test_extra_time_that_cannot_end_earlier_has_no_button(organizer: Client, phase: Phase, now: datetime) -> None:
+    Phase.objects.filter(pk=phase.pk).update(closes=now - HOUR)
+    granted = {"phase": phase, "granted_by": User.objects.first(), "granted_at": now}
+    extra_time = ExtraTime.objects.create(until=now + 2 * HOUR, **granted)
+    address = f"{PAGE}phases/evaluation/extra-time/{extra_time.pk}/revoke/"
+    assert address in organizer.get(f"{PAGE}phases/").content.decode()
+    ExtraTime.objects.update(until=now + HOUR / 2)
+    assert address not in organizer.get(f"{PAGE}phases/").content.decode()
+    assert organizer.post(address).status_code == 409
+
+
 @pytest.mark.slow
 def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
     organizer: Client, anybody: Client, phase: Phase, now: datetime
@@ -289,7 +322,9 @@ def test_a_release_is_taken_back_only_by_who_has_read_what_that_means(
 @pytest.mark.slow
 def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Client, tiny: SharedTask) -> None:
     send_run(new_team(tiny, "Perfect"), PERFECT, 1, EVALUATION)
+    withdrawn = send_run(new_team(tiny, "Withdrawn"), GOOD, 1, EVALUATION)
     work_off(EVALUATION)
+    Run.objects.filter(pk=withdrawn.pk).update(withdrawn_at=EVALUATION)
     Phase.objects.filter(slug="evaluation").update(released=EVALUATION)
     page = organizer.post(f"{PAGE}gold/", gold_file(run_file(GOOD)))["Location"]
     assert "Nothing changes for anyone" in organizer.get(page).content.decode()
@@ -298,6 +333,11 @@ def test_a_correction_is_previewed_then_applied_and_has_a_way_back(organizer: Cl
     with without_children():
         preview_gold(upload.pk, upload.received_at)
     assert "1 gold preview is ready to apply." in organizer.get(PAGE).content.decode()
+    shown = organizer.get(page).content.decode()
+    rescored = re.search(r"(\d+) runs? will be rescored", shown)
+    assert rescored is not None
+    assert shown.count('<th scope="row">') + 1 == int(rescored[1])
+    assert "1 of them is not listed above" in shown
     assert page in organizer.get(f"{PAGE}gold/").content.decode()
     text = organizer.get(page).content.decode()
     assert "Changed: 1." in text

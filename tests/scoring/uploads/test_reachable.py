@@ -29,7 +29,6 @@ TRACK = (
     ("tracks", "naming", "unreachable"),
     [
         (["ab-c", "a-bc"], 'run: "{task}{context}_{team}", track: "{task}-{context}"', ["a-bc"]),
-        (["en", "es"], 'run: "{track}_{team}", aliases: {es: "espan\u0303ol"}', ["es"]),
         (["en", "es"], 'run: "{track}_{team}.zip"', ["en", "es"]),
         (["en", "es"], 'run: " {track}_{team}"', ["en", "es"]),
         (["en", "en-a"], 'run: "{track}-{team}.json"', []),
