@@ -3,17 +3,18 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
 from scoring.definition.files import Files, each_file
-from scoring.formats import answer_kind, in_tokens, read_run, size_of
+from scoring.formats import answer_kind, has_texts, in_tokens, read_run, size_of
 from scoring.formats.head import begins_as, head_of
 from scoring.formats.several import packed_folder
 from scoring.items.annotators import Annotators, annotators_of
 from scoring.items.index import ItemIndex
-from scoring.items.texts import TextsError, id_columns, read_texts
+from scoring.items.texts import TextsError, id_columns, read_texts, tokens_of
 from scoring.reports.problems import Report
 
 
@@ -27,6 +28,7 @@ class Items:
     files: Files | None = None  # the files of a run
     annotators: Annotators | None = None
     _lengths: dict[tuple[tuple[str, ...], bool], dict[str, int]] = field(default_factory=dict)
+    _texts: dict[tuple[str, ...], dict[str, str]] = field(default_factory=dict)
 
     @property
     def ids(self) -> list[str]:
@@ -40,13 +42,28 @@ class Items:
         Raises:
             TextsError: `read_texts` cannot read the table.
         """
-        if self.texts is None or not any(path.is_file() for _, path in each_file(self.files, self.texts)):
+        if not self._has_texts():
             return None
         key = columns, in_tokens
         if key not in self._lengths:
-            texts = read_texts(self.texts, columns, files=self.files).items()
-            self._lengths[key] = {item: len(text.split() if in_tokens else text) for item, text in texts}
+            texts = self._read(columns).items()
+            self._lengths[key] = {item: len(tokens_of(text) if in_tokens else text) for item, text in texts}
         return self._lengths[key]
+
+    def texts_by_id(self, columns: tuple[str, ...]) -> Mapping[str, str] | None:
+        """Map each id to its text. Return None, and raise an error, as `text_lengths` does."""
+        if not self._has_texts():
+            return None
+        if columns not in self._texts:
+            self._texts[columns] = self._read(columns)
+        return self._texts[columns]
+
+    def _has_texts(self) -> bool:
+        return self.texts is not None and any(path.is_file() for _, path in each_file(self.files, self.texts))
+
+    def _read(self, columns: tuple[str, ...]) -> dict[str, str]:
+        known = self._texts.get(columns)
+        return read_texts(cast(Path, self.texts), columns, files=self.files) if known is None else known
 
 
 def check(
@@ -168,6 +185,7 @@ def read_with_items(
     text_lengths: Mapping[str, int] | None = None,
 ) -> Answers | None:
     """Return the run's answers to these items, or None if an error was reported. Same options as `read_run`."""
+    texts = read_item_texts(track, items, report) if has_texts(track.format) else None
     return read_run(
         track,
         data,
@@ -176,8 +194,19 @@ def read_with_items(
         optional=items.optional,
         lenient=lenient,
         text_lengths=text_lengths,
+        texts=texts,
         annotators=items.annotators,
     )
+
+
+def read_item_texts(track: Track, items: Items, report: Report) -> Mapping[str, str] | None:
+    """Return the items' texts. If they cannot be read, warn, unless the report says so already, and return None."""
+    try:
+        return items.texts_by_id(id_columns(track))
+    except TextsError as error:
+        if "texts-unreadable" not in {problem.code for problem in report}:
+            report.warning("texts-unreadable", found=str(error))
+        return None
 
 
 def _text_lengths(track: Track, items: Items, report: Report) -> Mapping[str, int] | None:
@@ -234,7 +263,7 @@ def _read_ids(track: Track, path: Path, split: str, report: Report) -> list[str]
 def read_ids(path: Path, report: Report) -> list[str] | None:
     """Read one id per line, skipping blank lines."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")  # any line end
     except (OSError, UnicodeDecodeError) as error:
         report.error("items-unreadable", file=path.name, found=getattr(error, "strerror", None) or "it is not UTF-8")
         return None

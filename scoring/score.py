@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scoring.answers import Answers, Entities, Matrix, Spans, Tuples
-from scoring.check import Items, as_source, find_items, read_file, read_with_items
+from scoring.check import Items, as_source, find_items, read_file, read_item_texts, read_with_items
 from scoring.definition import Definition, GoldView, Track
 from scoring.definition.files import Files, each_file
 from scoring.extras import install_command
-from scoring.formats import answer_kind, read_gold
+from scoring.formats import answer_kind, has_texts, is_numbered, read_gold
 from scoring.formats.conll import report_lengths
 from scoring.formats.reading import Problems
 from scoring.formats.several import packed, packed_folder, packed_name
@@ -177,10 +177,12 @@ def load_gold(
     gold: str | Path | bytes,
     split: str = "test",
     items: Iterable[str] | Path | None = None,
+    warnings: Report | None = None,
 ) -> LoadedGold:
     """Read a gold file in the format that the definition declares.
 
     Args:
+        warnings: a report to which warnings about the file are added. By default, they are not reported.
         items: the ids that runs must have, or the path of a file that lists them, as in `score`. None leaves the gold
             unchanged.
 
@@ -194,9 +196,14 @@ def load_gold(
     content = source if isinstance(source, bytes) else named_bytes(rules.files, source)
     declared = next((one for one in definition.gold if (one.track, one.split) == (track, split)), None)
     annotators = _annotators(rules, split, report)
-    answers = read_gold(rules, content, declared.format if declared else rules.format, report, annotators)
+    spec = declared.format if declared else rules.format
+    known = find_items(rules, None, split, Report()) if is_numbered(spec) or has_texts(spec) else None
+    texts = read_item_texts(rules, known, report) if known is not None and has_texts(spec) else None
+    answers = read_gold(rules, content, spec, report, annotators, None if known is None else known.index, texts)
     if answers is None or not report.ok:
         raise GoldError(report)
+    if warnings is not None:
+        warnings.extend(report)
     if declared is not None and declared.view is not None:
         answers = _viewed(answers, declared.view, rules)
     if isinstance(answers, Entities) and answers.texts is None:
@@ -340,10 +347,11 @@ def _find_items(
     if items is None:
         left_out = set(optional).intersection(gold.index.ids) if optional else ()
         rest = ItemIndex([item for item in gold.index.ids if item not in left_out]) if left_out else gold.index
-        return Items(rest, optional, annotators=_annotators(track, split, report))
+        annotators = _annotators(track, split, report)
+        return Items(rest, optional, track.texts.get(split), track.files_in(split), annotators)
     given = find_items(track, items, split, report)
     index = gold.index if given is None or given.ids == gold.index.ids else given.index
-    return given and Items(index, optional, annotators=given.annotators)
+    return given and replace(given, index=index, optional=optional)
 
 
 def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) -> Result:

@@ -9,6 +9,7 @@ import numpy as np
 from scoring.answers import Entities
 from scoring.baselines.material import Material
 from scoring.formats import in_tokens
+from scoring.items.texts import tokens_of
 
 Found = tuple[str, int, int]  # type, begin and end
 
@@ -18,7 +19,7 @@ def most_frequent_types(train: Entities) -> dict[str, str]:
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row, item in enumerate(train.ids):
         text = (train.texts or {})[item]
-        parts: Sequence[str] = text if train.lengths is None else text.split()
+        parts: Sequence[str] = text if train.lengths is None else tokens_of(text)
         for kind, begin, end in train.of_item(row):
             form = parts[begin:end]
             counts[form if isinstance(form, str) else " ".join(form)][kind] += 1
@@ -38,7 +39,7 @@ def found_again(material: Material, known: Mapping[str, str]) -> Entities:
         begins=np.array([begin for _, begin, _ in flat], np.int64),
         ends=np.array([end for _, _, end in flat], np.int64),
         starts=np.cumsum([0, *map(len, rows)], dtype=np.int64),
-        lengths=np.array([len(text.split()) for text in texts], np.int64) if has_tokens else None,
+        lengths=np.array([len(tokens_of(text)) for text in texts], np.int64) if has_tokens else None,
         texts=dict(zip(material.ids, texts, strict=True)),
     )
 
@@ -46,7 +47,7 @@ def found_again(material: Material, known: Mapping[str, str]) -> Entities:
 def _in_tokens(texts: Sequence[str], known: Mapping[str, str]) -> Iterator[Iterator[Found]]:
     longest = max((form.count(" ") + 1 for form in known), default=0)
     for text in texts:
-        yield _of_sentence(text.split(), known, longest)
+        yield _of_sentence(tokens_of(text), known, longest)
 
 
 def _of_sentence(tokens: Sequence[str], known: Mapping[str, str], longest: int) -> Iterator[Found]:

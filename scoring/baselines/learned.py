@@ -64,7 +64,7 @@ def scheme_of(track: Track, hierarchical: bool) -> Scheme:
         if hierarchical and not track.hierarchy:
             raise UnsuitedError("the track has no hierarchy")
         tree = {name: below for name, below in (track.hierarchy or {}).items() if below} if hierarchical else {}
-        return Scheme(tree, single=not options.get("multi", False), some=True)
+        return Scheme(tree, single=not options.get("multi", False), some=options.get("empty") != "allowed")
     if kind != "table":
         raise UnsuitedError("this baseline requires labels, or tables of zeros and ones")
     whole, parts = options.get("whole"), options.get("parts", ())

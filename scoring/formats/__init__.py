@@ -98,6 +98,11 @@ def in_tokens(track: Track) -> bool:
     return FORMATS[track.format.kind].in_tokens
 
 
+def has_texts(spec: FormatSpec) -> bool:
+    """Return whether a file in this format repeats the annotated texts."""
+    return FORMATS[spec.kind].has_texts(spec.options)
+
+
 def suffix(track: Track) -> str:
     """Return the file extension of a track's runs."""
     return FORMATS[track.format.kind].suffix(track.format.options)
@@ -112,6 +117,7 @@ def read_run(
     optional: Collection[str] = (),
     lenient: bool = False,
     text_lengths: Mapping[str, int] | None = None,
+    texts: Mapping[str, str] | None = None,
     annotators: Annotators | None = None,
 ) -> Answers | None:
     """Read a run file. The rows keep the file's order.
@@ -122,6 +128,7 @@ def read_run(
         lenient: accept with warnings everything that the official evaluators accept: missing items or labels, labels
             outside the domain, inner classes, and incorrect sums. Unknown labels become additional columns.
         text_lengths: the number of characters in each item's text (tokens, for `conll`), to check offsets.
+        texts: the items' texts, to compare them with the annotated texts in the file.
         annotators: the annotators of each item, for lists with one value per annotator.
 
     Returns:
@@ -130,6 +137,7 @@ def read_run(
     files = track.files
     if files is not None:
         lengths = None if text_lengths is None else by_file(text_lengths)
+        own_texts = None if texts is None else by_file(texts)
         further = by_file(dict.fromkeys(optional))
         own_annotators = None if annotators is None else by_file(annotators)
 
@@ -142,6 +150,7 @@ def read_run(
                 optional=further.get(value, {}),
                 lenient=lenient,
                 text_lengths=None if lengths is None else lengths.get(value, {}),
+                texts=None if own_texts is None else own_texts.get(value, {}),
                 annotators=None if own_annotators is None else own_annotators.get(value, {}),
             )
 
@@ -156,26 +165,53 @@ def read_run(
         missing_allowed=track.missing == "default",
         inner_classes=_inner_classes(track),
         text_lengths=text_lengths,
+        texts=texts,
         annotators=annotators,
+        numbered=None if items is None else len(items),
         **_bounds(track.format, expected),
     )
     return _read(data, track.format, reading)
 
 
+def is_numbered(spec: FormatSpec) -> bool:
+    """Return whether the items in a file have no ids, but are numbered in the order of the file."""
+    return bool(spec.options.get("ids") == "numbers")
+
+
 def read_gold(
-    track: Track, data: bytes, spec: FormatSpec, report: Report, annotators: Annotators | None = None
+    track: Track,
+    data: bytes,
+    spec: FormatSpec,
+    report: Report,
+    annotators: Annotators | None = None,
+    items: ItemIndex | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> Answers | None:
-    """Read a gold file in the format `spec`. Return None if an error was reported. `annotators` is as in `read_run`."""
+    """Read a gold file in the format `spec`. Return None if an error was reported.
+
+    Args:
+        annotators, texts: as in `read_run`.
+        items: the track's items, if known. Only their number is used, and only if `is_numbered(spec)`.
+    """
     files = track.files
     if files is not None:
         own_annotators = None if annotators is None else by_file(annotators)
+        own_texts = by_file(texts or {})
 
         def read_part(value: str, content: bytes, own: Report) -> Answers | None:
             of_file = None if own_annotators is None else own_annotators.get(value, {})
-            return read_gold(replace(track, files=None), content, spec, own, of_file)
+            own_items = None if items is None else items.by_file.get(value)
+            return read_gold(replace(track, files=None), content, spec, own, of_file, own_items, own_texts.get(value))
 
         return read_several(data, files, report, read_part, needs_all=True)
-    reading = Reading(role="gold", report=report, inner_classes=_inner_classes(track), annotators=annotators)
+    reading = Reading(
+        role="gold",
+        report=report,
+        inner_classes=_inner_classes(track),
+        annotators=annotators,
+        texts=texts,
+        numbered=None if items is None else len(items),
+    )
     return _read(data, spec, reading)
 
 

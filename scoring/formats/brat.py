@@ -1,7 +1,7 @@
 """brat standoff annotations: a zip with one `.ann` file per item, whose name is the item's id.
 
 Text-bound annotations (lines `T1<TAB>PER 0 5<TAB>Alice`) are typed spans of characters. All other annotations are
-ignored. Format: https://brat.nlplab.org/standoff.html
+not scored, which causes a warning. Format: https://brat.nlplab.org/standoff.html
 """
 
 import io
@@ -16,15 +16,17 @@ from scoring.answers import Entities
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import NAMES, one_of
+from scoring.formats.annotated_texts import AnnotatedTexts
 from scoring.formats.format import Format, Size
-from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown
+from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, line_at, shown, with_line_feeds
 from scoring.formats.several import entries_to_read, packed
 from scoring.formats.span_lists import Offsets, SpanMarks
 from scoring.reports.nearest import nearest
 from scoring.zips import BrokenZipError, TooManyEntriesError, read_entry
 
 ENDING = ".ann"
-BOUND = re.compile(r"(T\S*)\t(\S+) ([0-9]{1,10} [0-9]{1,10}(?:;[0-9]{1,10} [0-9]{1,10})*)(?:\t.*)?")
+BLANK = re.compile(r"\s")
+BOUND = re.compile(r"(T\S*)\t(\S+) ([0-9]{1,10} [0-9]{1,10}(?:;[0-9]{1,10} [0-9]{1,10})*)(?:\t(.*))?")
 OTHER = re.compile(r"(?:[REAMN#]\S*|\*)\t.*")
 EXPECTED = "T1<TAB>TYPE 0 5<TAB>text"
 OPTIONS = (
@@ -48,12 +50,13 @@ def size(spec: FormatSpec) -> Size:
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     """Read the typed spans of each item, sorted and unique."""
-    problems = Problems(reading.report)
+    problems, stated = Problems(reading.report), AnnotatedTexts(reading)
     documents = documents_of(data, reading)
     if documents is None:
         return None
     ids = [name.removesuffix(ENDING) for name, _ in documents]
-    lists = [list(_spans(name, content, spec, reading, problems)) for name, content in documents]
+    lists = [list(_spans(name, content, spec, reading, stated, problems)) for name, content in documents]
+    stated.report(problems)
     classes = tuple(spec.options["classes"])
     marks = SpanMarks.of_lists(ids, lists, Offsets(as_pairs=True, types=classes))
     answers = marks.as_entities(classes, reading, problems)
@@ -83,17 +86,34 @@ def documents_of(data: bytes, reading: Reading) -> list[tuple[str, bytes]] | Non
     return found
 
 
-def _spans(name: str, content: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Iterator[Span]:
+def _spans(
+    name: str, content: bytes, spec: FormatSpec, reading: Reading, stated: AnnotatedTexts, problems: Problems
+) -> Iterator[Span]:
     """Yield the spans in a document, and report invalid lines."""
     for number, row in rows_of(name, content, problems):
         bound = BOUND.fullmatch(row)
         if bound is not None:
             kind, fragments = bound[2], fragments_of(bound[3])
             if is_sound(kind, fragments, spec.options["classes"], (name, number), reading, problems):
+                compare_text((name, number), fragments, bound[4], stated)
                 whole = [envelope(fragments)] if spec.options["fragments"] == "join" else fragments
                 yield from ((begin, end, kind) for begin, end in whole)
-        elif row.strip() and not OTHER.fullmatch(row):
-            report((name, number), "brat-line", row, problems, expected=EXPECTED)
+        else:
+            report_other((name, number), row, problems)
+
+
+def report_other(place: Place, row: str, problems: Problems, expected: str = EXPECTED) -> None:
+    """Report a line that is not used: an annotation of another kind, or a line that is not an annotation."""
+    if OTHER.fullmatch(row):
+        report(place, "brat-unused", row, problems, severity="warning")
+    elif row.strip():
+        report(place, "brat-line", row, problems, expected=expected)
+
+
+def compare_text(place: Place, fragments: Sequence[tuple[int, int]], text: str | None, stated: AnnotatedTexts) -> None:
+    """Compare the text at the end of an annotation with the item's text."""
+    if text:
+        stated.compare(place[0].removesuffix(ENDING), fragments, text, _named(place), line=place[1])
 
 
 def rows_of(name: str, content: bytes, problems: Problems) -> Iterator[tuple[int, str]]:
@@ -101,10 +121,10 @@ def rows_of(name: str, content: bytes, problems: Problems) -> Iterator[tuple[int
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        place = name, content.count(b"\n", 0, error.start) + 1
+        place = name, line_at(content, error.start)
         problems.add("not-utf8", _named(place), line=place[1], item=_item_of(name), found=_named(place))
         return
-    yield from enumerate(text.replace("\r\n", "\n").split("\n"), 1)
+    yield from enumerate(with_line_feeds(text).split("\n"), 1)
 
 
 def fragments_of(offsets: str) -> list[tuple[int, int]]:
@@ -168,7 +188,7 @@ def _written(answers: Entities, row: int) -> str:
     text = "" if answers.texts is None else answers.texts.get(answers.ids[row], "")
     entities: Sequence[tuple[str, int, int]] = answers.of_item(row)
     return "".join(
-        f"T{number}\t{kind} {begin} {end}\t{' '.join(text[begin:end].split())}\n"
+        f"T{number}\t{kind} {begin} {end}\t{BLANK.sub(' ', text[begin:end])}\n"
         for number, (kind, begin, end) in enumerate(entities, 1)
     )
 
@@ -177,8 +197,9 @@ BRAT = Format(
     "brat",
     "entities",
     "Typed spans in brat standoff format: a zip or a folder with an `ID.ann` file for each item. Spans are read from "
-    "text-bound annotations, such as `T1<TAB>PER 0 5<TAB>Alice`, and can overlap. All other annotations, and files "
-    "with other extensions, are ignored. Because each run is a zip, the naming rule must end with `.zip`.",
+    "text-bound annotations, such as `T1<TAB>PER 0 5<TAB>Alice`, and can overlap. If the items have `texts`, a warning "
+    "lists annotations whose text differs from the text at their offsets. All other annotations are reported as not "
+    "scored. Files with other extensions are ignored. Because each run is a zip, the naming rule must end with `.zip`.",
     "classes: [PER, LOC]",
     OPTIONS,
     read,
@@ -186,5 +207,6 @@ BRAT = Format(
     lambda _: ".zip",
     size,
     leaves_out_empty=True,
+    has_texts=lambda _: True,
     is_zip=True,
 )

@@ -2,24 +2,26 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
 
 from scoring.answers import Tuples
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key, Values
 from scoring.definition.kinds import NAMES, WHOLE
 from scoring.definition.yaml_values import Value
+from scoring.formats.annotated_texts import AnnotatedTexts
 from scoring.formats.brat import (
     BOUND,
     ENDING,
-    EXPECTED,
-    OTHER,
     Place,
+    compare_text,
     documents_of,
     envelope,
     fragments_of,
     is_known,
     is_sound,
     report,
+    report_other,
     rows_of,
     size,
 )
@@ -28,6 +30,7 @@ from scoring.formats.reading import Problems, Reading, check_ids
 from scoring.formats.several import packed
 from scoring.formats.tuples import report_count
 
+EQUIVALENCE = re.compile(r"\*\t(\S+)((?: T\S+){2,})\s*")
 RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(T\S*) [^\s:]+:(T\S*)\s*")
 EXPECTED_RELATION = "R1<TAB>TYPE Arg1:T1 Arg2:T2"
 COLUMNS = ("relation", "from", "from_type", "to", "to_type")
@@ -56,12 +59,13 @@ def finish_options(value: Value, options: Values) -> None:
 
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Tuples | None:
     """Read each item's set of relations."""
-    problems = Problems(reading.report)
+    problems, stated = Problems(reading.report), AnnotatedTexts(reading)
     documents = documents_of(data, reading)
     if documents is None:
         return None
     ids = [name.removesuffix(ENDING) for name, _ in documents]
-    sets = [list(_relations(name, content, spec, reading, problems)) for name, content in documents]
+    sets = [list(_relations(name, content, spec, reading, stated, problems)) for name, content in documents]
+    stated.report(problems)
     for item, own in zip(ids, sets, strict=True):
         report_count(item, len(own), int(spec.options["most"]), problems)
     problems.report()
@@ -71,9 +75,12 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Tuples | None:
     return Tuples.of_sets(COLUMNS, dict(zip(ids, sets, strict=True)))
 
 
-def _relations(name: str, content: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Iterator[Cells]:
+def _relations(
+    name: str, content: bytes, spec: FormatSpec, reading: Reading, stated: AnnotatedTexts, problems: Problems
+) -> Iterator[Cells]:
     """Yield the relations in a document, and report invalid lines."""
     spans: dict[str, Found] = {}
+    equivalences: set[Place] = set()
     relations: list[tuple[Place, Sequence[str]]] = []
     for number, row in rows_of(name, content, problems):
         place = name, number
@@ -82,24 +89,33 @@ def _relations(name: str, content: bytes, spec: FormatSpec, reading: Reading, pr
             is_sound(bound[2], fragments, spec.options["classes"], place, reading, problems)
             if bound[1] in spans:
                 report(place, "brat-id-twice", bound[1], problems)
+            compare_text(place, fragments, bound[4], stated)
             begin, end = envelope(fragments)
             spans[bound[1]] = f"{begin} {end}", bound[2]
         elif relation := RELATION.fullmatch(row):
             relations.append((place, relation.groups()))
-        elif row.strip() and (row.startswith("R") or not OTHER.fullmatch(row)):
-            expected = EXPECTED_RELATION if row.startswith("R") else EXPECTED
-            report(place, "brat-line", row, problems, expected=expected)
+        elif row.startswith("R"):
+            report(place, "brat-line", row, problems, expected=EXPECTED_RELATION)
+        elif (same := EQUIVALENCE.fullmatch(row)) and same[1] in spec.options["relations"]:
+            relations.append((place, (same[1], *same[2].split())))
+            equivalences.add(place)
+        else:
+            report_other(place, row, problems)
     for place, (kind, *ends) in relations:
         known = is_known(kind, spec.options["relations"], place, reading, problems)
         missing = next((end for end in ends if end not in spans), None)
         if missing is not None:
             report(place, "brat-reference", missing, problems)
         elif known:
-            sides = [spans[end] for end in ends]
-            yield (
-                kind,
-                *(cell for side in (sorted(sides) if kind in spec.options["symmetric"] else sides) for cell in side),
-            )
+            has_direction = place not in equivalences and kind not in spec.options["symmetric"]
+            yield from _pairs(kind, [spans[end] for end in ends], has_direction, int(spec.options["most"]))
+
+
+def _pairs(kind: str, spans: Sequence[Found], has_direction: bool, most: int) -> Iterator[Cells]:
+    """Yield a relation between each two of the spans, up to one more than are allowed."""
+    for first, second in islice(combinations(spans, 2), most + 1):
+        sides = (first, second) if has_direction else sorted((first, second))
+        yield (kind, *(cell for side in sides for cell in side))
 
 
 def write(answers: Tuples, spec: FormatSpec) -> bytes:
@@ -122,7 +138,9 @@ BRAT_RELATIONS = Format(
     "tuples",
     "Relations in brat standoff format, in the same kind of files as for `brat`. Each line such as `R1<TAB>lives_in "
     "Arg1:T1 Arg2:T2` is a tuple with the columns `relation`, `from`, `from_type`, `to` and `to_type`. `from` and "
-    "`to` contain the start and end positions of the text-bound annotations in `Arg1` and `Arg2`, such as `0 5`.",
+    "`to` contain the start and end positions of the text-bound annotations in `Arg1` and `Arg2`, such as `0 5`. A "
+    "line such as `*<TAB>same_as T1 T2 T3` is a relation between each two of its annotations, without a direction, if "
+    "its type is one of the `relations`.",
     "classes: [PER, LOC], relations: [lives_in, spouse], symmetric: [spouse]",
     OPTIONS,
     read,
@@ -131,5 +149,6 @@ BRAT_RELATIONS = Format(
     size,
     finish_options,
     leaves_out_empty=True,
+    has_texts=lambda _: True,
     is_zip=True,
 )

@@ -26,7 +26,10 @@ LETTERS = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE}
 ID = "# id = "
 ID_KEYS = ("id", "sent_id")  # the second is CoNLL-U's
 COMMENT = re.compile(r"# *(?P<key>[A-Za-z_][A-Za-z_ ]{0,40}?) *=(?P<value>.*)")
+DOCUMENT = "-DOCSTART-"  # begins each document in CoNLL-2003, as a sentence of its own
+OTHER_COMMENT = re.compile(r"# .* |#(?:begin|end) document| *# *new(?:doc|par)")  # in files without `# id = …`
 NAMELESS = "\n"  # stands for a missing id that has already been reported
+NO_BREAK = "\u00a0"
 TOKEN = "_"  # written in place of unknown tokens, and in other columns
 MOST_COLUMNS = 50
 OPTIONS = (
@@ -81,24 +84,28 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
         return None
     problems = Problems(reading.report)
     words: list[str] | None = [] if reading.role == "gold" else None
-    sentences = _Sentences(spec.options["ids"] == "comments", spec.options["column"], problems, words)
+    known = tags_of(spec)
+    sentences = _Sentences(spec.options["ids"] == "comments", spec.options["column"], known, problems, words)
     sentences.read(text)
+    sentences.judge_documents(reading.numbered)
     ids, lengths, tags, lines = sentences.ids, sentences.lengths, sentences.tags, sentences.lines
-    if reading.text_lengths is not None:
+    has_all = sentences.with_ids or reading.role == "gold" or _has_all_sentences(lengths, lines, reading)
+    if reading.text_lengths is not None and has_all:
         expected = [reading.text_lengths.get(item, length) for item, length in zip(ids, lengths, strict=True)]
         report_lengths(ids, lengths, expected, problems, reading.lenient)
-    codes = _codes(tags, lines, tags_of(spec), problems, reading)
+    codes = _codes(tags, lines, known, problems, reading)
     found = entities_of(ids, lengths, codes, spec, problems, lines, reading.lenient)
     problems.report()
-    check_ids(ids, reading)
+    if has_all:
+        check_ids(ids, reading)
     if reading.has_errors:
         return None
     return found if words is None else replace(found, texts=dict(zip(ids, _texts(words, lengths), strict=True)))
 
 
 def _texts(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
-    """Return the tokens of each sentence, separated by spaces."""
-    rest = iter(words)
+    """Return the tokens of each sentence, separated by spaces. Spaces in tokens become no-break spaces."""
+    rest = (word.replace(" ", NO_BREAK) or TOKEN for word in words)
     return [" ".join(islice(rest, length)) for length in lengths]
 
 
@@ -111,28 +118,71 @@ class _Sentences:
 
     with_ids: bool
     column: int | None  # number of the column with the tag, or None for the last column
+    known: Mapping[str, int]  # the track's tags
     problems: Problems
     words: list[str] | None
     ids: list[str] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+    documents: list[int] = field(default_factory=list)  # indexes of sentences that consist of `-DOCSTART-`
     _start: int = 0  # number of tokens before the current sentence
     _id: str = ""
 
     def read(self, text: str) -> None:
         at, least = (-1, 2) if self.column is None else (self.column - 1, self.column)
-        for number, line in enumerate([*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""], 1):
-            fields = line.split()
+        for number, line in enumerate([*text.split("\n"), ""], 1):
+            fields = _columns(line)
             if not fields:
                 self._end()
-            elif not (self.with_ids and line.startswith("#") and self._is_comment(number, line)):
-                if len(fields) < least or (self.with_ids and not self._id):
-                    self._report_token(number, line, len(fields) < least)
+            elif not (line.startswith(("#", DOCUMENT)) and self._is_no_token(number, line, fields)):
+                if len(fields) < least or not fields[0] or (self.with_ids and not self._id):
+                    self._report_token(number, line, len(fields) < least or not fields[0])
                 if self.words is not None:
                     self.words.append(fields[0])
                 self.tags.append(fields[at] if len(fields) >= least else "O")
                 self.lines.append(number)
+
+    def _is_no_token(self, number: int, line: str, fields: Sequence[str]) -> bool:
+        """Return whether a line that looks like a comment or the start of a document is not a token.
+
+        Report comments in files without ids, where they would be tokens with invalid tags.
+        """
+        if line.startswith(DOCUMENT):
+            return self._begins_document(number, line)
+        if self.with_ids:
+            return self._is_comment(number, line)
+        if "\t" in line or fields[-1] in self.known or not (COMMENT.match(line) or OTHER_COMMENT.match(line)):
+            return False
+        self.problems.add("comment-line", f"line {number}: {shown(line)}", line=number, found=shown(line))
+        return True
+
+    def _begins_document(self, number: int, line: str) -> bool:
+        """Return False if the line is a sentence of its own, which `judge_documents` may drop. Otherwise, report it."""
+        if len(self.tags) == self._start and not self.with_ids:
+            self.documents.append(len(self.ids))
+            return False
+        if self._id:
+            return False
+        self.problems.add("document-line", f"line {number}: {shown(line)}", line=number, found=shown(line))
+        return True
+
+    def judge_documents(self, numbered: int | None) -> None:
+        """If the sentences that consist of `-DOCSTART-` are too many, report and drop them."""
+        extra = [row for row in self.documents if row < len(self.ids) and self.lengths[row] == 1]
+        if not extra or numbered is None or len(self.ids) - len(extra) != numbered:
+            return
+        starts = np.append(0, np.cumsum(self.lengths))[extra].tolist()
+        for start in starts:
+            line = self.lines[start]
+            self.problems.add("document-line", f"line {line}", line=line, found=DOCUMENT)
+        dropped = set(starts)
+        kept = [at for at in range(len(self.tags)) if at not in dropped]
+        self.tags, self.lines = [self.tags[at] for at in kept], [self.lines[at] for at in kept]
+        if self.words is not None:
+            self.words[:] = [self.words[at] for at in kept]
+        self.lengths = [length for row, length in enumerate(self.lengths) if row not in {*extra}]
+        self.ids = self.ids[: len(self.lengths)]
 
     def _is_comment(self, number: int, line: str) -> bool:
         """Return whether a line is a comment. If it is `# id = …`, store the id.
@@ -170,6 +220,34 @@ class _Sentences:
     def _report(self, number: int, line: str, expected: str) -> None:
         found = shown(line)
         self.problems.add("token-line", f"line {number}: {found}", line=number, found=found, expected=expected)
+
+
+def _columns(line: str) -> list[str]:
+    """Split a line at its tabs. If it has none, split it at spaces. Other blanks are part of a token."""
+    if not line or line.isspace():
+        return []
+    if "\t" not in line:
+        return line.split() if line.isascii() else list(filter(None, line.split(" ")))
+    cells = line.rstrip(" \t").split("\t")
+    return cells if " " not in line else [cells[0], *(cell.strip(" ") for cell in cells[1:])]
+
+
+def _has_all_sentences(lengths: Sequence[int], lines: Sequence[int], reading: Reading) -> bool:
+    """Return whether there is a sentence for each item. If not, report it, with the first one that differs."""
+    expected, count = reading.numbered, len(lengths)
+    if expected is None or count in (expected, expected + len(reading.optional)):
+        return True
+    known, start, line = reading.text_lengths or {}, 0, None
+    for number, length in enumerate(lengths, 1):
+        if known.get(str(number), length) != length:
+            line = lines[start]
+            break
+        start += length
+    found = f"{count:,} sentences" if count != 1 else "1 sentence"
+    found += f", the first one that differs at line {line}" if line else ""
+    severity = "warning" if reading.missing_allowed and count < expected else reading.strict
+    reading.report.add(severity, "sentence-count", line=line, found=found, expected=f"{expected:,}")
+    return False
 
 
 def report_lengths(
@@ -290,8 +368,9 @@ CONLL = Format(
     "conll",
     "entities",
     "Tagged tokens: one token per line with its tag in the last column, and an empty line after each sentence. "
-    "All other columns are ignored. Runs must have the same sentences as the gold standard, each with the same number "
-    "of tokens. The tokens themselves are not compared.",
+    "All other columns are ignored. Columns are separated by tabs or, in lines without tabs, by spaces. "
+    "Runs must have the same sentences as the gold standard, each with the same number of tokens. The tokens "
+    "themselves are not compared.",
     "classes: [PER, LOC], scheme: BIOES, repair: begin",
     OPTIONS,
     read,

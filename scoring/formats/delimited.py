@@ -59,11 +59,9 @@ def split_plain(text: str, separator: str, quoted: bool = True) -> Rows | None:
     """Split text that has no quotes or blank lines and whose rows are equally long. Return None for any other text."""
     if quoted and '"' in text:
         return None
-    if "\r" in text:
-        text = text.replace("\r\n", "\n")
     lines = text.rstrip("\n").split("\n")
     separators = set(map(str.count, lines, repeat(separator)))
-    if "\r" in text or "" in lines or len(separators) > 1 or max(map(len, lines)) > csv.field_size_limit():
+    if "" in lines or len(separators) > 1 or max(map(len, lines)) > csv.field_size_limit():
         return None
     return Rows(separator.join(lines).split(separator), separators.pop() + 1, range(1, len(lines) + 1))
 

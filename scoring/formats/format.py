@@ -57,4 +57,6 @@ class Format:
     finish: Callable[[Value, Values], None] | None = None
     leaves_out_empty: bool = False  # items missing from a gold file are empty, which is not an error
     in_tokens: bool = False  # offsets count the tokens of an item’s text, not its characters; every split needs texts
+    # Whether a file repeats the annotated texts, so that they can be compared with the items' texts.
+    has_texts: Callable[[FormatOptions], bool] = lambda _: False
     is_zip: bool = False  # whether a run is a zip with a file for each item

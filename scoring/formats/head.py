@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 from scoring.definition import Track
 from scoring.formats import is_zipped, read_run
+from scoring.formats.reading import with_line_feeds
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 
@@ -14,13 +15,13 @@ HEAD_ENTRIES = 20
 
 def head_of(data: bytes) -> bytes | None:
     """Return the first entries as a file of their own, or None if they cannot be separated from the rest."""
-    text = data[:HEAD_BYTES].decode("utf-8-sig", errors="ignore")
+    text = with_line_feeds(data[:HEAD_BYTES].decode("utf-8-sig", errors="ignore"))
     if text.lstrip().startswith("["):
         return _head_of_list(text)
-    lines = text.splitlines(keepends=True)
+    lines = text.split("\n")
     if len(data) > HEAD_BYTES:
         lines = lines[:-1]  # the last line may be incomplete
-    return "".join(lines[: HEAD_ENTRIES + 1]).encode() or None
+    return "\n".join(lines[: HEAD_ENTRIES + 1]).encode() or None
 
 
 def begins_as(track: Track, head: bytes | None, items: ItemIndex, optional: Collection[str] = ()) -> bool:
@@ -40,7 +41,7 @@ def _head_of_list(text: str) -> bytes | None:
     decoder = json.JSONDecoder()
     start = end = text.index("[") + 1
     for _ in range(HEAD_ENTRIES):
-        following = end + len(text[end:]) - len(text[end:].lstrip(", \t\r\n"))
+        following = end + len(text[end:]) - len(text[end:].lstrip(", \t\n"))
         if text[following : following + 1] != "{":
             break
         try:

@@ -6,7 +6,7 @@ from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.formats.format import Format
 from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
-from scoring.formats.labels import LABEL_OPTIONS, Labels
+from scoring.formats.labels import LABEL_OPTIONS, Labels, finish_options
 from scoring.formats.reading import Reading, check_ids
 
 OPTIONS = (*LABEL_OPTIONS, *RECORD_OPTIONS)
@@ -25,7 +25,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     )
     if records is None:
         return None
-    labels = Labels(records.ids, records.values, classes, multi)
+    labels = Labels(records.ids, records.values, classes, multi, spec.options["empty"] == "allowed")
     matrix = labels.as_matrix() if records.typed else None
     if matrix is None:
         labels.judge(records.places or records.ids, reading, path=records.path)
@@ -50,4 +50,5 @@ JSON_LABELS = Format(
     read,
     write,
     records_suffix,
+    finish=finish_options,
 )

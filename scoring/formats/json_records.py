@@ -195,7 +195,7 @@ def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
     """
     lines = reading.most_entries if shape.lines else reading.most_cells
     cells, objects = reading.most_cells, OBJECTS_AN_ENTRY * reading.most_entries
-    marks = (("\n", lines), ("\r", lines), (",", cells), ("[", cells), ("{", objects))
+    marks = (("\n", lines), (",", cells), ("[", cells), ("{", objects))
     return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
 
 

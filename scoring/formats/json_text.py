@@ -53,7 +53,7 @@ class RepeatedKeys(dict[str, Any]):
 def parse_lines(text: str, report: Report) -> object:
     """Parse one JSON document per line. If a line is not JSON, report the first problem and return MISSING."""
     documents = []
-    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         document = parse(line, report, number) if line.strip() else None
         if document is MISSING:
             return MISSING

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from scoring.answers import Matrix
-from scoring.definition.keys import Key
-from scoring.definition.kinds import FLAG, NAMES
+from scoring.definition.keys import Key, Values
+from scoring.definition.kinds import FLAG, NAMES, one_of
+from scoring.definition.yaml_values import Value
 from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
@@ -23,7 +24,19 @@ WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")
 LABEL_OPTIONS = (
     Key("classes", NAMES, "Class names."),
     Key("multi", FLAG, "Whether an item can have several labels.", False),
+    Key(
+        "empty",
+        one_of("reject", "allowed"),
+        "With `multi: true`, whether an item can have no label, written as an empty list or an empty cell.",
+        "reject",
+    ),
 )
+
+
+def finish_options(value: Value, options: Values) -> None:
+    """Report `empty: allowed` where every item has exactly one label."""
+    if options["empty"] == "allowed" and not options["multi"]:
+        value.at("empty").invalid("reject, because without multi: true every item has exactly one label")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +47,14 @@ class Labels:
     values: Sequence[Any]
     classes: tuple[str, ...]
     multi: bool
+    may_be_empty: bool = False
 
     def as_matrix(self) -> Matrix | None:
         """Return a matrix that is True where the item has the class.
 
         The classes come first, followed by any unknown labels, which lenient reading accepts.
 
-        Return None if any item has no label or the same label twice.
+        Return None if any item has the same label twice, or no label although it needs one.
         """
         count = len(self.ids)
         labels = list(chain.from_iterable(self.values)) if self.multi else self.values
@@ -51,7 +65,7 @@ class Labels:
         complete = True
         if self.multi:
             lengths = np.fromiter(map(len, self.values), np.int64, count)
-            rows, complete = np.repeat(rows, lengths), bool(lengths.all())
+            rows, complete = np.repeat(rows, lengths), self.may_be_empty or bool(lengths.all())
         matrix[rows, np.fromiter(map(place.__getitem__, labels), np.int64, len(labels))] = True
         return Matrix(self.ids, columns, matrix) if complete and np.count_nonzero(matrix) == len(labels) else None
 
@@ -73,7 +87,7 @@ class Labels:
         known = frozenset(self.classes)
         for row, (place, value) in enumerate(zip(places, self.values, strict=True)):
             problem = None if value is MISSING else _problem_of(value, known, self.multi)
-            if problem is None:
+            if problem is None or (problem[0] == "no-label" and self.may_be_empty):
                 continue
             code, wrong = problem
             tolerated = code == "label-outside-domain"

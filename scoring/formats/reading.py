@@ -38,8 +38,11 @@ class Reading:
     missing_allowed: bool = False
     inner_classes: frozenset[str] = frozenset()
     text_lengths: Mapping[str, int] | None = None  # number of characters or tokens of each item, if texts are known
+    texts: Mapping[str, str] | None = None  # the items' texts, if known and if the format repeats parts of them
     # Item id → the columns of its annotators, for lists with one value per annotator.
     annotators: Mapping[str, tuple[int, ...]] | None = None
+    # Number of items, for files that number them instead of naming them. Runs may also have all optional items.
+    numbered: int | None = None
     most_entries: int = LINES  # maximum number of lines or objects
     most_cells: int = CELLS  # maximum number of cells between separators
     strict: Severity = field(init=False)
@@ -133,8 +136,22 @@ def shown_cell(text: str) -> str:
     return shown(text) if text and text == text.strip() else f'"{shown(text)}"'
 
 
+def with_line_feeds(text: str) -> str:
+    """Return the text with LF at the end of each line, whatever system wrote it: LF, CRLF or CR."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def line_at(data: bytes, position: int) -> int:
+    """Return the number of the line at a position in a file, whatever its line ends."""
+    return 1 + data.count(b"\n", 0, position) + data.count(b"\r", 0, position) - data.count(b"\r\n", 0, position)
+
+
 def decode(data: bytes, report: Report) -> str | None:
-    """Decode a UTF-8 file without its byte-order mark. If it is not UTF-8, report the problem and return None."""
+    """Decode a UTF-8 file. If it is not UTF-8, report the problem and return None.
+
+    Returns:
+        The text without a byte-order mark and with LF at the end of each line.
+    """
     kind = foreign_kind(data[:SAMPLE_BYTES], data[-SAMPLE_BYTES:])
     if kind:
         report.error("not-a-text", found=kind, expected=fix_of(kind))
@@ -146,8 +163,7 @@ def decode(data: bytes, report: Report) -> str | None:
     try:
         text = data.removeprefix(UTF8_MARK).decode()
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        report.error("not-utf8", line=line, found=f"byte 0x{data[error.start]:02x}")
+        report.error("not-utf8", line=line_at(data, error.start), found=f"byte 0x{data[error.start]:02x}")
         return None
     if not text or text.isspace():
         report.error("empty-file")
@@ -155,15 +171,15 @@ def decode(data: bytes, report: Report) -> str | None:
     if "\0" in text:
         # If mostly ASCII text is stored as UTF-16 without a byte-order mark, nearly half of its bytes are zero.
         code = "not-utf8-but" if text.count("\0") * 3 > len(text) else "nul-character"
-        report.error(code, line=text.count("\n", 0, text.index("\0")) + 1, found="UTF-16" if "but" in code else None)
+        report.error(code, line=line_at(data, data.index(b"\0")), found="UTF-16" if "but" in code else None)
         return None
-    return text
+    return with_line_feeds(text)
 
 
 def is_too_much(text: str, separator: str, reading: Reading) -> bool:
     """Return whether a text has far more lines or cells than the run's items need, and report an error if so."""
     entries = reading.most_entries
-    marks = (("\n", entries), ("\r", entries), (separator, reading.most_cells))
+    marks = (("\n", entries), (separator, reading.most_cells))
     return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
 
 

@@ -172,7 +172,7 @@ def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
     if rows is not None and rows.width == 2:
         return SpanMarks.of_cells(rows.column(0), rows.column(1), rows.lines, _offsets(spec), problems)
     ids, cells, lines = [], [], []
-    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         item, *rest = line.split("\t")

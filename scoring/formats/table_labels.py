@@ -6,7 +6,7 @@ from scoring.definition.keys import Key, Kind
 from scoring.definition.kinds import WORD
 from scoring.definition.yaml_values import Value
 from scoring.formats.format import Format
-from scoring.formats.labels import LABEL_OPTIONS, Labels
+from scoring.formats.labels import LABEL_OPTIONS, Labels, finish_options
 from scoring.formats.layout import LAYOUT_OPTIONS, read_table, table_suffix, write_table
 from scoring.formats.reading import Reading, check_ids
 
@@ -36,7 +36,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
         return None
     cells = table.column(name)
     values = [cell.split(spec.options["between"]) if cell else [] for cell in cells] if multi else cells
-    labels = Labels(table.ids, values, spec.options["classes"], multi)
+    labels = Labels(table.ids, values, spec.options["classes"], multi, spec.options["empty"] == "allowed")
     if multi or not set(cells) <= set(labels.classes):
         labels.judge(table.ids, reading, table.rows.lines)
     check_ids(table.ids, reading)
@@ -58,4 +58,5 @@ TABLE_LABELS = Format(
     read,
     write,
     table_suffix,
+    finish=finish_options,
 )

@@ -1,5 +1,6 @@
 """Texts: one output per line, or JSON objects with an id and a text. Gold files may have several references."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from scoring import limits
@@ -34,17 +35,52 @@ def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     text = decode(data, reading.report)
     if text is None or are_too_many(text.count("\n"), reading.most_entries, reading.report):
         return None
-    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    problems = Problems(reading.report)
+    lines = text.removesuffix("\n").split("\n")
+    problems, has_all = Problems(reading.report), True
     if spec.options["ids"] == "numbers":
-        ids, texts = [str(number) for number in range(1, len(lines) + 1)], lines
+        texts = _numbered_lines(lines, reading)
+        ids = [str(number) for number in range(1, len(texts) + 1)]
+        has_all = reading.role == "gold" or _has_all_lines(texts, reading)
     else:
         ids, texts = _after_ids(lines, problems)
     split = [tuple(filter(str.strip, one.split("\t"))) or ("",) if reading.role == "gold" else (one,) for one in texts]
     _report_long(ids, split, spec, problems)
     problems.report()
-    check_ids(ids, reading)
+    if has_all:
+        check_ids(ids, reading)
     return None if reading.has_errors else Texts(ids, split)
+
+
+def _numbered_lines(lines: list[str], reading: Reading) -> list[str]:
+    """Return a line for each item, without blank lines at the end of the file. Report too many or too few lines.
+
+    If the number of items is known, a blank line is the text of the last item if there are no other lines for it.
+    """
+    count = len(lines)
+    while count > (reading.numbered or 1) and not lines[count - 1].strip():
+        count -= 1
+    return lines[:count]
+
+
+def _has_all_lines(lines: Sequence[str], reading: Reading) -> bool:
+    """Return whether there is a line for each item. If not, report it: no one knows which lines are missing.
+
+    Also warn about lines without text.
+    """
+    blank = [number for number, line in enumerate(lines, 1) if not line.strip()]
+    expected = len(lines) if reading.numbered is None else reading.numbered
+    if len(lines) not in (expected, expected + len(reading.optional)):
+        found = f"{len(lines):,} lines" if len(lines) != 1 else "1 line"
+        found += f", {len(blank):,} of them blank" if blank else ""
+        may_lack = reading.missing_allowed and len(lines) < expected
+        reading.report.add(
+            "warning" if may_lack else reading.strict, "line-count", found=found, expected=f"{expected:,}"
+        )
+        return False
+    if blank:
+        places = tuple(f"line {number}" for number in blank[: reading.report.listed])
+        reading.report.warning("line-blank", line=blank[0], count=len(blank), places=places)
+    return True
 
 
 def _after_ids(lines: list[str], problems: Problems) -> tuple[list[str], list[str]]:

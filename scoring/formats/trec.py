@@ -1,7 +1,7 @@
 """TREC files: runs (`query Q0 document rank score tag`) and judgments (`query 0 document relevance`).
 
-Fields are separated by spaces. A run is ordered by its scores, as in trec_eval. Ranks that contradict the scores cause
-a warning.
+Fields are separated by spaces. A run is ordered by its scores, as in trec_eval. Ranks that contradict this order
+cause a warning.
 """
 
 import re
@@ -86,7 +86,7 @@ def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
 
     If any line has too many or too few fields, report it and return None.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = text.split("\n")
     widths = np.fromiter(map(len, map(str.split, lines)), np.int64, len(lines))
     numbers = np.flatnonzero(widths) + 1
     wrong = np.flatnonzero((widths > 0) & (widths != len(names)))
@@ -142,10 +142,43 @@ def _check_ranks(
     compared = as_trec_eval(scores)
     order = np.lexsort((-compared, ranks, owners))
     rises = (compared[order][1:] > compared[order][:-1]) & (np.diff(owners[order]) == 0)
-    odd = order[1:][rises]
+    _report_queries("rank-against-score", order[1:][rises], rows, owners, problems)
+    by_score = np.lexsort((ranks, -compared, owners)) if rises.any() else order
+    odd = _ranked_against_names(rows, ranks, compared, owners, by_score)
+    _report_queries("rank-in-tie", odd, rows, owners, problems)
+
+
+def _ranked_against_names(
+    rows: _Lines,
+    ranks: NDArray[np.float64],
+    compared: NDArray[np.float32],
+    owners: NDArray[np.int64],
+    order: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return the rows that are ordered before a better-ranked row with the same score, because of their names.
+
+    Among equal scores, trec_eval orders documents by name, the last one first. `order` sorts the rows by score.
+    """
+    same = (compared[order][1:] == compared[order][:-1]) & (np.diff(owners[order]) == 0)
+    tied: NDArray[np.int64] = order[np.append(same, False) | np.append(False, same)]
+    if not len(tied):
+        return tied
+    names = [rows.fields["document"][row] for row in tied.tolist()]
+    places = np.unique(np.array(names, object), return_inverse=True)[1].reshape(-1)
+    order = np.lexsort((-places, ranks[tied], -compared[tied], owners[tied]))
+    tied, places = tied[order], places[order]
+    rises = (compared[tied][1:] == compared[tied][:-1]) & (np.diff(owners[tied]) == 0)
+    rises &= (np.diff(ranks[tied]) > 0) & (np.diff(places) > 0)
+    return np.asarray(tied[1:][rises])
+
+
+def _report_queries(
+    code: str, odd: NDArray[np.int64], rows: _Lines, owners: NDArray[np.int64], problems: Problems
+) -> None:
+    """Warn about the first of these rows in each query."""
     for row in odd[np.unique(owners[odd], return_index=True)[1]].tolist():
         query, line = shown(rows.fields["query"][row]), int(rows.lines[row])
-        problems.add("rank-against-score", f"{query} (line {line})", severity="warning", line=line, item=query)
+        problems.add(code, f"{query} (line {line})", severity="warning", line=line, item=query)
 
 
 def _report_depth(queries: list[str], counts: NDArray[np.int64], depth: int, reading: Reading) -> None:

@@ -10,6 +10,7 @@ one row per vote. For spans, `label` is a list of offsets.
 """
 
 import csv
+import io
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -144,7 +145,7 @@ def _from_table(
     text: str, commas: bool, columns: Sequence[str] = ()
 ) -> tuple[dict[str, dict[str, list[str]]], list[str]]:
     """Return the labels, keyed by item and then annotator, and the names of all annotators."""
-    rows = csv.reader(text.splitlines(), delimiter="," if commas else "\t", strict=True)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter="," if commas else "\t", strict=True)
     header = next(rows, [])
     is_wide = bool(columns) and "label" not in header
     wanted = ("item", "annotator", *columns) if is_wide else COLUMNS

@@ -1,6 +1,7 @@
 """Read an item table: its id columns and one other column, such as `text` or a slice column."""
 
 import csv
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -9,6 +10,7 @@ from scoring.definition import Track
 from scoring.definition.files import Files, each_file
 
 SEPARATORS = ",;\t"
+ASCII_BLANKS = re.compile(r"[ \t\n\r\f\v]+")
 TABS: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
 
 
@@ -16,6 +18,11 @@ def id_columns(track: Track) -> tuple[str, ...]:
     """Return the names of the id columns or id key in a track's run files. The track's texts use the same names."""
     names = track.format.options.get("id", "id")
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def tokens_of(text: str) -> list[str]:
+    """Split a text at spaces, tabs and line breaks. Other blanks, such as no-break spaces, may be part of a token."""
+    return text.split() if text.isascii() else ASCII_BLANKS.sub(" ", text).strip(" ").split(" ")
 
 
 class TextsError(Exception):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import Rows
+from scoring.items.texts import tokens_of
 from scoring.metrics.comparison import EntityComparison
 from scoring.metrics.entities import Measure, Side, f1, matches_strictly, micro_and_macro, precision, recall, sides
 from scoring.metrics.loaded_gold import LoadedGold
@@ -24,7 +25,7 @@ def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
     if answers.texts is None:
         raise ValueError("surface forms require the item texts")
     texts = [answers.texts.get(item, "") for item in answers.ids]
-    return texts if answers.lengths is None else [text.split() for text in texts]
+    return texts if answers.lengths is None else list(map(tokens_of, texts))
 
 
 def _forms(

@@ -6,6 +6,7 @@
 import json
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -209,15 +210,17 @@ class _Inspection:
                 yield Problem("error", "folder-file", f"{problem.found}{place}.", file=self._name(path))
 
     def _errors_of_gold(self, gold: GoldFile, items: Items | None) -> Iterator[Problem]:
-        path, place = gold.file, f" (gold of the track {gold.track}, split {gold.split})"
+        path, place, warnings = gold.file, f" (gold of the track {gold.track}, split {gold.split})", Report()
         try:
-            standard = load_gold(self._definition, gold.track, gold.file, gold.split)
+            standard = load_gold(self._definition, gold.track, gold.file, gold.split, warnings=warnings)
         except GoldError as error:
             first = error.report.errors[0]
             named = each_file(self._definition.track(gold.track).files_in(gold.split), path)
             at = next((own for prefix, own in named if packed_name(prefix, own) == first.file), path)
             yield self._error(at, _first_error(error.report), first.line, place)
             return
+        for warning in warnings:
+            yield replace(self._error(path, problem_line(warning), warning.line, place), severity="warning")
         ids = standard.answers.ids
         for sentence in _errors_of_gold_slices(standard, self._definition.track(gold.track, gold.split)):
             yield self._error(path, sentence, at=place)

@@ -37,7 +37,7 @@ def check_gold(definition: Definition, track: str, gold: bytes | Path, split: st
     """
     report = Report()
     try:
-        ids = load_gold(definition, track, gold, split).answers.ids
+        ids = load_gold(definition, track, gold, split, warnings=report).answers.ids
     except GoldError as error:
         names_files = definition.track(track).files is not None
         return GoldCheck(_discreet(error.report, names_files=names_files))
@@ -48,7 +48,7 @@ def check_gold(definition: Definition, track: str, gold: bytes | Path, split: st
             report.error("unknown-ids", count=len(unknown), places=(HIDDEN,))
     if not ids:
         report.error("empty-file")
-    report = _discreet(report)
+    report = _discreet(report, names_files=definition.track(track).files is not None)
     covered = None if items is None else coverage(ids, items.ids)
     if ids and covered is not None and covered.missing and not may_leave_out(definition, track, split):
         report.error("gold-incomplete", **incomplete(covered) | {"places": (HIDDEN,)})

@@ -19,13 +19,15 @@ _CODES = {  # (singular, plural) unit → codes; all other codes count places
     ("list", "lists"): "label-twice",
     ("cell", "cells"): "value-missing values-not-a-list",
     ("row", "rows"): "ragged-row span-not-pair part-without-whole whole-without-part",
-    ("line", "lines"): "span-line trec-line token-line text-line brat-line brat-reference brat-id-twice",
+    ("line", "lines"): "span-line trec-line token-line text-line brat-line brat-reference brat-id-twice "
+    "comment-line document-line line-blank",
     ("column", "columns"): "header-column-missing header-column-twice extra-columns parquet-column-type",
     ("document", "documents"): "document-twice",
     ("tuple", "tuples"): "tuple-twice",
-    ("query", "queries"): "too-many-documents rank-against-score",
+    ("query", "queries"): "too-many-documents rank-against-score rank-in-tie",
     ("file", "files"): "archive-name-twice archive-clutter archive-accompanying archive-nested name-twice "
     "names-not-analyzed",
+    ("annotation", "annotations"): "offset-text offset-units offset-shifted brat-unused",
     ("run", "runs"): "runs-not-checked",
 }
 UNITS: Mapping[str, str] = {code: several for (_, several), codes in _CODES.items() for code in codes.split()}

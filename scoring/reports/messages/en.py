@@ -159,18 +159,31 @@ MESSAGES = {
     "too-many-marked": "The spans mark {found} characters in total; at most {expected} can be checked.",
     "offset-outside-text": "Offsets beyond the end of the item's text: {places}.",
     "offset-twice": "Duplicate offsets, which count only once: {places}.",
+    "offset-text": "Annotations whose text is not at their offsets: {places}. Count characters from the start of the "
+    "item's text.",
+    "offset-units": "Offsets in other units than characters: {places}. Expected {expected}.",
+    "offset-shifted": "Offsets that are all wrong by the same number: {places}. Expected {expected}.",
     # brat
     "documents-no-zip": "The file must be a zip with one file for each item: {found}.",
     "documents-none": "The zip has no annotation files. Name each file {expected}.",
     "brat-line": "Lines that are not brat annotations: {places}. Expected {expected}.",
+    "brat-unused": "Annotations of kinds that the track does not score: {places}.",
     "brat-id-twice": "Annotation ids given more than once in a file: {places}. Give each annotation its own id.",
     "brat-reference": "Relations that refer to annotations that are not in the file: {places}.",
     # tokens
     "token-line": "Lines that don't consist of a token and its tag: {places}. Expected {expected}.",
+    "comment-line": "Comments, which this format does not allow: {places}. Remove these lines.",
+    "document-line": "Lines with -DOCSTART-, which is not a sentence of the track: {places}. Remove these lines.",
     "tag-out-of-order": "Tags that don't fit the previous or next tag: {places}. Expected {expected}.",
     "tokens-differ": "Sentences with too many or too few tokens: {places}. Expected {expected} in these sentences.",
+    "sentence-count": "The file has {found}; expected one for each of the track's {expected} items, in the same "
+    "order, with an empty line after each sentence.",
     # texts
     "text-line": "Lines without an id and a tab before the text: {places}. Expected {expected}.",
+    "line-count": "The file has {found}; expected one line for each of the track's {expected} items, in the same "
+    "order.",
+    "line-blank": "Lines without text, which are scored as empty texts: {places}. If the file just ends with a blank "
+    "line, a text is missing.",
     "text-not-a-text": "Values that are not text: {places}. Expected {expected}.",
     "text-too-long": "Texts with too many characters: {places}. At most {expected} are allowed.",
     # tuples
@@ -185,6 +198,9 @@ MESSAGES = {
     "too-many-documents": "Queries with too many documents: {places}. The limit is {expected}.",
     "rank-against-score": "Queries in which a document has a higher score than a better-ranked one: {places}. "
     "Documents are ordered by score, not by rank.",
+    "rank-in-tie": "Queries whose documents with equal scores are not ordered by rank: {places}. Equal scores (in "
+    "single precision, as in trec_eval) are ordered by document id, the last one first. Give each document its own "
+    "score.",
 }
 
 # Agon's own phrases in `found`, `expected` and `places`. `{}` stands for any text, which may itself be a phrase.
@@ -498,4 +514,17 @@ PHRASES = (
     "{}; the line is indented with {}: indent with spaces",
     "no-break spaces",
     "wide spaces",
+    "{} lines",
+    "1 line",
+    "{}, {} of them blank",
+    "{} sentences",
+    "1 sentence",
+    "{}, the first one that differs at line {}",
+    "offsets {} smaller",
+    "offsets {} larger",
+    "characters, not UTF-16 units",
+    "characters, not bytes",
+    "line breaks as one character, not two",
+    "{} is {}, not {}",
+    "reject, because without multi: true every item has exactly one label",
 )

@@ -16,6 +16,8 @@ from scoring.answers import Answers, Entities, Tuples
 from scoring.formats import read_gold, read_run, write_run
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report, in_language
+from scoring.task_folder.folder import problems_of_folder
+from scoring.task_folder.gold_file import check_gold
 from tests.scoring.formats.test_fuzz import QUICK, mutated
 
 ITEMS = ["d1", "d2", "d.3"]
@@ -82,15 +84,16 @@ def read(task: Definition, data: bytes) -> dict[str, list[tuple[str, int, int]]]
 
 
 def test_text_bound_annotations_are_typed_spans(task: Definition) -> None:
-    report = check(task, "brat", zipped(RIGHT))
-    assert report.problems == []
+    (unused,) = check(task, "brat", zipped(RIGHT))
+    assert (unused.code, unused.severity, unused.count) == ("brat-unused", "warning", 4)
+    assert unused.places[2] == "d1.ann, line 6: *\\tEquiv T1 T2"
     assert read(task, zipped(RIGHT)) == MEANT
 
 
 def test_folders_texts_and_clutter_in_the_zip_do_not_matter(task: Definition) -> None:
     others = {"run/d1.txt": b"\xff" * 9, "run/annotation.conf": b"", "__MACOSX/run/._d1.ann": b"x", "run/": b""}
     data = zipped({f"run/{name}": content for name, content in RIGHT.items()} | others)
-    assert check(task, "brat", data).problems == []
+    assert check(task, "brat", data).ok
     assert read(task, data) == MEANT
 
 
@@ -142,7 +145,7 @@ def test_names_of_runs_must_end_with_zip(task: Definition) -> None:
 
 def test_places_are_translated(task: Definition) -> None:
     report = in_language(check(task, "brat", zipped({**RIGHT, "d2.ann": b"Bob"})), "es")
-    assert "d2.ann, línea 1: Bob" in next(iter(report)).message
+    assert "d2.ann, línea 1: Bob" in report.errors[0].message
 
 
 def test_a_missing_file_is_a_missing_item(task: Definition) -> None:
@@ -173,7 +176,7 @@ def test_an_uploaded_zip_is_one_run(task: Definition, tmp_path: Path) -> None:
     path = tmp_path / "upload"
     path.write_bytes(zipped(RIGHT))
     upload = check_upload(task, path, "brat_Lak_1.zip", "Lak")
-    assert list(upload.report) == []
+    assert upload.report.ok
     assert [(run.run.track, run.run.number, run.run.entry, run.items) for run in upload.runs] == [("brat", 1, "", 3)]
     lines = json.dumps([{"id": item, "value": []} for item in ITEMS]).encode()
     path.write_bytes(zipped({"lines_Lak_1": lines}))
@@ -215,13 +218,106 @@ LIVES, NEAR = ("lives", "0 5", "PER", "9 13", "LOC"), ("near", "0 13", "PER", "9
 
 
 def test_relations_are_tuples_of_two_spans(task: Definition, tmp_path: Path) -> None:
-    assert check(task, "relations", zipped(RELATIONS)).problems == []
+    assert [problem.code for problem in check(task, "relations", zipped(RELATIONS))] == ["brat-unused"]
     assert relations(task, zipped(RELATIONS)) == {"d1": [LIVES, NEAR], "d2": [], "d.3": []}
     turned = zipped({**RELATIONS, "d1.ann": RELATIONS["d1.ann"].replace(b"Arg1:T2 Arg2:T3", b"Arg1:T3 Arg2:T2")})
     assert relations(task, turned) == relations(task, zipped(RELATIONS))
     write_run(task.track("relations"), Tuples.of_sets(("",) * 5, {"d1": [LIVES, NEAR], "d2": []}), tmp_path / "r.zip")
     both = zipped({"d.3.ann": b"", **entries(tmp_path / "r.zip")})
     assert relations(task, both) == relations(task, zipped(RELATIONS))
+
+
+def test_equivalences_are_relations_if_their_type_is_declared(task: Definition) -> None:
+    lines = (
+        RIGHT["d1.ann"].replace(b"*\tEquiv T1 T2\n", b"*\tnear T2 T1 T3\n").replace(b"R1\tlives Arg1:T1 Arg2:T2\n", b"")
+    )
+    (path := task.folder / "task.yaml").write_text(TASK.replace("most: 2", "most: 3"))
+    found = relations(load_definition(path), zipped({**RIGHT, "d1.ann": lines}))["d1"]
+    pairs = [(("0 13", "PER"), ("0 5", "PER")), (("0 13", "PER"), ("9 13", "LOC")), (("0 5", "PER"), ("9 13", "LOC"))]
+    assert found == [("near", *first, *second) for first, second in pairs]
+    directed = lines.replace(b"near T2 T1 T3", b"lives T2 T1")
+    assert relations(task, zipped({**RIGHT, "d1.ann": directed}))["d1"] == [LIVES]
+    long = b"*\tnear" + b"".join(b" T%d" % number for number in range(1, 5001)) + b"\n"
+    spans = b"".join(b"T%d\tPER 0 5\t\n" % number for number in range(1, 5001))
+    report = Report()
+    read_run(task.track("relations"), zipped({**RIGHT, "d1.ann": spans + long}), report)
+    assert [problem.code for problem in report.errors] == ["too-many-tuples"]
+
+
+def test_a_relation_refers_to_annotations_that_exist(task: Definition) -> None:
+    lines = RIGHT["d1.ann"].replace(b"*\tEquiv T1 T2", b"*\tnear T1 T9")
+    (problem,) = check(task, "relations", zipped({**RIGHT, "d1.ann": lines})).errors
+    assert (problem.code, problem.line, problem.found) == ("brat-reference", 6, "T9")
+
+
+OFFSETS = {  # the annotations of d1, whose text is “Alice in Rome”, and d2, whose text is “😀é\nBob\nEve”
+    "shifted": (
+        "T1\tPER 1 6\tAlice\nT2\tLOC 10 14\tRome\n",
+        "T1\tPER 4 7\tBob\n",
+        "offset-shifted",
+        "offsets 1 smaller",
+        3,
+    ),
+    "UTF-16": (
+        "T1\tPER 0 5\tAlice\n",
+        "T1\tPER 4 7\tBob\nT2\tPER 8 11\tEve\n",
+        "offset-units",
+        "characters, not UTF-16 units",
+        2,
+    ),
+    "bytes": ("", "T1\tPER 7 10\tBob\nT2\tPER 11 14\tEve\n", "offset-units", "characters, not bytes", 2),
+    "CRLF": ("", "T1\tPER 4 7\tBob\nT2\tPER 9 12\tEve\n", "offset-units", "line breaks as one character, not two", 2),
+    "other": ("T1\tPER 0 5\tClara\n", "", "offset-text", "“Clara”", 1),
+}
+
+
+@pytest.mark.parametrize("kind", OFFSETS)
+@pytest.mark.parametrize("track", ["brat", "relations"])
+def test_texts_that_are_not_at_their_offsets(task: Definition, kind: str, track: str) -> None:
+    first, second, code, expected, count = OFFSETS[kind]
+    (task.folder / "texts.csv").write_text('id,text\nd1,Alice in Rome\nd2,"😀é\nBob\nEve"\nd.3,Not Oslo\n')
+    text = TASK.replace("    metrics: [tuple_f1,", "    texts: texts.csv\n    metrics: [tuple_f1,")
+    (path := task.folder / "task.yaml").write_text(text)
+    data = zipped({"d1.ann": first.encode(), "d2.ann": second.encode(), "d.3.ann": b"T1\tLOC 4 8\tOslo\n"})
+    found = [one for one in check(load_definition(path), track, data) if one.code.startswith("offset-")]
+    (problem,) = [one for one in found if one.code != "offset-outside-text"]
+    assert (problem.code, problem.severity, problem.expected, problem.count) == (code, "warning", expected, count)
+    scored = score(load_definition(path), "brat", data, zipped(RIGHT), items=ITEMS).report
+    assert code in {one.code for one in scored.warnings}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "T1\tPER 0 5\tAlice",
+        "T1\tPER 0 5;9 13\tAlice Rome",
+        "T1\tPER 0 13\tAlice  in Rome ",
+        "T1\tPER 0 6\tAlice",
+        "T1\tPER 0 5\t",
+        "T1\tPER 0 5",
+    ],
+)
+def test_texts_are_at_their_offsets(task: Definition, row: str) -> None:
+    assert list(check(task, "brat", zipped({**RIGHT, "d1.ann": row.encode()}))) == []
+
+
+def test_gold_whose_texts_are_not_at_their_offsets_is_reported_without_them(task: Definition) -> None:
+    gold = zipped({**RIGHT, "d1.ann": b"T1\tPER 1 6\tAlice\nT2\tLOC 10 14\tRome\n"})
+    (task.folder / "gold.zip").write_bytes(gold)
+    (problem,) = check_gold(task, "brat", gold).report
+    assert (problem.code, problem.severity, problem.line, problem.expected) == (
+        "offset-shifted",
+        "warning",
+        1,
+        "offsets 1 smaller",
+    )
+    assert "Alice" not in str(problem)
+    assert "lice" not in str(problem)
+    (warning,) = [one for one in problems_of_folder(task) if "offset" in one.message]
+    assert (warning.severity, warning.file) == ("warning", "gold.zip")
+    assert "1–6 is “lice ”, not “Alice”" in warning.message
+    other = zipped({**RIGHT, "d1.ann": b"T1\tPER 0 5\tClara\n"})
+    assert "Clara" not in str([*check_gold(task, "brat", other).report])
 
 
 def entries(path: Path) -> dict[str, bytes]:

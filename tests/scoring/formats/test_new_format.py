@@ -72,7 +72,7 @@ def test_offsets_in_tokens_need_texts(toys: Definition, tmp_path: Path, monkeypa
 def test_no_other_file_compares_the_name_of_a_format() -> None:
     """Everything else asks the declaration. The only exception is the option `list`, which only a table has."""
     named = re.compile(r"format\.kind (?:==|!=|in) .*")
-    files = [path for path in (ROOT / "scoring").rglob("*.py") if "formats" not in path.parts]
+    files = [path for path in (ROOT / "scoring").rglob("*.py") if "formats" not in path.relative_to(ROOT).parts]
     found = {match[0] for path in files for match in named.finditer(path.read_text(encoding="utf-8"))}
     assert {one for one in found if "FORMATS" not in one} == {
         'format.kind != "table" or not track.format.options["list"]:'

@@ -35,7 +35,7 @@ def track(kind: str, **options: object) -> Track:
 def read_back(where: Track, path: Path, ids: list[str]) -> Answers:
     report = Report()
     back = read_run(where, path.read_bytes(), report, items=ItemIndex(ids))
-    assert list(report) == []
+    assert [problem.code for problem in report if problem.code != "line-blank"] == []
     assert back is not None
     return back
 

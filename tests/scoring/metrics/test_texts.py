@@ -210,7 +210,7 @@ def test_from_the_definition_to_intervals_and_groups(tmp_path: Path) -> None:
             assert interval.low <= interval.value <= interval.high
         assert tie_groups(runs, spec, seed=1, rounds=200)
     short = score(task, "lines", b"one\ntwo\n", gold).report
-    assert [problem.code for problem in short.errors] == ["missing-items"]
+    assert [problem.code for problem in short.errors] == ["line-count"]
     several = b'{"id": "1", "value": ["a", "The b"]}\n{"id": "2", "value": "c"}\n{"id": "3", "value": "d"}\n'
     run = b'{"id": "1", "output": "b"}\n{"id": "2", "output": "x"}\n{"id": "3", "output": "D."}\n'
     assert score(task, "json", run, several.replace(b"value", b"output")).scores == {"exact_match": 2 / 3}
