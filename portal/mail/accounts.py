@@ -1,12 +1,17 @@
 """allauth's emails in the portal's style and the recipient's language, and what the page says if sending fails."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import structlog
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailConfirmation
+from allauth.account.utils import get_next_redirect_url
 from allauth.core import context as current
 from django.contrib import messages
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.core.mail import EmailMessage
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 
@@ -18,12 +23,26 @@ from portal.models.clock import database_now
 
 log = structlog.get_logger("portal.mail")
 
+SENT_TO = "confirmation_sent_to"  # key in the session: the address that a confirmation was last sent to
+
 
 class AccountMails(DefaultAccountAdapter):
     """An adapter that sends emails immediately, because someone is waiting for them.
 
     If the mail server does not respond, the outbox keeps the email.
     """
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: EmailConfirmation) -> str:
+        """Return the link for the email. It leads back to where the person signed up from, on any device."""
+        link: str = super().get_email_confirmation_url(request, emailconfirmation)
+        after = get_next_redirect_url(request)
+        return f"{link}?{urlencode({REDIRECT_FIELD_NAME: after})}" if after else link
+
+    def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse:
+        """Show the page that names the address which the person has just entered, whether or not it has an account."""
+        request.session[SENT_TO] = request.POST.get("email") or request.POST.get("login", "")
+        response: HttpResponse = super().respond_email_verification_sent(request, user)
+        return response
 
     def render_mail(
         self, template_prefix: str, email: str, context: dict[str, Any], headers: dict[str, str] | None = None

@@ -6,10 +6,13 @@ import shutil
 import subprocess
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.core.cache import caches
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -19,6 +22,7 @@ from portal.figures.field import field_figures
 from portal.models import Board, Phase, Run, SharedTask, Team, Track
 from portal.paper.latex import escaped
 from portal.queries.boards.insights import Insights, insights
+from portal.web.views import insights as pages
 from tests.portal.remembered import remembered
 from tests.portal.test_papers import ENTRY
 from tests.portal.world import (
@@ -30,6 +34,7 @@ from tests.portal.world import (
     captain,
     copy_of,
     new_team,
+    organizer_of,
     pack_of,
     queries,
     with_teams,
@@ -173,3 +178,45 @@ def test_runs_side_by_side(field: SharedTask) -> None:
     hidden = client.get(f"{address}&run=Ostro&run=Meltemi")
     assert hidden.context["leads"] == []
     assert "0.75" not in hidden.content.decode()
+
+
+@pytest.mark.slow
+def test_a_board_without_intervals_says_why(field: SharedTask, client: Client) -> None:
+    pages = (
+        f"/tasks/{field.slug}/leaderboard/one/?phase=evaluation",
+        f"/tasks/{field.slug}/insights/one/compare/?phase=evaluation&run=Ostro&run=Meltemi",
+    )
+
+    def say(words: str) -> bool:
+        return all(words in client.get(page).content.decode() for page in pages)
+
+    Board.objects.update(comparison={}, revision=F("revision") + 1)
+    assert say("Intervals and tests are being computed.")
+    Board.objects.update(comparison={"metric": "accuracy"}, revision=F("revision") + 1)
+    assert say("Intervals and tests could not be computed for these runs.")
+
+
+@pytest.mark.slow
+def test_public_figures_are_prepared_once_for_each_state(
+    field: SharedTask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caches["figures"].clear()
+    prepared = []
+
+    def noted(*given: Any) -> Insights:
+        prepared.append(given)
+        return insights(*given)
+
+    monkeypatch.setattr(pages.queries, "insights", noted)
+    address = f"/tasks/{field.slug}/insights/one/%s.svg?phase=evaluation"
+    assert [client.get(address % name).status_code for name in ("intervals", "over-time")] == [200, 200]
+    assert len(prepared) == 1
+    Board.objects.update(revision=F("revision") + 1)
+    client.get(address % "intervals")
+    assert len(prepared) == 2
+    client.force_login(organizer_of(field))  # sees names where others see aliases
+    client.get(address % "intervals")
+    assert len(prepared) == 3
+    client.logout()
+    Phase.objects.filter(slug="evaluation").update(released=None)
+    assert client.get(address % "intervals").status_code == 404

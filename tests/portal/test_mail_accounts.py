@@ -59,6 +59,26 @@ def test_the_link_of_a_sign_up_confirms_the_address(anybody, smtp, settings):
     assert EmailAddress.objects.get(email="zoe@example.org").verified
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_confirmation_leads_back_to_the_task_on_any_device(anybody, smtp, tiny, is_late):
+    if is_late:
+        smtp.stop()
+    page = anybody.post("/accounts/signup/?next=/tasks/tiny/team/", SIGN_UP, follow=True)
+    assert "zoe@example.org" in page.content.decode()
+    if is_late:
+        smtp.start()
+        deliver(database_now() + timedelta(minutes=20))
+    (link,) = re.findall(r"(/accounts/confirm-email/\S+)", body(smtp.to("zoe@example.org")[0]))
+    elsewhere = Client()
+    confirmed = elsewhere.post(link)
+    assert confirmed["Location"] == "/tasks/tiny/team/"
+
+
+def test_a_confirmation_leads_to_no_other_site(anybody, smtp):
+    anybody.post("/accounts/signup/?next=https://elsewhere.example/", SIGN_UP)
+    assert "elsewhere" not in body(smtp.to("zoe@example.org")[0])
+
+
 def body(mail, kind="plain"):
     return mail.get_body((kind,)).get_content()
 

@@ -140,9 +140,11 @@ _KEPT = ("ip", "user_agent", "from_email", "deleted_email", "to_email", "provide
 def details_of(name: str, context: Context) -> dict[str, str]:
     """Return the details of an email that will be sent later, for its row in the outbox.
 
-    They never include a key, code or link.
+    They never include a key or code, nor a link with one.
     """
     kept = {key: str(context[key]) for key in _KEPT if context.get(key)}
+    if after := urlsplit(context.get("activate_url", "")).query:
+        kept["after"] = after  # where the link leads after the confirmation
     return kept | {"letter": name} | ({"timestamp": context["timestamp"].isoformat()} if "timestamp" in context else {})
 
 
@@ -154,7 +156,8 @@ def late(mail: OutgoingMail, _facts: MailFacts, at: datetime) -> MailContent:
         context["timestamp"] = datetime.fromisoformat(moment_of_change)
     if mail.asks_to_confirm:
         address = EmailAddress.objects.get(user=mail.user, email__iexact=mail.address)
-        context["activate_url"] = page("account_confirm_email", EmailConfirmationHMAC(address).key)
+        link = page("account_confirm_email", EmailConfirmationHMAC(address).key)
+        context["activate_url"] = f"{link}?{mail.details['after']}" if "after" in mail.details else link
     if name == "password_reset_key" and mail.user:
         context["password_reset_url"] = _reset_link(mail.user)
     return TEXTS[name](context)
@@ -169,7 +172,8 @@ def _own(address: str) -> str:
 
     allauth uses the host from the request, which can be forged.
     """
-    return f"{settings.PUBLIC_URL}{urlsplit(address).path}"
+    parts = urlsplit(address)
+    return f"{settings.PUBLIC_URL}{parts.path}" + (f"?{parts.query}" if parts.query else "")
 
 
 def _content(subject: str, *blocks: Block) -> MailContent:

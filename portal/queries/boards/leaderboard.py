@@ -19,6 +19,7 @@ from portal.queries.boards.rows import Names, Selection, page_of, rows, select, 
 from portal.queries.boards.slices import BySlice, Scores, by_slice
 from portal.queries.boards.table import BoardTable, Comparison, Row, released_ranks
 from portal.queries.boards.ties import bracketed, groups_of
+from scoring import __version__ as scorer_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,8 @@ class Leaderboard(BoardTable):
     pages: int = 1
     releases: Sequence[ReleasedBoard] = ()  # newest first
     unmade: int = 0  # number of runs, on all pages, without scores for the chosen slice
+    # Why there are no intervals and test results for the board's official runs. Empty if there are.
+    missing_comparison: str = ""
 
 
 def default_phase(phases: Sequence[Phase], at: datetime) -> Phase | None:
@@ -162,6 +165,7 @@ def _with_rows(result: Leaderboard, board: Board, reader: _Reader, slices: BySli
     if order == selection.best_first:
         lines = bracketed(lines)
     is_official = choices.runs == "official" and not choices.until and chosen is None
+    is_exact = result.visible and result.step is None
     since = _last_release(board, result.releases) if is_official else None
     return replace(
         result,
@@ -169,6 +173,7 @@ def _with_rows(result: Leaderboard, board: Board, reader: _Reader, slices: BySli
         rows=_compared_with(since, lines) if since else lines,
         since=since.number if since else None,
         comparison=_comparison(board),
+        missing_comparison=_missing_comparison(board, lines, reader.at) if is_official and is_exact else "",
         count=page.count,
         page=page.number,
         pages=page.pages,
@@ -225,6 +230,19 @@ def _comparison(board: Board) -> Comparison | None:
     if "intervals" not in made:
         return None
     return Comparison(made["metric"], made["rounds"], made["seed"], made["level"], made.get("method", 1))
+
+
+def _missing_comparison(board: Board, lines: Sequence[Row], at: datetime) -> str:
+    """Say why the official runs have no intervals. Empty if they have, or if no run has a score."""
+    if not any(row.scores.get(board.track.definition.rank_by) is not None for row in lines):
+        return ""
+    if not board.comparison and board.scorer == scorer_version:
+        if board.phase.is_open(at) and not board.phase.scores_are_public(at):
+            return _("Intervals and tests are computed once the phase has closed.")
+        return _("Intervals and tests are being computed. They appear here within minutes.")
+    if "intervals" not in board.comparison:
+        return _("Intervals and tests could not be computed for these runs.")
+    return "" if board.comparison["intervals"] else _("Intervals are not available for this metric.")
 
 
 def _last_release(board: Board, releases: Sequence[ReleasedBoard]) -> ReleasedBoard | None:

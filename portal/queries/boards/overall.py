@@ -130,6 +130,11 @@ class OverallBoard:
     step: float | None  # step of the ladder, if the viewer sees scores in steps
 
     @property
+    def pending(self) -> int:
+        """The number of runs that are waiting for their first score, in all tracks."""
+        return sum(board.pending for board in self.boards)
+
+    @property
     def heads(self) -> list[tuple[Track, Column]]:
         return [(board.track, board.ranking_column) for board in self.boards]
 

@@ -75,9 +75,12 @@ class StatisticsTable:
 
 
 def statistics_of(boards: Sequence[BoardTable]) -> StatisticsTable:
-    """Return the statistics of these boards, including baselines. Boards on which no team has a score are left out."""
+    """Return the statistics of these boards, including baselines.
+
+    Boards with a single score are left out, because quartiles of one value say nothing.
+    """
     found = (track_statistics(board) for board in boards)
-    return StatisticsTable([one for one in found if one.summary.runs])
+    return StatisticsTable([statistics for statistics in found if statistics.summary.runs > 1])
 
 
 def track_statistics(board: BoardTable) -> TrackStatistics:

@@ -33,3 +33,9 @@ def json_ld(about: dict[str, Any]) -> SafeString:
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return mark_safe(f'<script type="application/ld+json">{text}</script>')  # noqa: S308 - escaped above
+
+
+@register.simple_tag
+def is_demo() -> bool:
+    """Return whether this portal is the demo, whose data are invented."""
+    return bool(settings.DEMO)
