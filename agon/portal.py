@@ -223,7 +223,8 @@ class Portal:
             slot: `primary` or `contrastive`, in phases with slots.
             fields: texts of the task's run fields, by key, for all runs in the file.
             message: describes the runs. If it could not be saved, the result's `not_described` gives the reason.
-            wait: maximum time to wait until the runs are scored: a number of seconds, or True for `WAIT` seconds.
+            wait: maximum time to wait until the runs are scored or, while scores are hidden, until they are checked: a
+                number of seconds, or True for `WAIT` seconds.
 
         Raises:
             WrongUsage: the message is too long. Nothing is submitted.

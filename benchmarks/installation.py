@@ -92,6 +92,7 @@ class Installation:
             for name, host in ((f"scorer-{number}", host) for number, host in enumerate(shape.scorers))
         ]
         self.others = [
+            self._program("hidden", worker_command("hidden", [Lane.HIDDEN], 1)),
             self._program("worker", worker_command("worker", [Lane.BULK], 1)),
             self._program("mailer", worker_command("mailer", [Lane.MAIL], 1)),
             self._program("beat", BEAT),
@@ -131,7 +132,7 @@ class Installation:
 
         This process counts as the sender.
         """
-        programs = {"web": self.webs, "scoring": self.scorers, "bulk, mail, beat": self.others}
+        programs = {"web": self.webs, "scoring": self.scorers, "hidden, bulk, mail, beat": self.others}
         found = {name: sum(cpu_seconds_of(one.pid) for one in those if one.process) for name, those in programs.items()}
         return found | {
             "PostgreSQL": cpu_seconds_of(self.database.process.pid),
@@ -146,7 +147,7 @@ class Installation:
         """
         pids = {f"web {number}": one.pid for number, one in enumerate(self.webs)}
         pids |= {f"scoring {number}": one.pid for number, one in enumerate(self.scorers)}
-        pids |= dict(zip(("bulk", "mail", "beat"), (one.pid for one in self.others), strict=True))
+        pids |= dict(zip(("hidden", "bulk", "mail", "beat"), (one.pid for one in self.others), strict=True))
         pids |= {"PostgreSQL": self.database.process.pid, "Valkey": self.broker.pid}
         return {name: _private_bytes(pid) / 1e6 for name, pid in pids.items()}
 

@@ -5,7 +5,7 @@ Messages only speed things up: if one is lost, the sweep finds the work. Queuein
 
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from itertools import islice
 from socket import gethostname
@@ -55,6 +55,7 @@ from portal.models import (
     Heartbeat,
     OutgoingMail,
     Reading,
+    Run,
     SharedTask,
     TaskPush,
     WorkerHost,
@@ -73,7 +74,7 @@ log = structlog.get_logger("portal.jobs")
 
 @app.task(name="portal.check_submission", soft_time_limit=GIVE_WAY_SECONDS)
 def check_submission(submission_id: str) -> None:
-    publish_scores(evaluate_submission(UUID(submission_id), database_now()))
+    publish_first_scores(evaluate_submission(UUID(submission_id), database_now()))
 
 
 @app.task(name="portal.score_run", soft_time_limit=GIVE_WAY_SECONDS)
@@ -133,9 +134,11 @@ def sweep() -> None:
     if _is_empty(Lane.SCORING):
         publish_validations(validation.due(database_now()))
         publish_pushes(pushes.due(database_now()))
-    work = find_work(database_now(), [lane for lane in (Lane.SCORING, Lane.BULK) if _is_empty(lane)])
+    lanes = (Lane.SCORING, Lane.HIDDEN, Lane.BULK)
+    work = find_work(database_now(), [lane for lane in lanes if _is_empty(lane)])
     publish_checks(work.submissions)
     publish_scores(work.runs)
+    publish_scores(work.hidden, Lane.HIDDEN)
     publish_scores(work.others, Lane.BULK)
     publish_gold(work.gold)
     publish_previews(work.previews)
@@ -318,6 +321,15 @@ publish_pushes = partial(_publisher.publish, check_push, priority=VALIDATION_PRI
 
 def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
     _publisher.publish(score_run, run_ids, queue=lane)
+
+
+def publish_first_scores(run_ids: Collection[UUID]) -> None:
+    """Queue runs that have no score yet, in the lane for hidden scores if theirs are hidden."""
+    if run_ids:
+        found = Run.objects.filter(pk__in=run_ids).with_hidden_scores(database_now())
+        hidden = set(found.values_list("pk", flat=True))
+        publish_scores(run for run in run_ids if run not in hidden)
+        publish_scores(hidden, Lane.HIDDEN)
 
 
 def _is_empty(lane: Lane) -> bool:

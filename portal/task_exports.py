@@ -141,7 +141,7 @@ def _about(run: Run) -> dict[str, Any]:
         "team": run.team.name if run.team else None,
         "phase": run.phase.slug,
         "track": run.track.slug,
-        "state": run.state,
+        "state": run.state_shown(scores_are_visible=True),
         "received_at": run.received_at,
         "withdrawn_at": run.withdrawn_at,
         "submission": run.submission_id,

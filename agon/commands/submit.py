@@ -60,7 +60,8 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
         "--wait",
         type=wait_seconds,
         metavar="[=SECONDS]",
-        help=f"wait until the runs are scored, for at most SECONDS (default: {WAIT:g})",
+        help="wait until the runs are scored or, while scores are hidden, until they are checked, for at most SECONDS "
+        f"(default: {WAIT:g})",
     )
     parser.add_argument("--dry-run", action="store_true", help="validate the file on the portal without submitting it")
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")

@@ -22,6 +22,8 @@ from portal.evaluation.limits import HINT_SECONDS
 from portal.models import Board, GoldUpload, Quota, Run, SharedTask, Submission
 from portal.models.lease import LeaseQuerySet
 
+_GIVEN_UP = (Run.State.FAILED, Run.State.UNSCORABLE)
+
 # Reasons why an upload, run or gold file remains failed, for `Retried.left`.
 QUOTA_USED = Conflict.declare("no_runs_left", _("The team has since used up its quota."))
 NUMBER_USED = Conflict.declare("run_number_taken", _("The run number has since been reused."))
@@ -47,7 +49,7 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
     """
     left: list[tuple[str, ActionError]] = []
     uploads = shared_task.submissions.filter(state=Submission.State.FAILED).order_by("received_at")
-    runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED).order_by("received_at")
+    runs = Run.objects.filter(track__shared_task=shared_task, state__in=_GIVEN_UP).order_by("received_at")
     alone = runs.filter(Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED))
     failed_gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
     brought_back = sum(_attempt(partial(_retry_upload, one, act.at), str(one), left) for one in uploads)
@@ -83,40 +85,40 @@ def _attempt(retry: Callable[[], int], name: str, left: list[tuple[str, ActionEr
 
 def _retry_upload(upload: Submission, at: datetime) -> int:
     """Retry all of an upload's runs, or none of them if one cannot be retried."""
-    if not _wait_again(Submission.objects.filter(pk=upload.pk), at):
+    if not _wait_again(Submission.objects.filter(pk=upload.pk), Submission.State.RECEIVED, at):
         return 0
     runs = list(upload.runs.locked().select_related("team", "phase", "track", "submission__sent_by"))
     for run in sorted(runs, key=lambda run: run.track.position):
-        _reclaim(run, at)
+        _reclaim(run, Run.State.RECEIVED, at)
     transaction.on_commit(lambda: jobs.publish_checks([upload.pk]))
     return len(runs)
 
 
 def _retry_run(run: Run, at: datetime) -> int:
-    found = Run.objects.filter(pk=run.pk, state=Run.State.FAILED).locked()
+    found = Run.objects.filter(pk=run.pk, state__in=_GIVEN_UP).locked()
     locked = found.select_related("team", "phase", "track", "submission__sent_by").first()
     if locked is None:
         return 0
     if Submission.objects.filter(runs=locked, replaced_by__isnull=False).exists():
         raise REPLACED()
-    _reclaim(locked, at)
-    transaction.on_commit(lambda: jobs.publish_scores([run.pk]))
+    _reclaim(locked, Run.State.VALID, at)
+    transaction.on_commit(lambda: jobs.publish_first_scores([run.pk]))
     return 1
 
 
-def _reclaim(run: Run, at: datetime) -> None:
-    """Reserve quota, number and slot again, and queue the run.
+def _reclaim(run: Run, state: Run.State, at: datetime) -> None:
+    """Reserve quota, number and slot again unless the run still has them, and queue the run in this state.
 
     Raises:
         Conflict: the team has used one of them in the meantime.
     """
-    if run.team is not None and run.submission is not None:
+    if run.team is not None and run.submission is not None and run.state == Run.State.FAILED:
         sender = run.submission.sent_by
         if not Quota.objects.reserve(run.team, sender, run.phase, run.track, 1, run.received_at, is_late=True):
             raise QUOTA_USED()
         _require_free_number(run)
         fill_slots([run], "", sender, at)
-    _wait_again(Run.objects.filter(pk=run.pk), at)
+    _wait_again(Run.objects.filter(pk=run.pk), state, at)
     Board.objects.of(run).changed()
 
 
@@ -135,14 +137,15 @@ def _retry_gold(upload: GoldUpload, at: datetime) -> int:
     versions = upload.track.gold_standards.filter(there, created_at__gt=upload.received_at)
     if newer.exists() or versions.exists():
         raise NEWER_GOLD()
-    if not upload.sealed_sha256 or not _wait_again(GoldUpload.objects.filter(pk=upload.pk), at):
+    found = GoldUpload.objects.filter(pk=upload.pk)
+    if not upload.sealed_sha256 or not _wait_again(found, GoldUpload.State.RECEIVED, at):
         return 0
     transaction.on_commit(lambda: jobs.publish_gold([upload.pk]))
     return 1
 
 
-def _wait_again(rows: LeaseQuerySet[Any], at: datetime) -> bool:
-    """Queue the row again as if it were new. Return False if a simultaneous call has already done so."""
+def _wait_again(rows: LeaseQuerySet[Any], state: str, at: datetime) -> bool:
+    """Queue the row again in this state. Return False if a simultaneous call has already done so."""
     trusted_until = at + timedelta(seconds=HINT_SECONDS)
-    failed = rows.filter(state=Run.State.FAILED)
-    return bool(failed.release(trusted_until, state=Run.State.RECEIVED, attempts=0, postponed=0, leases_lost=0))
+    failed = rows.filter(state__in=_GIVEN_UP)
+    return bool(failed.release(trusted_until, state=state, attempts=0, postponed=0, leases_lost=0))

@@ -1,4 +1,4 @@
-"""Checking uploads without gold. The child process that reads an accepted upload's runs also scores them."""
+"""Checking uploads without gold. If scores are public, the child process that has read the runs also scores them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -42,13 +42,15 @@ class Checked:
 def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
     """Check an upload and score its runs. Return the ids of runs that still need separate jobs.
 
-    `at` is when the job began. A run is scored here only if enough time is left.
+    `at` is when the job began. A run is scored here only if enough time is left and if its scores are public:
+    otherwise, the next upload would wait for a score, and its waiting time would reveal how long the scoring took.
     """
     now = running_from(at)
     left = []
     with checked(submission_id, at) as found:
         for run in found.runs:
-            if found.reader and found.reader.has(run) and now() - at <= _LATEST_SCORE:
+            is_public = run.phase.scores_are_public(now())
+            if is_public and found.reader and found.reader.has(run) and now() - at <= _LATEST_SCORE:
                 score(run, now(), found.reader)
             else:
                 left.append(run.pk)

@@ -17,12 +17,12 @@ log = structlog.get_logger("portal.evaluation")
 
 def claim_submission(submission_id: UUID, at: datetime) -> UUID | None:
     """Claim the upload for its check and return the token, or None if it is already claimed, finished or abandoned."""
-    return _claim(Submission.objects.filter(pk=submission_id), Submission.State.CHECKING, at)
+    return _claim(Submission.objects.unchecked().filter(pk=submission_id), Submission.State.CHECKING, at)
 
 
 def claim_run(run_id: UUID, at: datetime) -> UUID | None:
     """Claim the run for scoring and return the token, or None if it is already claimed, finished or abandoned."""
-    return _claim(Run.objects.filter(pk=run_id), Run.State.SCORING, at, started_at=at)
+    return _claim(Run.objects.unfinished().filter(pk=run_id), Run.State.VALID, at, started_at=at)
 
 
 def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
@@ -30,7 +30,8 @@ def claim_gold(upload_id: UUID, at: datetime) -> UUID | None:
 
     Return None if it is already claimed, finished or abandoned.
     """
-    return _claim(GoldUpload.objects.filter(pk=upload_id), GoldUpload.State.CHECKING, at)
+    waiting = GoldUpload.objects.filter(pk=upload_id, state__in=(GoldUpload.State.RECEIVED, GoldUpload.State.CHECKING))
+    return _claim(waiting, GoldUpload.State.CHECKING, at)
 
 
 def claim_preview(upload_id: UUID, at: datetime) -> UUID | None:
@@ -53,8 +54,8 @@ def goes_by_this_scorer(shared_task: SharedTask) -> bool:
 
 
 def _claim(rows: LeaseQuerySet[Any], busy: str, at: datetime, **changes: object) -> UUID | None:
-    """Claim the row. An earlier claim whose lease has ended counts as lost."""
+    """Claim one of these rows, which are waiting or held. An earlier claim whose lease has ended counts as lost."""
     is_hopeful = Q(token__isnull=True) | Q(leases_lost__lt=LEASES_LOST)
-    waiting = rows.filter(is_hopeful, state__in=(Run.State.RECEIVED, busy), attempts__lt=ATTEMPTS)
+    waiting = rows.filter(is_hopeful, attempts__lt=ATTEMPTS)
     lost = F("leases_lost") + Case(When(token__isnull=False, then=1), default=0)
     return waiting.claim(at, LEASE_SECONDS, state=busy, leases_lost=lost, **changes)

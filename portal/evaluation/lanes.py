@@ -8,6 +8,7 @@ from enum import StrEnum
 
 class Lane(StrEnum):
     SCORING = "scoring"  # uploads and their runs, gold and pushed folders: work that people are waiting for
+    HIDDEN = "hidden"  # first scores that are hidden until the release; nothing else may wait for them
     BULK = "bulk"  # rescoring, baselines, reconciliation
     MAIL = "mail"
 

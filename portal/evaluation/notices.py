@@ -11,9 +11,13 @@ SCORES_AWAITED = timedelta(seconds=60)  # if runs are scored within this time, o
 
 
 def notify_checked(submission: Submission, ok: bool, at: datetime) -> None:
-    """Email the sender the result of the check: rejected now, or accepted unless the runs are scored first."""
+    """Email the sender the result of the check: rejected, or accepted unless the runs are scored first.
+
+    While the scores are hidden, the email does not wait for them.
+    """
     if ok:
-        _notify(submission, OutgoingMail.Kind.RUNS_ACCEPTED, at, lease_ends=at + SCORES_AWAITED)
+        awaited = at + SCORES_AWAITED if submission.phase.scores_are_public(at) else None
+        _notify(submission, OutgoingMail.Kind.RUNS_ACCEPTED, at, lease_ends=awaited)
     else:
         _notify(submission, OutgoingMail.Kind.RUNS_REJECTED, at)
 
@@ -41,12 +45,15 @@ def alert(shared_task: SharedTask | None, occasion: str, lines: Sequence[str], a
 def notify_if_scored(run: Run, at: datetime) -> None:
     """Email the sender when the last run of an upload has been scored. Scoring it again sends no email.
 
-    The caller has locked the upload. If two workers score its last two runs simultaneously, the lock ensures that one
-    of them sees both as scored.
+    While the scores are hidden, no email is sent, because its time would reveal something about them. The caller has
+    locked the upload. If two workers score its last two runs simultaneously, the lock ensures that one of them sees
+    both as scored.
     """
     if run.submission_id is None:  # baselines have no sender
         return
-    submission = Submission.objects.select_related("sent_by").get(pk=run.submission_id)
+    submission = Submission.objects.select_related("sent_by", "phase").get(pk=run.submission_id)
+    if not submission.phase.scores_are_public(at):
+        return
     states = set(submission.runs.values_list("state", flat=True))
     if Run.State.SCORED in states and states.isdisjoint(Run.UNFINISHED):
         _notify_after_check(submission, OutgoingMail.Kind.RUNS_SCORED, at)

@@ -23,8 +23,8 @@ from scoring import DefinitionError
 from scoring import __version__ as scorer_version
 
 STUCK = timedelta(seconds=20 * LEASE_SECONDS)  # by then, the sweep would have found it many times
-_COUNTED = (*Run.UNFINISHED, Run.State.SCORED)
-_FITTING = {  # state of an upload → allowed states of its runs
+_COUNTED = (*Run.UNFINISHED, Run.State.SCORED, Run.State.UNSCORABLE)
+_FITTING: dict[str, set[str]] = {  # state of an upload → allowed states of its runs
     Submission.State.RECEIVED: {Run.State.RECEIVED},
     Submission.State.CHECKING: {Run.State.RECEIVED},
     Submission.State.ACCEPTED: {*_COUNTED, Run.State.FAILED},

@@ -24,6 +24,7 @@ from portal.models import (
     Evaluation,
     GoldStandard,
     GoldUpload,
+    Phase,
     Quota,
     Refusal,
     Run,
@@ -83,7 +84,7 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
         found = finding.runs.get(run.entry, RunFinding([], "", None))
         run.problems, run.sha256, run.items = found.problems, found.sha256, found.items
         if finding.ok:
-            run.lease_ends = at + timedelta(seconds=HINT_SECONDS)
+            run.state, run.lease_ends = Run.State.VALID, at + timedelta(seconds=HINT_SECONDS)
         else:
             run.state, run.finished_at = Run.State.REJECTED, at
         run.save(update_fields=["problems", "sha256", "items", "state", "finished_at", "lease_ends"])
@@ -222,7 +223,7 @@ def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: Chil
     if work.attempts >= ATTEMPTS:
         return quarantine(mine, at)
     later = at + timedelta(seconds=RETRY_SECONDS * work.attempts)
-    return bool(mine.release(later, state=Run.State.RECEIVED))
+    return bool(mine.release(later, state=_waiting_state(work)))
 
 
 @transaction.atomic
@@ -231,7 +232,7 @@ def _postpone(work: Submission | Run | GoldUpload, token: UUID, error: Exception
     work.refresh_from_db(fields=["postponed"])
     wait = min(RETRY_SECONDS * 2 ** min(work.postponed, 10), POSTPONE_SECONDS)
     mine = type(work).objects.held(work, token)
-    if not mine.release(at + timedelta(seconds=wait), state=Run.State.RECEIVED, postponed=F("postponed") + 1):
+    if not mine.release(at + timedelta(seconds=wait), state=_waiting_state(work), postponed=F("postponed") + 1):
         return False
     what = str(error) if isinstance(error, HostError) else description(error)
     log.error("postponed", **_names(work), seconds=wait, error=what)
@@ -240,6 +241,10 @@ def _postpone(work: Submission | Run | GoldUpload, token: UUID, error: Exception
         line = f"Evaluation of {_names(work)['subject']} is paused. It resumes automatically once this is fixed: {what}"
         alert(_shared_task(work), occasion, [line], at)
     return True
+
+
+def _waiting_state(work: Submission | Run | GoldUpload) -> str:
+    return Run.State.VALID if isinstance(work, Run) else Submission.State.RECEIVED
 
 
 def _shared_task(work: Submission | Run | GoldUpload) -> SharedTask:
@@ -255,12 +260,17 @@ def _names(work: Submission | Run | GoldUpload) -> dict[str, str]:
 def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
     """Give up on the row and, if it is an upload, on its runs, and return their quota.
 
+    If the scores of a run are hidden, its team must not notice, so the rest waits until they are public.
     Return False if there is no such row.
     """
     item = work.first()
     if isinstance(item, Run):
         _lock_upload(item)
-    if item is None or not work.release(state=Run.State.FAILED):
+    is_hidden = isinstance(item, Run) and not item.phase.scores_are_public(at)
+    ended: dict[str, Any] = {"state": Run.State.FAILED}
+    if is_hidden:
+        ended = {"state": Run.State.UNSCORABLE, "finished_at": at}
+    if item is None or not work.release(**ended):
         return False
     names = _names(item)
     log.error("quarantined", **names, attempts=item.attempts, leases_lost=item.leases_lost)
@@ -268,8 +278,25 @@ def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
     line = f"Evaluation failed: {names['subject']}. {lost}"
     occasion = f"quarantine {names['subject']} {at:%Y-%m-%d %H:%M}"  # a retry counts as a new occasion
     alert(_shared_task(item), occasion, [line], at)
-    if isinstance(item, GoldUpload):
-        return True
+    if isinstance(item, Run) and is_hidden:
+        Board.objects.settle(item, at)
+    elif not isinstance(item, GoldUpload):
+        _fail(item, at)
+    return True
+
+
+def fail_unscorable(at: datetime) -> None:
+    """Fail the runs that could not be scored while their scores were hidden, once the scores are public."""
+    unscorable = Run.objects.filter(state=Run.State.UNSCORABLE, phase__in=Phase.objects.with_public_scores(at))
+    for run in list(unscorable):
+        with transaction.atomic():
+            _lock_upload(run)
+            if unscorable.filter(pk=run.pk).locked().exists():
+                _fail(run, at)
+
+
+def _fail(item: Submission | Run, at: datetime) -> None:
+    """Mark the run, or the upload's runs, as failed. Return their quota and notify the sender."""
     runs = Run.objects.filter(submission=item) if isinstance(item, Submission) else Run.objects.filter(pk=item.pk)
     list(runs.locked())
     runs.release(state=Run.State.FAILED, finished_at=at, chosen_at=None, chosen_by=None)
@@ -277,7 +304,6 @@ def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
     for run in runs:
         Board.objects.settle(run, at)
     notify_failed(item, at)
-    return True
 
 
 def _give_quota_back(runs: QuerySet[Run]) -> None:

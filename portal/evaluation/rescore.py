@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TypedDict
 
 from django.db import transaction
+from django.db.models import Case, Value, When
 
 from portal.models import AuditEntry, Board, Run, SharedTask
 from portal.models.run import RunQuerySet
@@ -21,7 +22,9 @@ def ask_again(runs: RunQuerySet) -> int:
     """
     found = runs.rescorable()
     list(found.locked().values_list("pk"))
-    asked = found.release(state=Run.State.RECEIVED, attempts=0, postponed=0, leases_lost=0)
+    unchecked = When(state=Run.State.RECEIVED, then=Value(Run.State.RECEIVED))
+    waiting = Case(unchecked, default=Value(Run.State.VALID))
+    asked = found.release(state=waiting, attempts=0, postponed=0, leases_lost=0)
     Board.objects.filter(track__in=runs.values("track"), phase__in=runs.values("phase")).changed()
     return asked
 

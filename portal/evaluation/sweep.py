@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, LEASES_LOST, SWEEP_BATCH
-from portal.evaluation.record import quarantine, reject_outside_phase
+from portal.evaluation.record import fail_unscorable, quarantine, reject_outside_phase
 from portal.models import Evaluation, GoldUpload, Phase, Run, Submission
 from portal.models.lease import LeaseQuerySet
 
@@ -21,6 +21,7 @@ class Work:
 
     submissions: list[UUID] = field(default_factory=list)
     runs: list[UUID] = field(default_factory=list)
+    hidden: list[UUID] = field(default_factory=list)  # runs whose scores only organizers may see
     others: list[UUID] = field(default_factory=list)  # baselines, and runs that already have scores
     gold: list[UUID] = field(default_factory=list)  # gold standards to check
     previews: list[UUID] = field(default_factory=list)  # gold standards that need a preview
@@ -32,6 +33,7 @@ def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
     It is marked, so other sweeps within `HINT_SECONDS` skip it. Work that several children or workers died on is
     quarantined.
     """
+    fail_unscorable(at)
     submissions = Submission.objects.due(at).unchecked()
     runs = Run.objects.due(at).unfinished()
     gold = GoldUpload.objects.due(at).filter(state__in=(GoldUpload.State.RECEIVED, GoldUpload.State.CHECKING))
@@ -42,10 +44,13 @@ def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
         _reject_outside_phases(at)
     scored = Exists(Evaluation.objects.filter(run=OuterRef("pk")))
     first, scorable = Q(~scored, kind=Run.Kind.TEAM), runs.scorable()
+    is_public = Q(phase__in=Phase.objects.with_public_scores(at))
     work = Work()
     if Lane.SCORING in lanes:
-        first_runs = _hint(scorable.filter(first), at)
+        first_runs = _hint(scorable.filter(first, is_public), at)
         work = Work(submissions=_hint(submissions, at), runs=first_runs, gold=_hint(gold, at))
+    if Lane.HIDDEN in lanes:
+        work = replace(work, hidden=_hint(scorable.filter(first, ~is_public), at))
     if Lane.BULK in lanes:
         work = replace(work, others=_hint(scorable.exclude(first), at), previews=_hint(previews, at))
     return work

@@ -7,8 +7,11 @@ from portal.evaluation.lanes import Lane
 from portal.management.valkey import HOST
 
 _CELERY = [sys.executable, "-m", "celery", "--quiet", "-A", "portal"]
-WORKERS = {  # worker name → lanes; email has its own worker, so that long jobs do not delay it
+# Worker name → lanes. Email has its own worker, so that long jobs do not delay it, and hidden scores have one, so that
+# checks never wait for them.
+WORKERS = {
     "scorer": [Lane.SCORING],
+    "hidden": [Lane.HIDDEN],
     "worker": [Lane.BULK],
     "mailer": [Lane.MAIL],
 }

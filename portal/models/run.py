@@ -38,7 +38,9 @@ class Evaluated(Leased):
 class SubmissionQuerySet(LeaseQuerySet["Submission"]):
     def rejected_or_fatal(self) -> Self:
         """Select rejected uploads and uploads whose content crashed the child that read it. Outages do not count."""
-        fatal_runs = Run.objects.filter(submission=OuterRef("pk"), attempts__gt=0)
+        runs = Run.objects.filter(submission=OuterRef("pk"))
+        is_known = Q(phase__scores=Phase.Scores.AT_ONCE) | Q(state=Run.State.FAILED)  # the team can see it
+        fatal_runs = runs.filter(is_known, attempts__gt=0)
         is_fatal = Q(attempts__gt=0) | Exists(fatal_runs)
         return self.filter(is_fatal | Q(state=Submission.State.REJECTED))
 
@@ -133,6 +135,10 @@ class RunQuerySet(LeaseQuerySet["Run"]):
         """Select runs that have not been scored, rejected or given up."""
         return self.filter(state__in=Run.UNFINISHED)
 
+    def with_hidden_scores(self, at: datetime) -> Self:
+        """Select runs in phases whose scores only organizers may see now."""
+        return self.exclude(phase__in=Phase.objects.with_public_scores(at))
+
     def holding_numbers(self, team: Team, phase: Phase) -> Self:
         """Select the team's runs whose numbers cannot be used again in this phase.
 
@@ -166,7 +172,7 @@ class RunQuerySet(LeaseQuerySet["Run"]):
         number.
         """
         given_up = Q(state=Run.State.FAILED) & ~Q(kind=Run.Kind.TEAM)
-        return self.filter(Q(state__in=(*Run.UNFINISHED, Run.State.SCORED)) | given_up)
+        return self.filter(Q(state__in=(*Run.UNFINISHED, Run.State.SCORED, Run.State.UNSCORABLE)) | given_up)
 
     def eligible(self) -> Self:
         """Select runs that may be official, that is, were not withdrawn, rejected or failed."""
@@ -200,12 +206,17 @@ class Run(Evaluated, Described):
 
     class State(models.TextChoices):
         RECEIVED = "received", _("received")
-        SCORING = "scoring", _("scoring")
+        CHECKING = "checking", _("checking")  # shown while the upload is being checked, but never stored
+        VALID = "valid", _("valid")  # the check found no errors
         SCORED = "scored", _("scored")
         REJECTED = "rejected", _("rejected")
         FAILED = "failed", _("failed on our side")
+        # Scoring failed while the phase's scores were hidden. Until they are public, the run counts as valid.
+        UNSCORABLE = "unscorable", _("failed on our side")
 
-    UNFINISHED = (State.RECEIVED, State.SCORING)
+    # Workers of earlier versions, which may still be running during an upgrade, set "scoring".
+    UNFINISHED = (State.RECEIVED, State.VALID, "scoring")
+    CHECKED = (State.VALID, State.SCORED, State.UNSCORABLE)  # valid, whatever came of scoring
     NOT_COUNTED = (State.REJECTED, State.FAILED)  # they hold no number, slot or quota, and are never official
 
     class Kind(models.TextChoices):
@@ -302,6 +313,22 @@ class Run(Evaluated, Described):
         if phase.contrastive is None or kind != Run.Kind.TEAM:
             return None
         return Run.Slot.PRIMARY if chosen_at is not None else Run.Slot.CONTRASTIVE
+
+    def state_shown(self, scores_are_visible: bool) -> str:
+        """Return the state for people who may or may not see the run's scores.
+
+        Scores that are hidden must not show in any other way, so for those who may not see them, a valid run stays
+        valid, however its scoring ends.
+        """
+        if self.state == Run.State.RECEIVED and self.submission is not None:
+            if self.submission.state == Submission.State.CHECKING:
+                return Run.State.CHECKING
+            if self.submission.state != Submission.State.ACCEPTED:
+                return self.state
+        if self.state == Run.State.UNSCORABLE and scores_are_visible:
+            return Run.State.FAILED
+        is_over = self.state in Run.NOT_COUNTED or (scores_are_visible and self.state == Run.State.SCORED)
+        return self.state if is_over else Run.State.VALID
 
     @property
     def is_replaced(self) -> bool:

@@ -9,9 +9,9 @@ from socket import gethostname
 import redis
 from django.conf import settings
 from django.db import Error
-from django.db.models import Count, Min, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 
-from portal.models import Heartbeat, OutgoingMail, Run, Submission, TaskPush, WorkerHost
+from portal.models import Heartbeat, OutgoingMail, Phase, Run, Submission, TaskPush, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.models.schema import missing_migrations
 from portal.objects.interface import data_objects
@@ -19,6 +19,7 @@ from portal.objects.interface import data_objects
 BROKER_SECONDS = 1
 # A lane is considered dead after this long without a heartbeat. Heartbeats are 30 seconds apart.
 SILENCE = timedelta(minutes=2)
+HIDDEN = "score hidden"  # backlog of first scores that are hidden until the release
 WEB = "web"  # the lane name that web servers report
 CLOCK_SECONDS = 5  # tolerated difference between a machine's clock and the database's
 LATE = timedelta(minutes=10)  # if the oldest waiting work is older than this, its lane is too slow
@@ -114,7 +115,8 @@ def _beating(last: datetime | None, at: datetime) -> str:
 
 
 def _queue(at: datetime) -> str:
-    age = max(backlog.age for backlog in backlogs(at))
+    # Everyone can read the answer, so it must not depend on scores that are hidden.
+    age = max(backlog.age for backlog in backlogs(at) if backlog.work != HIDDEN)
     return "ok" if age <= LATE.total_seconds() else f"the oldest work has been waiting for {int(age)} s"
 
 
@@ -134,10 +136,12 @@ def backlogs(at: datetime) -> list[Backlog]:
     """
     submissions = Submission.objects.unchecked()
     runs = Run.objects.scorable().unfinished().filter(team__isnull=False)
+    is_public = Q(phase__in=Phase.objects.with_public_scores(at))
     mails = OutgoingMail.objects.filter(state=OutgoingMail.State.QUEUED)
     return [
         _backlog("check", submissions, "received_at", at),
-        _backlog("score", runs, "received_at", at),
+        _backlog("score", runs.filter(is_public), "received_at", at),
+        _backlog(HIDDEN, runs.exclude(is_public), "received_at", at),
         _backlog("push", TaskPush.objects.unfinished(), "received_at", at),
         _backlog("mail", mails, "queued_at", at),
     ]

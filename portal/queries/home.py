@@ -152,12 +152,12 @@ def deciding_date(state: int, phase: Phase | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """An open phase that the reader's team can take part in, and the number of the team's scored runs in it."""
+    """An open phase that the reader's team can take part in, and the number of the team's valid runs in it."""
 
     team: Team
     shared_task: SharedTask
     phase: Phase
-    scored_runs: int
+    valid_runs: int
 
 
 def next_step(user: Viewer, at: datetime) -> NextStep | None:
@@ -172,5 +172,5 @@ def next_step(user: Viewer, at: datetime) -> NextStep | None:
     if phase is None:
         return None
     team = teams.get(shared_task=phase.shared_task)
-    scored = Run.objects.filter(team=team, phase=phase, state=Run.State.SCORED)
-    return NextStep(team, phase.shared_task, phase, scored.count())
+    valid = Run.objects.filter(team=team, phase=phase, state__in=Run.CHECKED)
+    return NextStep(team, phase.shared_task, phase, valid.count())

@@ -35,7 +35,7 @@ _STATUSES = ("2xx", "3xx", "4xx", "5xx")
 _REGULAR = (Reading.BACKUP, Reading.RESTORE, Reading.RECONCILE)
 # Few rows are in these states at any time. Uploads and runs in other states are counted by `portal.queries.counters`.
 _SUBMISSIONS = (*Submission.UNCHECKED, Submission.State.FAILED)
-_RUNS = (*Run.UNFINISHED, Run.State.FAILED)
+_RUNS = (Run.State.RECEIVED, Run.State.VALID, Run.State.FAILED, Run.State.UNSCORABLE)
 _PUSHES = (*TaskPush.UNFINISHED, TaskPush.State.FAILED)
 _MAILS = (OutgoingMail.State.QUEUED, OutgoingMail.State.FAILED)
 

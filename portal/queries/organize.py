@@ -1,6 +1,6 @@
 """For organizers: the states of runs, and what a release would show."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,10 +11,12 @@ from portal.models import GoldStandard, GoldUpload, Phase, Run, SharedTask, Trac
 from portal.queries.boards.choices import Choices
 from portal.queries.boards.leaderboard import Leaderboard, leaderboard
 
+_STATES = (Run.State.RECEIVED, Run.State.VALID, Run.State.SCORED, Run.State.REJECTED, Run.State.FAILED)
+
 
 @dataclass(frozen=True, slots=True)
 class RunStates:
-    """The number of team runs in each state, for one phase and track. Every state has an entry."""
+    """The number of team runs in each of `_STATES`, for one phase and track. Every one of them has an entry."""
 
     track: Track
     phase: Phase
@@ -23,7 +25,7 @@ class RunStates:
 
     @property
     def unscored(self) -> int:
-        return self.counts[Run.State.RECEIVED] + self.counts[Run.State.SCORING]
+        return self.counts[Run.State.RECEIVED] + self.counts[Run.State.VALID]
 
 
 def run_states(shared_task: SharedTask) -> list[RunStates]:
@@ -35,7 +37,9 @@ def run_states_by_task(shared_tasks: Sequence[SharedTask]) -> dict[int, list[Run
     """Return the `run_states` of each task, by its key. The number of queries is constant."""
     runs = Run.objects.filter(track__shared_task__in=shared_tasks, kind=Run.Kind.TEAM)
     rows = runs.values_list("track", "phase", "state").annotate(Count("pk"))
-    counts = {(track, phase, state): count for track, phase, state, count in rows}
+    counts: Counter[tuple[int, int, str]] = Counter()
+    for track_id, phase_id, state, count in rows:
+        counts[track_id, phase_id, Run.State.FAILED if state == Run.State.UNSCORABLE else state] += count
     found: dict[int, list[RunStates]] = {task.pk: [] for task in shared_tasks}
     tracks: dict[int, list[Track]] = defaultdict(list)
     for track in Track.objects.filter(shared_task__in=shared_tasks).prefetch_related("shared_task", "gold_standards"):
@@ -46,7 +50,7 @@ def run_states_by_task(shared_tasks: Sequence[SharedTask]) -> dict[int, list[Run
                 line = RunStates(
                     track=track,
                     phase=phase,
-                    counts={state.value: counts.get((track.pk, phase.pk, state.value), 0) for state in Run.State},
+                    counts={state.value: counts[track.pk, phase.pk, state.value] for state in _STATES},
                     has_gold=any(gold.split == phase.split for gold in track.gold_standards.all()),
                 )
                 found[phase.shared_task_id].append(line)
@@ -55,7 +59,8 @@ def run_states_by_task(shared_tasks: Sequence[SharedTask]) -> dict[int, list[Run
 
 def failed_on_our_side(shared_task: SharedTask) -> int:
     """Count the runs (including baselines) and gold files that failed because of the portal and can be retried."""
-    runs = Run.objects.filter(track__shared_task=shared_task, state=Run.State.FAILED)
+    given_up = (Run.State.FAILED, Run.State.UNSCORABLE)
+    runs = Run.objects.filter(track__shared_task=shared_task, state__in=given_up)
     gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
     return runs.count() + gold.count()
 

@@ -149,7 +149,7 @@ def _rules(definition: Definition) -> tuple[str, dict[str, str]]:
 
 def _waiting(shared_task: SharedTask) -> int:
     runs = Run.objects.filter(track__shared_task=shared_task, kind=Run.Kind.TEAM)
-    return runs.filter(state=Run.State.RECEIVED).count()
+    return runs.unfinished().count()
 
 
 def _newest(rows: object) -> int:

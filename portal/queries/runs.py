@@ -23,11 +23,14 @@ from portal.queries.task_folder import home_command, items_option
 class RunLine:
     """A run in a table. If it has no scores, `scores_are_hidden` says whether the reason is that they are hidden.
 
-    If the viewer sees scores on a ladder, `step` is set, and only runs that improved the shown score have a score.
+    If they are, nothing here depends on scoring: a valid run stays valid, and it was finished when it was checked. If
+    the viewer sees scores on a ladder, `step` is set, and only runs that improved the shown score have a score.
     """
 
     run: Run
-    state: str  # a Run.State
+    state: str  # a Run.State, as the viewer may know it
+    started_at: datetime | None  # when scoring began
+    finished_at: datetime | None
     scores: list[Score]
     flags: list[str]
     scores_are_hidden: bool
@@ -36,7 +39,9 @@ class RunLine:
 
     @property
     def is_finished(self) -> bool:
-        return self.state not in Run.UNFINISHED
+        if self.state == Run.State.VALID:
+            return self.scores_are_hidden
+        return self.state not in (Run.State.RECEIVED, Run.State.CHECKING)
 
     @property
     def ranking_score(self) -> Score | None:
@@ -47,7 +52,7 @@ class RunLine:
 class SubmissionView:
     """An upload with its runs and problems.
 
-    `finished` means that the evaluation of the upload and all its runs has ended.
+    `finished` means that the evaluation of the upload and all its runs has ended or, if `scores_are_hidden`, its check.
     """
 
     submission: Submission
@@ -59,6 +64,7 @@ class SubmissionView:
     errors: int  # number of errors in the upload and all its runs
     warnings: int
     scored: int  # number of scored runs
+    scores_are_hidden: bool
     replaces: Submission | None  # the team's submission that this one replaces, now or once it is accepted
 
     @property
@@ -149,6 +155,7 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
         errors=severities["error"],
         warnings=severities["warning"],
         scored=sum(line.state == Run.State.SCORED for line in lines),
+        scores_are_hidden=any(line.scores_are_hidden for line in lines),
         replaces=_replaces(submission),
     )
 
@@ -181,7 +188,7 @@ def run_view(run: Run, viewer: Viewer, at: datetime) -> RunView:
         may_be_withdrawn=is_eligible and not line.run.phase.is_settled(at),
         may_be_described=official is not None and not line.run.phase.is_settled(at),
         submission=run.submission,
-        evaluation=_shown_evaluations([line.run], viewer, at).get(run.pk),
+        evaluation=None if line.scores_are_hidden else _shown_evaluations([line.run], viewer, at).get(run.pk),
         command=_check_command(run),
         score_command=_score_command(run),
     )
@@ -197,27 +204,36 @@ def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLin
     phases = {run.phase for run in runs}
     visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}  # only for texts
     step = {phase: phase.step_for(viewer, at) for phase in phases}
-    evaluations = _shown_evaluations(runs, viewer, at)
-    keys = shown_keys([run for run in runs if step[run.phase] is not None], viewer, at)
-    golden = _gold_of(runs)
+    evaluations = _shown_evaluations([run for run in runs if visible[run.phase]], viewer, at)
+    keys = shown_keys([run for run in runs if visible[run.phase] and step[run.phase] is not None], viewer, at)
+    states = {run.pk: run.state_shown(visible[run.phase]) for run in runs}
+    golden = _gold_of([run for run in runs if states[run.pk] in Run.UNFINISHED])
     return [
         RunLine(
             run=run,
-            state=run.state,
+            state=states[run.pk],
+            started_at=run.started_at if visible[run.phase] else None,
+            finished_at=_finished_at(run, visible[run.phase]),
             scores=_scores(run, evaluations.get(run.pk), keys.get(run.pk), step[run.phase]),
             flags=evaluations[run.pk].flags if run.pk in evaluations else [],
             scores_are_hidden=not visible[run.phase],
             step=step[run.phase],
-            waits_for_gold=run.state in Run.UNFINISHED and (run.track_id, run.phase.split) not in golden,
+            waits_for_gold=states[run.pk] in Run.UNFINISHED and (run.track_id, run.phase.split) not in golden,
         )
         for run in runs
     ]
 
 
 def _gold_of(runs: Iterable[Run]) -> set[tuple[int, str]]:
-    """Return the tracks and splits of unfinished runs that have a gold standard."""
-    tracks = {run.track_id for run in runs if run.state in Run.UNFINISHED}
+    """Return the tracks and splits of these runs that have a gold standard."""
+    tracks = {run.track_id for run in runs}
     return set(GoldStandard.objects.filter(track__in=tracks).values_list("track", "split")) if tracks else set()
+
+
+def _finished_at(run: Run, scores_are_visible: bool) -> datetime | None:
+    if scores_are_visible or run.state in Run.NOT_COUNTED:
+        return run.finished_at
+    return run.received_at if run.submission is None else run.submission.checked_at
 
 
 def _scores(run: Run, evaluation: Evaluation | None, key: float | None, step: float | None) -> list[Score]:

@@ -19,7 +19,7 @@ from tests.services import S3
 FILE = ROOT / "docker-compose.yml"
 WITH_S3 = ROOT / "docker-compose.s3.yml"
 IN_BUCKET = {**VARIABLES, "AGON_S3_BUCKET": "data", "AGON_S3_GOLD_BUCKET": "gold"}
-AGON = ("web", "web2", "worker", "background", "mailer", "beat", "backup", "migrate")
+AGON = ("web", "web2", "worker", "hidden", "background", "mailer", "beat", "backup", "migrate")
 # Variables that are for a developer's machine or the demo, set by the image, or derived from a different variable.
 NOT_IN_PRODUCTION = {"DEBUG", "AGON_DEMO", "FORCE_COLOR", "AGON_REVISION", "EMAIL_USE_SSL"}
 
@@ -36,7 +36,7 @@ def test_every_variable_is_one_of_the_settings_and_none_is_left_out() -> None:
 def test_who_has_the_private_key_to_gold() -> None:
     services = read(FILE, VARIABLES).services
     holders = {name for name, service in services.items() if "gold_private_key" in service.secrets}
-    assert holders == {"worker", "background"}
+    assert holders == {"worker", "hidden", "background"}
     assert {
         name for name, service in services.items() if "AGON_GOLD_PRIVATE_KEY_FILE" in service.environment
     } == holders
@@ -54,18 +54,20 @@ def test_a_missing_variable_is_named() -> None:
         read(FILE, {**VARIABLES, "AGON_URL": ""})
 
 
-def test_mail_has_a_worker_of_its_own() -> None:
+def test_mail_and_hidden_scores_have_workers_of_their_own() -> None:
     commands = {name: service.command for name, service in read(FILE, VARIABLES).services.items()}
     lanes = {name: words[words.index("--queues") + 1] for name, words in commands.items() if "--queues" in words}
-    assert lanes == {"worker": "scoring", "background": "bulk", "mailer": "mail"}
+    assert lanes == {"worker": "scoring", "hidden": "hidden", "background": "bulk", "mailer": "mail"}
 
 
 def test_who_uploads_comes_before_scores_and_scores_before_the_rest() -> None:
     services = yaml.safe_load(FILE.read_text())["services"]
     everybody = 1024  # Docker's default
     shares = {name: service["cpu_shares"] for name, service in services.items() if "cpu_shares" in service}
-    assert shares.keys() == {"worker", "mailer", "background", "backup"}
-    assert everybody > shares["worker"] > shares["mailer"] > shares["background"] == shares["backup"]
+    assert shares.keys() == {"worker", "mailer", "hidden", "background", "backup"}
+    assert (
+        everybody > shares["worker"] > shares["mailer"] > shares["background"] == shares["hidden"] == shares["backup"]
+    )
 
 
 def test_the_image_holds_what_the_portal_is_made_of() -> None:
@@ -105,7 +107,7 @@ def test_who_uses_the_bucket_reaches_it() -> None:
     assert read(FILE, VARIABLES).services["worker"].networks == ["inside"]
     with_bucket = read(FILE, IN_BUCKET, WITH_S3).services
     users = [name for name, service in with_bucket.items() if "AGON_S3_BUCKET" in service.environment]
-    assert users == ["web", "web2", "worker", "background", "mailer", "backup"]
+    assert users == ["web", "web2", "worker", "hidden", "background", "mailer", "backup"]
     assert all("outside" in with_bucket[name].networks for name in users)
 
 

@@ -294,7 +294,7 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     reading = Repeating(lambda _: reader.get("/healthz"), 0.04)
     sending.start()
     reading.start()
-    for name in ("web", "web2", "worker", "beat", "background", "mailer"):
+    for name in ("web", "web2", "worker", "beat", "hidden", "background", "mailer"):
         may_send.release(4)
         services.restart(name)
         if name == "web2":
@@ -341,7 +341,7 @@ def test_logs_are_json_and_hold_no_secret(services: Production) -> None:
     wait_until(lambda: "/reset/key/" in services.log("proxy").read_text(), "the proxy has logged it")
     said = {
         name: services.log(name).read_text()
-        for name in ("proxy", "web", "web2", "worker", "background", "mailer", "beat")
+        for name in ("proxy", "web", "web2", "worker", "hidden", "background", "mailer", "beat")
     }
     for name in ("proxy", "web", "web2", "beat"):  # Celery workers log their shutdown in a different format
         for line in said[name].splitlines():

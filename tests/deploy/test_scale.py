@@ -6,7 +6,7 @@ import yaml
 from tests.conftest import ROOT
 
 
-@pytest.mark.parametrize("name", ["worker", "background", "mailer"])
+@pytest.mark.parametrize("name", ["worker", "hidden", "background", "mailer"])
 def test_workers_have_nothing_that_only_one_container_can_have(name: str) -> None:
     service = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"][name]
     assert not {"ports", "container_name", "hostname"} & service.keys()

@@ -14,6 +14,7 @@ USERS = {
     "agon-web@": "agon-web",
     "agon-worker": "agon-worker",
     "agon-background": "agon-worker",
+    "agon-hidden": "agon-worker",
     "agon-mail": "agon-mail",
     "agon-beat": "agon-mail",
     "agon-backup": "agon",
@@ -34,7 +35,11 @@ def test_each_role_is_a_user_of_its_own() -> None:
 
 
 def test_the_key_to_gold_and_the_backups_are_for_those_who_need_them() -> None:
-    assert {unit.stem for unit in UNITS if values(unit, "LoadCredential")} == {"agon-worker", "agon-background"}
+    assert {unit.stem for unit in UNITS if values(unit, "LoadCredential")} == {
+        "agon-worker",
+        "agon-hidden",
+        "agon-background",
+    }
     hidden = {unit.stem for unit in UNITS if "/var/lib/agon/backups" in " ".join(values(unit, "InaccessiblePaths"))}
     assert hidden == USERS.keys() - {"agon-backup", "agon-rehearse"}
 

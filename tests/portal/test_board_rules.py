@@ -369,5 +369,5 @@ def test_database_and_run_agree_on_which_runs_can_be_official(tiny):
     )
     runs = list(Run.objects.filter(track=track, phase=phase))
     eligible = {run for run in runs if run.is_eligible}
-    assert {run.state for run in eligible} == {"received", "scoring", "scored"}
+    assert {run.state for run in eligible} == {"received", "checking", "valid", "scored", "unscorable"}
     assert set(Run.objects.filter(track=track, phase=phase).eligible()) == eligible

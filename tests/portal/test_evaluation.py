@@ -19,6 +19,7 @@ from tests.portal.world import (
     EVALUATION,
     GOOD,
     POST,
+    RELEASE,
     archive,
     check_submission,
     gold_path,
@@ -54,7 +55,7 @@ def test_a_good_run_is_accepted_then_scored(meltemi):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     assert check_submission(run.submission.pk, EVALUATION) == [run.pk]
     run.refresh_from_db()
-    assert (run.state, run.submission.state, run.items) == ("received", "accepted", 4)
+    assert (run.state, run.submission.state, run.items) == ("valid", "accepted", 4)
     assert run.sha256 == run.submission.sha256
     assert score_run(run.pk, EVALUATION)
     run.refresh_from_db()
@@ -106,7 +107,7 @@ def test_run_without_gold_waits_and_loses_no_attempt(meltemi):
     assert check_submission(run.submission.pk, POST) == []
     assert not score_run(run.pk, POST)
     run.refresh_from_db()
-    assert (run.state, run.attempts, run.submission.state) == ("received", 0, "accepted")
+    assert (run.state, run.attempts, run.submission.state) == ("valid", 0, "accepted")
     assert run.pk not in sweep(POST + timedelta(days=1)).runs
 
 
@@ -139,7 +140,7 @@ def test_stale_holder_writes_nothing(run):
     assert not record_error(run, stale, ChildError("died"), LATER)
     assert not record_error(run, stale, OSError("storage"), LATER)
     run.refresh_from_db()
-    assert (run.state, run.token, run.leases_lost) == ("scoring", fresh, 1)
+    assert (run.state, run.token, run.leases_lost) == ("valid", fresh, 1)
     assert (run.attempts, run.postponed) == (0, 0)
     assert not Evaluation.objects.exists()
     assert record_score(run, fresh, gold, "0.0.1", SCORED, LATER)
@@ -165,18 +166,37 @@ def test_new_gold_ends_the_claim(run, tiny_folder):
     assert run.evaluations.get().gold.version == 2
 
 
-def test_content_that_kills_the_child_is_tried_again_then_quarantined(run, meltemi, poison):
+def test_content_that_kills_the_child_is_tried_again_then_quarantined(meltemi, poison):
+    run = send_run(meltemi, GOOD, 1, POST, "post")
+    check_submission(run.submission.pk, POST)
     poison(run)
-    at = EVALUATION
+    at = POST
     for attempt in range(1, ATTEMPTS + 1):
         assert not score_run(run.pk, at)
         run.refresh_from_db()
-        assert (run.state, run.attempts) == ("received" if attempt < ATTEMPTS else "failed", attempt)
+        assert (run.state, run.attempts) == ("valid" if attempt < ATTEMPTS else "failed", attempt)
         at += timedelta(hours=1)
     assert run.problems == []  # the team does not see the internal error
     assert used(meltemi) == 0
     assert not score_run(run.pk, at)
     assert sweep(at).runs.count(run.pk) == 0
+
+
+def test_a_run_that_cannot_be_scored_fails_when_the_scores_are_released(run, meltemi, poison):
+    poison(run)
+    for hour in range(ATTEMPTS):
+        score_run(run.pk, EVALUATION + timedelta(hours=hour))
+    run.refresh_from_db()
+    assert (run.state, used(meltemi)) == ("unscorable", 1)
+    assert [mail.kind for mail in run.submission.mails.all()] == ["runs_accepted"]
+    sweep(RELEASE - timedelta(seconds=1))
+    run.refresh_from_db()
+    assert run.state == "unscorable"
+    for _ in range(2):
+        sweep(RELEASE)
+    run.refresh_from_db()
+    assert (run.state, run.finished_at, used(meltemi)) == ("failed", RELEASE, 0)
+    assert [mail.kind for mail in run.submission.mails.all()] == ["runs_failed"]
 
 
 def test_content_that_kills_the_check_quarantines_the_whole_upload(meltemi):
@@ -199,7 +219,7 @@ def test_worker_that_dies_every_time_is_quarantined_by_the_sweep(run, meltemi):
     assert claim_run(run.pk, at) is None
     sweep(at)
     run.refresh_from_db()
-    assert (run.state, run.attempts, used(meltemi)) == ("failed", 0, 0)
+    assert (run.state, run.attempts, used(meltemi)) == ("unscorable", 0, 1)
 
 
 @pytest.mark.slow
@@ -209,7 +229,7 @@ def test_failed_baseline_harms_no_one(tiny, poison):
     for hour in range(ATTEMPTS):
         work_off(EVALUATION + timedelta(hours=hour), confined=True)
     states = of_test.values_list("kind", "state").distinct()
-    assert set(states.order_by()) == {("baseline", "failed"), ("baseline", "scored"), ("gold", "scored")}
+    assert set(states.order_by()) == {("baseline", "unscorable"), ("baseline", "scored"), ("gold", "scored")}
 
 
 @pytest.mark.slow
@@ -222,14 +242,14 @@ def test_sweep_trusts_a_fresh_hint_and_then_finds_the_work(meltemi):
     assert sweep(lost) == Work()  # the second sweep trusts the hint of the first
     (run_id,) = check_submission(submission.pk, lost)
     assert sweep(lost) == Work()
-    assert sweep(lost + timedelta(seconds=2 * HINT_SECONDS)).runs == [run_id]
+    assert sweep(lost + timedelta(seconds=2 * HINT_SECONDS)).hidden == [run_id]
 
 
 def test_sweep_finds_what_a_dead_worker_held(run):
     Run.objects.exclude(kind="team").update(state="scored")
     claim_run(run.pk, EVALUATION)
-    assert sweep(LATER - timedelta(seconds=1)).runs == []
-    assert sweep(LATER).runs == [run.pk]
+    assert sweep(LATER - timedelta(seconds=1)).hidden == []
+    assert sweep(LATER).hidden == [run.pk]
     assert score_run(run.pk, LATER)
 
 

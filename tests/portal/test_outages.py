@@ -33,6 +33,7 @@ from tests.portal.attempts import Worker
 from tests.portal.world import (
     EVALUATION,
     GOOD,
+    POST,
     captain,
     check_submission,
     gold_path,
@@ -137,7 +138,7 @@ def test_gold_key_or_definition_missing_on_a_new_worker_host(meltemi):
     key = private_key_file()
     elsewhere = key.rename(key.with_name("key-away"))
     assert not score_run(run.pk, EVALUATION)
-    assert waits(run) == ("received", 0, 1)
+    assert waits(run) == ("valid", 0, 1)
     elsewhere.rename(key)
     assert score_run(run.pk, EVALUATION)
 
@@ -149,7 +150,7 @@ def test_items_that_cannot_be_read_are_no_attempt(meltemi, tiny):
     items = tiny.definition.track("one").items["test"]
     away = items.rename(items.with_suffix(".away"))
     assert not score_run(run.pk, EVALUATION)
-    assert waits(run) == ("received", 0, 1)
+    assert waits(run) == ("valid", 0, 1)
     second = send_run(meltemi, GOOD, 2, EVALUATION)
     check_submission(second.submission.pk, EVALUATION)
     assert waits(second.submission) == ("received", 0, 1)
@@ -164,7 +165,7 @@ def test_gold_storage_away(meltemi, administrators):
     shutil.move(portal_settings.GOLD_ROOT, away := portal_settings.GOLD_ROOT.with_name("gold-away"))
     for _ in range(ATTEMPTS + 1):
         assert not score_run(run.pk, EVALUATION)
-    assert waits(run) == ("received", 0, ATTEMPTS + 1)
+    assert waits(run) == ("valid", 0, ATTEMPTS + 1)
     shutil.move(away, portal_settings.GOLD_ROOT)
     assert score_run(run.pk, EVALUATION)
 
@@ -199,7 +200,7 @@ def test_database_away_when_scores_are_recorded(meltemi):
 
     with connection.execute_wrapper(lose), pytest.raises(OperationalError):
         score_run(run.pk, EVALUATION)
-    assert waits(run) == ("scoring", 0, 0)
+    assert waits(run) == ("valid", 0, 0)
     assert score_run(run.pk, EVALUATION + timedelta(seconds=LEASE_SECONDS))
     assert (waits(run), run.leases_lost, run.evaluations.count()) == (("scored", 0, 0), 1, 1)
 
@@ -268,13 +269,14 @@ def test_no_child_can_be_started(monkeypatch):
 
 @pytest.mark.slow
 def test_rows_say_whose_content_killed_the_child(meltemi, poison):
-    fine, fatal, waiting = (send_run(meltemi, GOOD, number, EVALUATION) for number in (1, 2, 3))
+    meltemi.shared_task.phases.filter(slug="post").update(runs_per_day=3)
+    fine, fatal, waiting = (send_run(meltemi, GOOD, number, POST, "post") for number in (1, 2, 3))
     for run in (fine, fatal, waiting):
-        check_submission(run.submission.pk, EVALUATION)
+        check_submission(run.submission.pk, POST)
     assert not Submission.objects.rejected_or_fatal().exists()
     Run.objects.filter(pk=waiting.pk).update(file_sha256="0" * 64)
     poison(fatal)
     for run in (fine, fatal, waiting):
-        score_run(run.pk, EVALUATION)
-    assert [waits(run)[:2] for run in (fine, fatal, waiting)] == [("scored", 0), ("received", 1), ("received", 0)]
+        score_run(run.pk, POST)
+    assert [waits(run)[:2] for run in (fine, fatal, waiting)] == [("scored", 0), ("valid", 1), ("valid", 0)]
     assert [*Submission.objects.rejected_or_fatal()] == [fatal.submission]

@@ -149,7 +149,7 @@ def test_scores_are_on_a_teams_page_only_when_they_are_public(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
     (before,) = team_runs(meltemi, captain(meltemi), RELEASE - DAY)
-    assert (before.state, before.scores, before.flags, before.scores_are_hidden) == ("scored", [], [], True)
+    assert (before.state, before.scores, before.flags, before.scores_are_hidden) == ("valid", [], [], True)
     assert before.ranking_score is None
     (after,) = team_runs(meltemi, captain(meltemi), RELEASE)
     assert (after.ranking_score.column.key, after.ranking_score.value) == ("accuracy", 0.75)
@@ -249,7 +249,7 @@ def test_organizers_see_the_states_of_runs(meltemi):
     states = {(line.phase.slug, line.track.slug): line for line in run_states(meltemi.shared_task)}
     assert len(states) == 6
     assert states["evaluation", "one"].counts == {
-        "received": 1, "scoring": 0, "scored": 0, "rejected": 0, "failed": 0,
+        "received": 1, "valid": 0, "scored": 0, "rejected": 0, "failed": 0,
     }  # fmt: skip
     assert states["evaluation", "one"].has_gold
     assert not states["without-gold", "one"].has_gold

@@ -201,7 +201,7 @@ def test_what_touches_runs_must_be_confirmed(tiny: SharedTask, organizer: User, 
     push = pushed(organizer, packed(tiny_folder), tiny)
     assert push.changes == ["gold one test: version 2, 4 of 4 items have gold"]
     assert push.effects == ["1 run will be rescored."]
-    assert not Run.objects.filter(state="received", kind="team").exists()
+    assert not Run.objects.filter(state="valid", kind="team").exists()
     with pytest.raises(ActionError, match="push_unsure"):
         apply_push(organizer, push, EVALUATION)
     assert GoldStandard.objects.filter(track__slug="one").count() == 1
@@ -209,7 +209,7 @@ def test_what_touches_runs_must_be_confirmed(tiny: SharedTask, organizer: User, 
     newest = GoldStandard.objects.newest(tiny.tracks.get(slug="one"), "test")
     assert newest is not None
     assert (newest.version, newest.is_imported) == (2, True)
-    assert Run.objects.filter(state="received", kind="team").count() == 1
+    assert Run.objects.filter(state="valid", kind="team").count() == 1
 
 
 @pytest.mark.slow
@@ -224,7 +224,7 @@ def test_runs_that_came_after_the_check_must_be_confirmed_too(
     with pytest.raises(ActionError, match="push_unsure") as unsure:
         apply_push(organizer, push, EVALUATION)
     assert "1 run will be rescored." in unsure.value.message
-    assert not Run.objects.filter(state="received", kind="team").exists()
+    assert not Run.objects.filter(state="valid", kind="team").exists()
     client.force_login(organizer)
     address = reverse("push", args=[push.pk])
     answer = client.post(address)

@@ -200,7 +200,7 @@ def test_one_of_many_claims_wins(meltemi):
     tokens = at_once([lambda: claim_run(run.pk, EVALUATION) for _ in range(6)])
     assert len([token for token in tokens if token]) == 1
     run.refresh_from_db()
-    assert (run.state, run.leases_lost) == ("scoring", 0)
+    assert (run.state, run.leases_lost) == ("valid", 0)
 
 
 def test_many_workers_evaluate_once(meltemi):

@@ -183,7 +183,7 @@ def test_quarantine_is_reported_to_administrators(meltemi, tiny, caplog, poison)
     administrator.save()
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     work_off(EVALUATION)
-    Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
+    Run.objects.filter(pk=run.pk).update(state="valid", attempts=0)
     poison(run)
     for hour in range(3):
         work_off(database_now() + timedelta(hours=hour), confined=True)

@@ -14,7 +14,7 @@ from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import HINT_PRIORITY
 from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.score import score_run
-from portal.evaluation.sweep import sweep
+from portal.evaluation.sweep import Work, sweep
 from portal.models import AuditEntry, Evaluation, GoldStandard, Run
 from tests.portal.remembered import remembered
 from tests.portal.world import (
@@ -55,7 +55,7 @@ def test_a_newer_scorer_scores_everything_again_and_boards_go_by_it(run, tiny, m
     become(monkeypatch, "0.10.0")  # newer than 0.9
     assert adopt_scorer(RELEASE) == [tiny]
     assert adopt_scorer(RELEASE) == []
-    assert states() == {"received"}
+    assert states() == {"valid"}
     tiny.refresh_from_db()
     waiting = board(tiny, POST, "post")
     assert (waiting.scorer, waiting.rows, waiting.rescored) == (before.scorer, before.rows, (0, len(before.rows)))
@@ -73,7 +73,9 @@ def test_an_older_worker_claims_nothing_and_uses_no_attempt(meltemi, tiny, monke
     assert check_submission(run.submission.pk, EVALUATION) == []
     baseline = Run.objects.filter(kind="baseline").first()
     assert not score_run(baseline.pk, EVALUATION)
-    assert set(Run.objects.values_list("state", "attempts")) == {("received", 0)}
+    run.refresh_from_db()
+    assert (run.state, run.attempts) == ("received", 0)
+    assert set(Run.objects.filter(team=None).values_list("state", "attempts")) == {("valid", 0)}
     run.submission.refresh_from_db()
     assert (run.submission.state, run.submission.attempts) == ("received", 0)
 
@@ -86,7 +88,7 @@ def test_a_worker_that_claimed_as_the_scorer_changed_writes_nothing(run, tiny, m
         type(tiny).objects.update(scorer="9.0.0")
         return really(run_id, at)
 
-    Run.objects.filter(pk=run.pk).update(state="received")
+    Run.objects.filter(pk=run.pk).update(state="valid")
     monkeypatch.setattr(score, "claim_run", claim_too_late)
     assert not score_run(run.pk, EVALUATION)
     assert run.evaluations.count() == 1
@@ -96,7 +98,7 @@ def test_the_command_asks_for_one_task_and_keeps_the_reason(run, tiny):
     output = io.StringIO()
     call_command("rescore", "tiny", reason="the metric was fixed", stdout=output)
     assert "runs are waiting to be rescored" in output.getvalue()
-    assert states() == {"received"}
+    assert states() == {"valid"}
     entry = AuditEntry.objects.get(verb="rescore")
     assert entry.detail["reason"] == "the metric was fixed"
     work_off(EVALUATION)
@@ -111,7 +113,7 @@ def test_the_command_asks_for_one_task_and_keeps_the_reason(run, tiny):
 def test_scores_that_differ_are_reported_and_not_written(run, caplog):
     evaluation = run.evaluations.get()
     Evaluation.objects.filter(pk=evaluation.pk).update(scores=evaluation.scores | {"accuracy": 0.5})
-    Run.objects.filter(pk=run.pk).update(state="received", attempts=0)
+    Run.objects.filter(pk=run.pk).update(state="valid", attempts=0)
     score_run(run.pk, EVALUATION)
     assert "recomputed scores differ" in caplog.text
     assert run.evaluations.get().scores["accuracy"] == 0.5
@@ -134,7 +136,8 @@ def test_what_no_one_waits_for_goes_into_the_bulk_lane(run, meltemi, tiny):
     check_submission(fresh.submission.pk, EVALUATION)
     scores.rescore(None, tiny, EVALUATION, reason="again")
     later = EVALUATION + timedelta(hours=1)
-    assert sweep(later, [Lane.SCORING]).runs == [fresh.pk]
+    assert sweep(later, [Lane.SCORING]) == Work()
+    assert sweep(later, [Lane.HIDDEN]) == Work(hidden=[fresh.pk])
     work = sweep(later, [Lane.BULK])
     assert (work.submissions, work.runs) == ([], [])
     assert run.pk in work.others

@@ -16,6 +16,7 @@ from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
     GOOD,
+    POST,
     RELEASE,
     captain,
     check_submission,
@@ -36,8 +37,8 @@ def organizer(tiny):
     return organizer_of(tiny)
 
 
-def given_up(run, at=EVALUATION):
-    """Have the run's upload accepted, and then mark the run as failed."""
+def given_up(run, at=POST):
+    """Have the run's upload accepted, and then give up on scoring the run."""
     check_submission(run.submission.pk, at)
     assert quarantine(Run.objects.filter(pk=run.pk), at)
     return run
@@ -54,11 +55,11 @@ def state(row):
 
 @pytest.mark.slow
 def test_a_run_is_scored_after_the_deadline(tiny, meltemi, organizer):
-    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    run = given_up(send_run(meltemi, GOOD, 1, POST, "post"))
     Run.objects.filter(pk=run.pk).update(attempts=3, leases_lost=2)
     assert used(meltemi) == {0}
     assert retry_failed(organizer, tiny, RELEASE) == Retried(1, 0, [])
-    assert (state(run), used(meltemi)) == (("received", 0), {1})
+    assert (state(run), used(meltemi)) == (("valid", 0), {1})
     work_off(RELEASE)
     assert state(run) == ("scored", 0)
     entry = AuditEntry.objects.get(verb="retry_failed")
@@ -67,14 +68,14 @@ def test_a_run_is_scored_after_the_deadline(tiny, meltemi, organizer):
 
 
 def test_a_run_of_extra_time_comes_back_after_that_was_revoked(tiny, meltemi, organizer):
-    given_up(send_run(meltemi, GOOD, 1, EVALUATION))
-    tiny.phases.filter(slug="evaluation").update(closes=EVALUATION)
+    given_up(send_run(meltemi, GOOD, 1, POST, "post"))
+    tiny.phases.filter(slug="post").update(closes=POST)
     assert retry_failed(organizer, tiny, RELEASE) == Retried(1, 0, [])
 
 
 def test_administrators_hear_of_each_failure(tiny, meltemi, organizer):
     User.objects.create_user("ada@agon.example", name="Ada", is_staff=True)
-    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    run = given_up(send_run(meltemi, GOOD, 1, POST, "post"))
     retry_failed(organizer, tiny, RELEASE)
     assert quarantine(Run.objects.filter(pk=run.pk), RELEASE)
     assert OutgoingMail.objects.filter(kind="alert").count() == 2
@@ -90,16 +91,23 @@ def test_an_upload_comes_back_with_its_runs(tiny, meltemi, organizer):
     assert state(run)[0] == "scored"
 
 
+def test_a_run_that_failed_unseen_comes_back_with_the_quota_that_it_kept(tiny, meltemi, organizer):
+    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION), EVALUATION)
+    assert (state(run)[0], used(meltemi)) == ("unscorable", {1})
+    assert retry_failed(organizer, tiny, EVALUATION) == Retried(1, 0, [])
+    assert (state(run)[0], used(meltemi)) == ("valid", {1})
+
+
 def test_baselines_come_back(tiny, organizer):
     baseline = Run.objects.filter(kind="baseline").first()
     assert quarantine(Run.objects.filter(pk=baseline.pk), EVALUATION)
     assert retry_failed(organizer, tiny, EVALUATION).runs == 1
-    assert state(baseline)[0] == "received"
+    assert state(baseline)[0] == "valid"
 
 
 def test_a_number_that_was_used_again_stays_with_its_new_run(tiny, meltemi, organizer):
-    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
-    again = send_run(meltemi, GOOD, 1, EVALUATION + MINUTE)
+    run = given_up(send_run(meltemi, GOOD, 1, POST, "post"))
+    again = send_run(meltemi, GOOD, 1, POST + MINUTE, "post")
     retried = retry_failed(organizer, tiny, RELEASE)
     assert (retried.runs, len(retried.left)) == (0, 1)
     assert retried.left[0][1].code == "run_number_taken"
@@ -107,10 +115,10 @@ def test_a_number_that_was_used_again_stays_with_its_new_run(tiny, meltemi, orga
 
 
 def test_a_limit_used_since_then_applies(tiny, meltemi, organizer):
-    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
-    limit = run.phase.runs_per_track
+    run = given_up(send_run(meltemi, GOOD, 1, POST, "post"))
+    limit = run.phase.runs_per_day
     for number in range(2, limit + 2):
-        send_run(meltemi, GOOD, number, EVALUATION + number * MINUTE)
+        send_run(meltemi, GOOD, number, POST + number * MINUTE, "post")
     retried = retry_failed(organizer, tiny, RELEASE)
     assert (retried.runs, retried.left[0][1].code, state(run)[0]) == (0, "no_runs_left", "failed")
     assert max(used(meltemi)) == limit
@@ -118,11 +126,11 @@ def test_a_limit_used_since_then_applies(tiny, meltemi, organizer):
 
 @pytest.mark.slow
 def test_one_team_s_used_limit_costs_another_nothing(tiny, meltemi, organizer):
-    given_up(send_run(meltemi, GOOD, 1, EVALUATION))
-    send_run(meltemi, GOOD, 1, EVALUATION + MINUTE)
-    other = given_up(send_run(new_team(tiny, "Bora"), GOOD, 1, EVALUATION))
+    given_up(send_run(meltemi, GOOD, 1, POST, "post"))
+    send_run(meltemi, GOOD, 1, POST + MINUTE, "post")
+    other = given_up(send_run(new_team(tiny, "Bora"), GOOD, 1, POST, "post"))
     retried = retry_failed(organizer, tiny, RELEASE)
-    assert (retried.runs, len(retried.left), state(other)[0]) == (1, 1, "received")
+    assert (retried.runs, len(retried.left), state(other)[0]) == (1, 1, "valid")
 
 
 def test_gold_comes_back_unless_newer_gold_is_there(tiny, organizer):
@@ -148,10 +156,10 @@ def test_only_organizers_may(tiny, meltemi):
 
 
 def test_the_command(tiny, meltemi, capsys):
-    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    run = given_up(send_run(meltemi, GOOD, 1, POST, "post"))
     call_command("retry", "tiny")
     assert capsys.readouterr().out.splitlines() == ["tiny: retried runs: 1, retried gold files: 0"]
-    assert state(run)[0] == "received"
+    assert state(run)[0] == "valid"
     assert AuditEntry.objects.get(verb="retry_failed").actor is None
 
 
@@ -161,9 +169,9 @@ def test_the_button(tiny, meltemi, organizer):
     client.force_login(organizer)
     page = "/tasks/tiny/organize/runs/"
     assert "Retry" not in client.get(page).content.decode()
-    run = given_up(send_run(meltemi, GOOD, 1, EVALUATION))
+    run = given_up(send_run(meltemi, GOOD, 1, POST, "post"))
     assert "Retry failed runs" in client.get(page).content.decode()
     answer = client.post("/tasks/tiny/organize/retry/", follow=True).content.decode()
     assert "1 evaluation is being retried." in answer
     assert "Retry" not in answer
-    assert state(run)[0] == "received"
+    assert state(run)[0] == "valid"

@@ -101,7 +101,7 @@ def test_waiting_runs_are_rejected_with_a_report_and_their_quota_comes_back(tiny
     assert "phase without-gold: 2 waiting runs will be rejected" in changes
     sweep(POST + timedelta(hours=1))
     kept, gone = both.runs.get(track__slug="two"), both.runs.get(track__slug="one")
-    assert [run.state for run in (kept, gone)] == ["received", "rejected"]
+    assert [run.state for run in (kept, gone)] == ["valid", "rejected"]
     alone.refresh_from_db()
     both.refresh_from_db()
     alone.submission.refresh_from_db()

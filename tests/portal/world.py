@@ -186,7 +186,7 @@ def work_off(at: datetime, *, confined: bool = False) -> None:
     with nullcontext() if confined else without_children():
         for submission in Submission.objects.filter(state=Submission.State.RECEIVED):
             evaluate_submission(submission.pk, at)
-        for run in Run.objects.scorable().filter(state=Run.State.RECEIVED):
+        for run in Run.objects.scorable().filter(state=Run.State.VALID):
             score_run(run.pk, at)
         for validation in Validation.objects.unfinished():
             validate(validation.pk, at)

@@ -49,6 +49,7 @@ def _baseline_runs(shared_task: SharedTask, files: Mapping[BaselineKey, str], at
                 name=name,
                 file_sha256=sha256,
                 sha256=sha256,
+                state=Run.State.VALID,  # the import has checked the folder
                 received_at=at,
                 fields={key: text.replace("{track}", track) for key, text in declared.get(name, {}).items()},
             )

@@ -43,8 +43,13 @@ class RunAnswer(Answer):
     submission: UUID | None
     sha256: str
     items: int | None
-    state: str = Field(description="received, scoring, scored, rejected or failed")
-    is_finished: bool
+    state: str = Field(
+        description="received, checking, valid, scored, rejected or failed. While you can’t see the scores, a valid "
+        "run stays valid"
+    )
+    is_finished: bool = Field(
+        description="True if the state is final or, while you can’t see the scores, if it is valid"
+    )
     waits_for_gold: bool = Field(description="True if the run will be scored once organizers add the gold standard")
     slot: str | None
     is_official: bool = Field(
@@ -60,7 +65,9 @@ class RunAnswer(Answer):
     system_type: str
     fields: dict[str, str] = Field(description="Texts of the task’s run fields, by key")
     received_at: datetime
-    finished_at: datetime | None
+    finished_at: datetime | None = Field(
+        description="When the run was scored, rejected or failed. While you can’t see the scores: when it was checked"
+    )
     problems: Problems
     scores: dict[str, float | None] = Field(description="Scores by metric. Empty while they are hidden from you")
     scores_are_hidden: bool
@@ -80,6 +87,7 @@ class RunAnswer(Answer):
             state=line.state,
             is_finished=line.is_finished,
             waits_for_gold=line.waits_for_gold,
+            finished_at=line.finished_at,
             is_official=run.pk in official,
             is_chosen=run.chosen_at is not None,
             is_withdrawn=run.withdrawn_at is not None,
@@ -111,7 +119,7 @@ class SubmissionAnswer(SubmissionSummary):
     """An upload, its runs and all problems."""
 
     slot: str
-    is_finished: bool = Field(description="True if processing has finished")
+    is_finished: bool = Field(description="True if all runs have finished, or the upload was rejected or failed")
     is_delayed: bool = Field(description="True if an error on our side delays processing")
     errors: int
     warnings: int

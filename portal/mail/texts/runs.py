@@ -12,13 +12,16 @@ from portal.times_and_numbers import file_size
 
 
 def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
-    """Send the receipt: what was received, and when. Say that scoring is in progress."""
+    """Send the receipt: what was received, and when. If the scores will be public, say that scoring is in progress."""
     submission, names = _submission(mail)
+    opening = _("Your upload to %(phase)s was checked and accepted.")
+    if submission.phase.scores_are_public(at):
+        opening = _("Your upload to %(phase)s was checked and accepted. Scoring is in progress.")
     runs = len(found.results)
     return MailContent(
         subject=_("%(task)s: %(file)s was accepted") % names,
         blocks=[
-            text(_("Your upload to %(phase)s was checked and accepted. Scoring is in progress.") % names),
+            text(opening % names),
             *_receipt(mail, found, at),
             text(ngettext("The upload contains one run:", "The upload contains %(n)d runs:", runs) % {"n": runs}),
             points([(result.run.name, f"{result.run.track.title} · {result.run.pk}") for result in found.results]),

@@ -31,7 +31,7 @@ class Leaderboard(BoardTable):
 
     visible: bool
     hidden_reason: str
-    pending: int = 0  # number of runs that are waiting for their first score
+    pending: int = 0  # number of runs that are waiting for their first score, if the board is visible
     # While runs are being rescored: how many are done, and how many there are.
     rescored: tuple[int, int] | None = None
     has_aliases: bool = False
@@ -86,7 +86,7 @@ def leaderboards(
         gold_version=None,
         scorer="",
         released=phase.released,
-        pending=_pending(track, phase, board),
+        pending=_pending(track, phase, board) if visible else 0,
         step=step,
     )
     if board is None or board.gold is None or not (visible or _has_rows(board, viewer, at)):

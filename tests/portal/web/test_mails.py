@@ -82,5 +82,5 @@ def test_organizers_find_mails_by_kind_and_state(meltemi, link, organizer):
     everything = organizer.get(page).content.decode()
     assert "Upload scored" in everything
     assert everything.count("meltemi@example.org") == 1
-    assert organizer.get(page, {"kind": "runs_scored", "state": "sent"}).content.decode().count("meltemi@") == 1
+    assert organizer.get(page, {"kind": "runs_accepted", "state": "sent"}).content.decode().count("meltemi@") == 1
     assert "No emails match" in organizer.get(page, {"state": "failed"}).content.decode()
