@@ -8,7 +8,7 @@ from portal.actions.base.action import Act, action
 from portal.actions.base.input import column, passes
 from portal.actions.base.roles import ANYONE, OWN_ACCOUNT
 from portal.mail.unsubscribe import Unsubscription
-from portal.models import User
+from portal.models import EarlierName, User
 from portal.models.account import is_country, is_language, is_time_zone
 
 
@@ -28,6 +28,7 @@ def change_settings(
     mails_about_teams: bool,
 ) -> None:
     """Change your name, affiliation, time zone, language and email settings."""
+    EarlierName.objects.note(account, name, account.email)
     User.objects.filter(pk=account.pk).update(
         name=name,
         affiliation=affiliation,

@@ -1,20 +1,23 @@
 """Deleting an account: personal data is erased, but the team's work is kept."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.base.action import Act, action
 from portal.actions.base.errors import Conflict
 from portal.actions.base.roles import OWN_ACCOUNT
-from portal.actions.team_members import end_membership, leave_team
+from portal.actions.team_members import end_membership, invite_by_mail, leave_team
 from portal.models import AccessToken, AuditEntry, FailedAttempt, OutgoingMail, Team, User, Validation
-from portal.queries.personal_data import teams_to_hand_over
+from portal.queries.personal_data import addresses_of, any_of, teams_to_hand_over
 
 HAND_OVER_FIRST = Conflict.declare(
     "hand_over_first",
@@ -56,25 +59,49 @@ def _require_free(user: User) -> None:
 def _forget_traces(user: User) -> None:
     """Remove the person from team and task records that repeat account data."""
     name, address = _placeholder(user)
+    addresses = addresses_of(user)
     names = {user.name, *user.signatures.values_list("typed_name", flat=True)}
+    names |= set(user.earlier_names.values_list("text", flat=True))
     user.signatures.update(typed_name=name, address=None)
     user.downloads.update(address=None)
-    own_mails = OutgoingMail.objects.filter(address__iexact=user.email)
+    _forget_invitations(user, name)
+    own_mails = OutgoingMail.objects.filter(Q(user=user) | any_of("address", addresses))
     own_mails.filter(state=OutgoingMail.State.QUEUED).update(state=OutgoingMail.State.CANCELED)
     own_mails.update(address=address, details={})
-    invitations = OutgoingMail.objects.filter(kind=OutgoingMail.Kind.INVITATION)
-    invitations.filter(details__inviter=str(user)).update(details={"inviter": name})
-    _forget_details(user, {user.email: address, **dict.fromkeys(names, name)})
+    known = {text.casefold(): name for text in names} | dict.fromkeys(addresses, address)
+    _forget_details(AuditEntry.objects.filter(Q(actor=user) | Q(subject=user.audit_subject)), known)
+    _forget_details(AuditEntry.objects.filter(any_of("detail__address", addresses)), dict.fromkeys(addresses, address))
     accounts = ContentType.objects.get_for_model(User)
     LogEntry.objects.filter(content_type=accounts, object_id=str(user.pk)).update(object_repr=name)
 
 
-def _forget_details(user: User, known: dict[str, str]) -> None:
-    """Remove the person from the details of audit entries that they caused or that contain their address."""
-    entries = AuditEntry.objects.filter(Q(actor=user) | Q(detail__address=user.email))
+def _forget_invitations(user: User, name: str) -> None:
+    """Replace the person's name, which may have changed since, in the invitations that they sent."""
+    entries = AuditEntry.objects.filter(actor=user, verb=invite_by_mail.name)
+    for at, address in entries.values_list("at", "detail__address"):
+        mails = OutgoingMail.objects.filter(kind=OutgoingMail.Kind.INVITATION, queued_at=at, address=address)
+        for mail in mails:
+            mail.details |= {"inviter": name}
+            mail.save(update_fields=["details"])
+
+
+def _forget_details(entries: QuerySet[AuditEntry], known: Mapping[str, str]) -> None:
+    """Replace texts in the details of audit entries, in lists too. `known` has them in lower case."""
+    changed = []
     for entry in entries:
-        entry.detail = {key: known.get(str(value), value) for key, value in entry.detail.items()}
-    AuditEntry.objects.bulk_update(entries, ["detail"])
+        detail = _replaced(entry.detail, known)
+        if detail != entry.detail:
+            entry.detail = detail
+            changed.append(entry)
+    AuditEntry.objects.bulk_update(changed, ["detail"], batch_size=500)
+
+
+def _replaced(value: Any, known: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _replaced(part, known) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_replaced(part, known) for part in value]
+    return known.get(value.casefold(), value) if isinstance(value, str) else value
 
 
 def _forget_keys(user: User) -> None:
@@ -96,6 +123,7 @@ def _anonymize(user: User) -> None:
     user.is_active = user.is_staff = user.is_superuser = False
     user.set_unusable_password()
     user.save()
+    user.earlier_names.all().delete()
 
 
 def _placeholder(user: User) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """The database models."""
 
 from portal.models.access_token import AccessToken
-from portal.models.account import User, Viewer
+from portal.models.account import EarlierName, User, Viewer
 from portal.models.announcement import Announcement
 from portal.models.audit import AuditEntry
 from portal.models.board import Board, BoardChange, ReleasedBoard

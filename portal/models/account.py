@@ -92,6 +92,8 @@ class User(AbstractBaseUser, PermissionsMixin):
         """Save the account. If its password changed or it is deactivated, end its tokens and pending logins."""
         reason = "deactivated" if not self.is_active else "password" if self._password is not None else ""
         is_known = self.pk is not None
+        if is_known and {"name", "email"} & set(kwargs.get("update_fields") or ("name", "email")):
+            EarlierName.objects.note(self, self.name, self.email)
         super().save(*args, **kwargs)
         if reason and is_known:
             self.end_tokens(database_now(), reason)
@@ -117,6 +119,29 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def get_short_name(self) -> str:
         return self.name
+
+
+class EarlierNameManager(models.Manager["EarlierName"]):
+    def note(self, user: User, *texts: str) -> None:
+        """Keep the name and email address in the database, unless they are among the new texts."""
+        stored = User.objects.filter(pk=user.pk).values_list("name", "email").first() or ()
+        earlier = [EarlierName(user=user, text=text) for text in stored if text and text not in texts]
+        self.bulk_create(earlier, ignore_conflicts=True)
+
+
+class EarlierName(models.Model):
+    """A name or email address that an account had, so that deleting the account can erase it everywhere."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="earlier_names")
+    text = models.CharField(max_length=254)
+
+    objects = EarlierNameManager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=("user", "text"), name="one_earlier_name")]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 Viewer = User | AnonymousUser

@@ -6,22 +6,27 @@ from functools import cache
 
 from confusable_homoglyphs.utils import load
 
+_SEPARATING = ("P", "Z")  # punctuation and spaces, by the first letter of their category
+_SEPARATORS = str.maketrans("", "", " -_.'")
 NAME_KEY_LENGTH = 255  # characters; the key can be longer than the name, because `m` becomes `rn`
 
 
 def name_key(name: str) -> str:
-    """Return the same text for all names that differ only in case, width, invisible characters or look-alike letters.
+    """Return the same text for all names that differ only in case, width, punctuation or look-alike letters.
 
+    Spaces, hyphens and other punctuation are left out, unless the name has nothing else: `Race-E` is `RaceE`.
     The text is normalized to NFKC. Then each character is replaced by its prototype, ignoring case (Unicode TR 39,
     section 4, "skeleton"). Letters other than ASCII are replaced before case is removed, because a Greek capital letter
     may look like a Latin one even if its lowercase form does not. `i` becomes `l`, because `l` is the prototype of `I`
     and its look-alikes.
     """
     plain = unicodedata.normalize("NFKC", name)
-    visible = [character for character in plain if unicodedata.category(character) != "Cf"]
-    latin = "".join(character if character.isascii() else _prototype(character) for character in visible)
+    visible = [character for character in plain if unicodedata.category(character) not in ("Cc", "Cf")]
+    letters = [character for character in visible if unicodedata.category(character)[0] not in _SEPARATING]
+    latin = "".join(character if character.isascii() else _prototype(character) for character in letters or visible)
     skeleton = "".join(_prototype(character) for character in latin.casefold())
-    return skeleton.casefold().replace("i", "l")[:NAME_KEY_LENGTH]
+    key = skeleton.casefold().replace("i", "l")
+    return (key.translate(_SEPARATORS) or key)[:NAME_KEY_LENGTH]  # some letters look like a hyphen
 
 
 def has_invisible_characters(name: str) -> bool:

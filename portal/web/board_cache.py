@@ -141,6 +141,9 @@ def kept_part(request: HttpRequest, head: BoardHead, reader: object, make: Calla
 
 
 def personal(response: HttpResponse, head: BoardHead) -> HttpResponse:
-    """Mark a page as private: shared caches do not store it, and browsers store it only if the board is public."""
+    """Mark an answer as private: shared caches do not store it, and clients store it only if the board is public.
+
+    Pages of signed-in people are never stored (`web.sessions`).
+    """
     response["Cache-Control"] = "private, no-store" if head.state is None else "private, no-cache"
     return response

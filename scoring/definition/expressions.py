@@ -5,6 +5,7 @@ in several ways, matching takes exponential time for some texts. Such expression
 of choices is limited. Fixed repeats are also limited, because they take time even if they match nothing.
 """
 
+import re
 from collections.abc import Iterable
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
@@ -16,6 +17,7 @@ TIMES = 1000  # maximum number of times that a part is repeated, including enclo
 LENGTH = 200  # maximum length in characters
 
 _REPEATS = {ops.MAX_REPEAT, ops.MIN_REPEAT, getattr(ops, "POSSESSIVE_REPEAT", None)}
+_BOUNDARIES = {ops.AT_BOUNDARY, ops.AT_NON_BOUNDARY}
 _REFERENCES = {ops.GROUPREF, ops.GROUPREF_EXISTS}
 
 
@@ -45,6 +47,40 @@ def why_slow(expression: str) -> str | None:
             noun = "parts of variable length" if kind == "repeat" else "alternatives and optional parts"
             return f"this regular expression has {found.count(kind)} {noun}; at most {most} are allowed"
     return None
+
+
+def why_unusable(expression: str) -> str | None:
+    """Explain why the expression can't be a part of the expression for file names, and what to write instead.
+
+    Return None if it can. It must be valid alone.
+    """
+    parsed = _parser.parse(expression)
+    if parsed.state.groupdict:
+        name = next(iter(parsed.state.groupdict))
+        return (
+            f"this regular expression has the named group {name}; remove its name, because file names have such groups"
+        )
+    try:
+        re.compile(f"x(?:{expression})")
+    except re.error:  # only flags are valid alone, but not after other text
+        return (
+            "this regular expression begins with flags, which would apply to the whole file name; instead of (?i), "
+            "write (?i:…) around the part that ignores case"
+        )
+    if _has_anchors(parsed):
+        return (
+            "this regular expression contains an anchor, so it matches nothing in the middle of a file name; remove "
+            "^, $, \\A and \\Z, because the whole team name has to match anyway"
+        )
+    if parsed.getwidth()[0] == 0:
+        return "this regular expression also matches an empty text; it must match at least one character"
+    return None
+
+
+def _has_anchors(steps: Any) -> bool:
+    return any(
+        (op is ops.AT and value not in _BOUNDARIES) or any(map(_has_anchors, _parts(value))) for op, value in steps
+    )
 
 
 def _repeats(steps: Any, outer: int = 1) -> Iterable[tuple[int, bool]]:

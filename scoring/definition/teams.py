@@ -64,7 +64,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamRules:
-    name: str = declare(REGULAR_EXPRESSION, "Regular expression that the entire team name must match.")
+    name: str = declare(
+        REGULAR_EXPRESSION,
+        "Regular expression that the entire team name must match, without flags, named groups or anchors.",
+    )
     approval: Literal["automatic", "manual", "domains"] = declare(
         APPROVAL,
         "Whether new teams are approved automatically or by you. With `{domains: [uni.example]}`, a team is "

@@ -7,7 +7,7 @@ from itertools import islice
 
 from scoring import limits
 from scoring.definition import Definition, GoldFile, MetricSpec, Phase, Track, VotesFile
-from scoring.definition.expressions import why_slow
+from scoring.definition.expressions import why_slow, why_unusable
 from scoring.definition.files import errors_of_files
 from scoring.definition.slices import errors_of_names
 from scoring.definition.yaml_values import Value, path_to
@@ -70,8 +70,10 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     for place, dataset in enumerate(definition.datasets):
         if dataset.encrypted and dataset.access != "password" and sound("datasets", place, "access"):
             yield ("datasets", place, "encrypted"), "only datasets with access: password can be encrypted", None
-    if sound("team", "name") and (slow := why_slow(definition.team.name)):
-        yield ("team", "name"), slow, None
+    if sound("team", "name"):
+        rule = definition.team.name
+        if (problem := why_slow(rule) or why_unusable(rule)) is not None:
+            yield ("team", "name"), problem, None
     yield from _errors_of_team(definition, sound)
     yield from _errors_of_phases(definition, sound)
     yield from _errors_of_accepted_tracks(definition, sound)

@@ -1,6 +1,10 @@
 """Team names: two names in a task must not look the same."""
 
+from datetime import timedelta
+from importlib import import_module
+
 import pytest
+from django.apps import apps
 
 from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.teams import register_team
@@ -15,6 +19,12 @@ ALIKE = {
     "Ukrainian small letter": "Meltemі",
     "letters that look like one": "Melterni",
     "mathematical letters": "𝐌𝐞𝐥𝐭𝐞𝐦𝐢",
+    "hyphen": "Mel-temi",
+    "underscore": "Meltemi_",
+    "space": "Mel temi",
+    "dot": "M.eltemi",
+    "no-break space and dash": "Mel\u00a0\u2013 temi",
+    "hyphens in other scripts": "Mel\u2010tem\u30fb\u05bei",
 }
 INVISIBLE = {
     "zero-width joiner": "Melt\u200demi",
@@ -48,15 +58,28 @@ def test_a_name_has_no_invisible_characters(tiny, name):
 
 
 def test_names_that_differ_are_free(meltemi):
-    for number, name in enumerate(["Meltem", "Meltemi2", "Мельтеми", "Ostro"]):
+    names = ["Meltem", "Meltemi2", "Мельтеми", "Ostro", "--", "++", "Meltemi+"]
+    for number, name in enumerate(names):
         register_team(person(f"P{number}"), meltemi.shared_task, EVALUATION, name=name)
-    assert meltemi.shared_task.teams.count() == 5
+    assert meltemi.shared_task.teams.count() == len(names) + 1
+
+
+def test_existing_teams_with_similar_names_keep_them(tiny):
+    """Their keys were made by an earlier version, which distinguished them. No new team gets such a name."""
+    for key, name in enumerate(["Race E", "RaceE", "Race-E", "Other"]):
+        rows = {"name": name, "name_key": f"old key {key}", "created_at": EVALUATION + timedelta(days=3 - key)}
+        Team.objects.create(shared_task=tiny, **rows)
+    import_module("portal.migrations.0042_team_name_keys").fill_keys(apps, None)
+    keys = dict(Team.objects.values_list("name", "name_key"))
+    assert keys == {"Race-E": "racee", "RaceE": "racee\x1f2", "Race E": "racee\x1f3", "Other": "other"}
+    with pytest.raises(Conflict):
+        register_team(person("Rival"), tiny, EVALUATION, name="Race_E")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_of_two_simultaneous_teams_gets_the_name(tiny):
+@pytest.mark.parametrize("names", [("CaseTeam0", "caseteam0"), ("RaceE", "Race-E"), ("Race-E", "Race_E")])
+def test_one_of_two_simultaneous_teams_gets_the_name(tiny, names):
     people = [person("First"), person("Second")]
-    names = ["CaseTeam0", "caseteam0"]
     results = at_once(
         [
             lambda user=user, name=name: register_team(user, tiny, EVALUATION, name=name)

@@ -31,6 +31,7 @@ from portal.paper.build import build_pack
 from portal.paper.queue import request_pack
 from portal.queries.boards.releases import keep_release
 from portal.queries.mails import facts
+from portal.queries.personal_data import personal_data
 from portal.task_exports import EXPORTS
 from tests.portal.remembered import remembered
 from tests.portal.script import Script
@@ -225,6 +226,8 @@ def _seen_by(
         for name, address in addresses:
             if name in only and not seen[name] >= enough:
                 seen[name] |= _phases_in(_content(get(address)))
+    if user is not None and "export_data" in only:  # the page asks for the password first
+        seen["export_data"] = _phases_in(json.dumps(personal_data(user), default=str))
     if user is not None and "mail" in only:
         seen["mail"] = _phases_in(_mails_to(user, now))
     return seen

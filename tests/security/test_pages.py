@@ -57,6 +57,8 @@ def header_problems(answer: Answer) -> Iterator[str]:
             yield f"{answer.name}: {name} {headers.get(name)}"
     if "camera=()" not in headers.get("Permissions-Policy", ""):
         yield f"{answer.name}: Permissions-Policy"
+    if not answer.name.startswith("anonymous") and headers.get("Cache-Control") != "private, no-store":
+        yield f"{answer.name}: Cache-Control {headers.get('Cache-Control')}"
     yield from cookie_problems(answer.name, answer.response)
 
 

@@ -377,6 +377,12 @@ PHRASES = (
     "a regular expression ({})",
     "this regular expression has {} characters; at most {} are allowed",
     "this regular expression contains a backreference; remove it",
+    "this regular expression has the named group {}; remove its name, because file names have such groups",
+    "this regular expression begins with flags, which would apply to the whole file name; instead of (?i), "
+    "write (?i:…) around the part that ignores case",
+    "this regular expression contains an anchor, so it matches nothing in the middle of a file name; remove "
+    "^, $, \\A and \\Z, because the whole team name has to match anyway",
+    "this regular expression also matches an empty text; it must match at least one character",
     "this regular expression repeats a part that contains alternatives or repetitions, so matching could "
     "take exponential time; use a simple form such as {}",
     "this regular expression has {} parts of variable length; at most {} are allowed",

@@ -109,7 +109,7 @@ def test_what_organizers_see_early_is_not_kept(
 def test_only_members_see_their_own_row(anybody: Client, runs: list[Run], sender: Client, stranger: Client) -> None:
     assert "your team" in sender.get(ONE).content.decode()
     assert all("your team" not in reader.get(ONE).content.decode() for reader in (anybody, stranger))
-    assert sender.get(ONE)["Cache-Control"] == "private, no-cache"
+    assert sender.get(ONE)["Cache-Control"] == "private, no-store"
 
 
 CHANGES: dict[str, Callable[[User, Run], object]] = {

@@ -1,10 +1,13 @@
 """A person's account: settings, data download, and what remains after deletion."""
 
 import json
+from io import StringIO
 
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
+from django.apps import apps
+from django.db.models import ManyToManyRel
 from django.test import Client
 from django.urls import reverse
 
@@ -14,7 +17,8 @@ from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.team_members import invite_by_mail
 from portal.actions.teams import join_team, register_team
 from portal.models import AuditEntry, OutgoingMail, Run, Team, User
-from portal.queries.personal_data import personal_data
+from portal.models.rows import dump, tables
+from portal.queries.personal_data import COLUMNS, personal_data, relations_to_people
 from portal.web.templatetags.sessions import browser_in_words
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor, sign
@@ -163,11 +167,62 @@ def test_the_data_to_download_are_complete_and_hold_no_secret(browser, cleo):
     assert found["signatures, user"][0]["typed name"] == "Cleo"
     assert found["submissions, sent by"][0]["file name"] == "one_Bora_1.json"
     (run,) = found["runs that you uploaded"]
-    assert (run["name"], run["chosen by"]) == ("one_Bora_1.json", None)
+    assert (run["name"], run["chosen at"]) == ("one_Bora_1.json", None)
     assert not [key for key in {*found, *found["account"], *run} if "_" in key]
     assert {entry["verb"] for entry in found["audit entries, actor"]} >= {"submit", "register_team"}
+    assert "Bora" in text
     for hidden in (secret, cleo.password, UserSession.objects.get(user=cleo).session_key):
         assert hidden not in text
+
+
+def test_every_table_about_people_has_its_columns(db):
+    relations = [relation for relation in relations_to_people() if not isinstance(relation, ManyToManyRel)]
+    labels = {relation.related_model._meta.label for relation in relations}
+    assert {*labels, "portal.User"} == COLUMNS.keys()
+    for label, columns in COLUMNS.items():
+        names = {field.name for field in apps.get_model(label)._meta.concrete_fields}
+        assert set(columns) <= names - {"password", "token", "sealed_sha256", "preview", "problems", "effects"}, label
+
+
+def test_earlier_names_and_addresses_are_in_the_data_and_are_erased_with_the_account(browser, cleo):
+    """Also where others wrote them, in lists, and in another case."""
+    team, rival = cleo.teams.get(), person("Rival")
+    invite_by_mail(cleo, team, EVALUATION, address="nora@example.org")
+    OutgoingMail.objects.notify(cleo, OutgoingMail.Kind.RELEASED, "release", EVALUATION)
+    other = register_team(rival, team.shared_task, EVALUATION, name="Notus", answers={"use": "research"})
+    invite_by_mail(rival, other, EVALUATION, address="CLEO@example.org")
+    for name, email in (("Kleopatra", "cleo@example.org"), ("Kleo", "kleo@new.example")):
+        cleo.name, cleo.email = name, email
+        cleo.save()
+    changes = {"name": ["Kleopatra", "Kleo"], "email": ["cleo@example.org", "kleo@new.example"]}
+    AuditEntry.objects.record(rival, "admin_change", cleo, EVALUATION, **changes)
+    EmailAddress.objects.update(email="kleo@new.example")
+
+    found = browser.get(reverse("export_data")).json()
+    assert {"Cleo", "Kleopatra", "cleo@example.org"} <= {one["text"] for one in found["earlier names, user"]}
+    assert [one["address"] for one in found["audit entries that contain your addresses"]] == ["CLEO@example.org"]
+    assert {one["address"] for one in found["emails to your addresses"]} == {"cleo@example.org", "CLEO@example.org"}
+
+    delete_account(cleo, cleo, EVALUATION)
+    with StringIO() as file:
+        for table in tables():
+            if table._meta.label != "sessions.Session":
+                dump(table, file)
+        left = file.getvalue()
+    for trace in ("Cleo", "CLEO", "cleo@", "Kleo", "kleo@"):
+        assert trace not in left, left[left.index(trace) - 200 : left.index(trace) + 50]
+    assert "nora@example.org" in left
+
+
+def test_a_person_of_the_same_name_keeps_it_in_their_invitations(cleo):
+    namesake = person("Other")
+    User.objects.filter(pk=namesake.pk).update(name="Cleo")
+    namesake.refresh_from_db()
+    team = register_team(namesake, cleo.teams.get().shared_task, EVALUATION, name="Notus", answers={"use": "research"})
+    mail = invite_by_mail(namesake, team, EVALUATION, address="milo@example.org")
+    delete_account(cleo, cleo, EVALUATION)
+    mail.refresh_from_db()
+    assert mail.details["inviter"] == "Cleo"
 
 
 def test_taking_data_away_or_deleting_asks_for_the_password_again(cleo):
