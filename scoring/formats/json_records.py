@@ -5,6 +5,7 @@ it rejects, or that may contain a repeated key, is read again more slowly to rep
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,10 +17,11 @@ from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import FLAG, WORD, by_name
 from scoring.formats.json_text import MISSING, RepeatedKeys, in_json, kind_in_words, parse, parse_lines
-from scoring.formats.reading import UTF8_MARK, Problems, Reading, are_too_many, decode, shown
+from scoring.formats.reading import UTF8_MARK, Problems, Reading, are_too_many, decode, shown, shown_id
 from scoring.reports.problems import Report
 
 OBJECTS_AN_ENTRY = 3
+NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters and lone surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +223,8 @@ def _add(
     """Add an entry to the records. Report problems with its id or, if the id is unusable, with its position."""
     identifier = entry.get(shape.id_key, MISSING)
     place = position = f"#{number}"
-    if isinstance(identifier, str) and identifier.isprintable() and identifier:
-        place = shown(identifier)
+    if isinstance(identifier, str) and identifier and not NOT_TEXT.search(identifier):
+        place = shown_id(identifier)
         records.ids.append(identifier)
     elif identifier is not MISSING:
         is_number = isinstance(identifier, int) and not isinstance(identifier, bool)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from scoring.formats.changed_ids import ChangedIds, changed_ids
 from scoring.formats.filetypes import SAMPLE_BYTES, fix_of, foreign_kind
 from scoring.items.index import ItemIndex, are_surely_unique
 from scoring.limits import CELLS, LINES, SHOWN
@@ -131,6 +132,11 @@ def shown(text: object) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
+def shown_id(item: str) -> str:
+    """Format an id, in quotes if it begins or ends with a blank."""
+    return shown_cell(item) if item != item.strip() else shown(item)
+
+
 def shown_cell(text: str) -> str:
     """Format a cell from the file, in quotes if it is empty or has blanks at its ends."""
     return shown(text) if text and text == text.strip() else f'"{shown(text)}"'
@@ -208,10 +214,16 @@ def check_ids(ids: list[str], reading: Reading) -> None:
     respelled = _respelled(given - expected, expected - given)
     given |= set(respelled.values())
     missing = [item for item in reading.items.ids if item not in given]
+    found = given - expected - optional - respelled.keys()
+    unknown: list[str] = ids if len(found) == len(ids) else [item for item in dict.fromkeys(ids) if item in found]
+    changed = changed_ids(unknown, [*missing, *(optional - given)], len(expected))
+    if changed:
+        given |= optional.difference(changed.still_missing)
+        missing = [item for item in changed.still_missing if item not in optional]
+        unknown = list(changed.still_unknown)
     _report_ids("missing-items", "warning" if reading.missing_allowed else reading.strict, missing, report)
-    unknown = [item for item in dict.fromkeys(ids) if item not in expected and item not in optional]
-    unknown = [item for item in unknown if item not in respelled]
     _report_respelled(respelled, reading)
+    _report_changed(changed, reading)
     nearest = _nearest_id(unknown[0], expected) if unknown else None
     _report_ids("unknown-ids", reading.strict, unknown, report, suggestion=nearest)
     if given & optional and not optional <= given:
@@ -219,10 +231,21 @@ def check_ids(ids: list[str], reading: Reading) -> None:
         _report_ids("optional-items-missing", "error", lacking, report)
 
 
+def _report_changed(changed: ChangedIds | None, reading: Reading) -> None:
+    """Report ids that were changed in the same way, and show the change by the first one."""
+    if changed:
+        found, right = shown_cell(changed.ids[0]), changed.right
+        suggestion = f"{found} → {shown_cell(right)}" if right is not None else None
+        own = {"found": found, "expected": changed.expected, "suggestion": suggestion}
+        _report_ids("ids-changed", reading.strict, changed.ids, reading.report, **own)
+
+
 def _respelled(unknown: Collection[str], missing: Collection[str]) -> dict[str, str]:
     """Map unknown ids to missing ids that differ from them only in their Unicode form."""
+    accented = [item for item in unknown if not item.isascii() and len(item) <= LONGEST_RESPELLED]
+    if not accented:
+        return {}
     composed = {unicodedata.normalize("NFC", item): item for item in missing if len(item) <= LONGEST_RESPELLED}
-    accented = (item for item in unknown if not item.isascii() and len(item) <= LONGEST_RESPELLED)
     pairs = ((item, composed.get(unicodedata.normalize("NFC", item))) for item in accented)
     return {item: right for item, right in pairs if right}
 
@@ -236,8 +259,8 @@ def _report_respelled(respelled: Mapping[str, str], reading: Reading) -> None:
 
 def _report_ids(code: str, severity: Severity, ids: Sequence[str], report: Report, **fields: str | None) -> None:
     if ids:
-        places = tuple(map(shown, ids[: report.listed]))
-        report.add(severity, code, item=shown(ids[0]), count=len(ids), places=places, **fields)
+        places = tuple(map(shown_id, ids[: report.listed]))
+        report.add(severity, code, item=shown_id(ids[0]), count=len(ids), places=places, **fields)
 
 
 def _nearest_id(unknown: str, known: Collection[str]) -> str | None:

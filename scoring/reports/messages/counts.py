@@ -9,7 +9,7 @@ _CODES = {  # (singular, plural) unit → codes; all other codes count places
     ("item", "items"): "missing-items optional-items-missing no-label wrong-sum missing-label offset-negative "
     "offset-twice offset-too-large offset-outside-text span-empty tokens-differ text-not-a-text text-too-long "
     "too-many-tuples",
-    ("id", "ids"): "duplicate-ids unknown-ids ids-unicode-form id-not-a-text",
+    ("id", "ids"): "duplicate-ids unknown-ids ids-changed ids-unicode-form id-not-a-text",
     ("entry", "entries"): "json-not-an-object json-missing-key json-duplicate-key wrong-constant",
     ("key", "keys"): "json-unknown-key",
     ("label", "labels"): "label-outside-domain inner-class",
