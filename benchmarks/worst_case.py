@@ -85,7 +85,7 @@ def _codes(definition: Definition, path: Path, file_name: str) -> list[str]:
     from portal.evaluation.check import check_content, child_for
     from portal.models import Phase, Team
 
-    upload, phase = inspect_upload(definition, path, file_name, TEAM), Phase(split="test")
+    upload, phase = inspect_upload(definition, path, file_name, TEAM), Phase(slug="open", split="test")
     with child_for(definition, path, phase) as child:
         finding, kept = check_content(child, file_name, Team(name=TEAM), set())
         if finding.ok:

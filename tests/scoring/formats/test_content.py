@@ -256,7 +256,7 @@ def test_all_errors_at_once(tiny: Definition) -> None:
         (table(*ROWS[:-1], "d,9,1,0"), "whole-without-part", 11),
         (table(*ROWS, "o,1,1,1"), "optional-items-missing", None),
         (table(*ROWS, "d,1,1,1"), "duplicate-ids", None),
-        (table(*ROWS[:-1], "d,9 ,1,1"), "unknown-ids", None),
+        (table(*ROWS[:-1], "d,9 ,1,1"), "ids-changed", None),
         (table(*ROWS[1:], "-d,0,1,1"), "unknown-ids", None),
         (table(*(f"{row},x" for row in ROWS), header="doc,pos,whole,left,note"), "extra-columns", 1),
     ],
@@ -294,8 +294,8 @@ def test_what_a_cell_means_is_suggested(tiny: Definition) -> None:
 
 
 def test_the_nearest_id_is_suggested(tiny: Definition) -> None:
-    problems = {problem.code: problem for problem in check(tiny, "task4-plain", lines([*PLAIN[:-1], " i9\t1"]))}
-    assert problems["unknown-ids"].suggestion == "i9"
+    (problem,) = check(tiny, "task4-plain", lines([*PLAIN[:-1], " i9\t1"]))
+    assert (problem.code, problem.suggestion) == ("ids-changed", '" i9" → i9')
 
 
 # Span files
