@@ -137,9 +137,9 @@ def _changes(sample: Sequence[str], first: str, missing: Sequence[str]) -> Itera
         "ids without folders and file extension",
         reverse="ids with their folders and file extension",
     )
-    if len(sample) > 1:  # a single id could be anything
-        yield from _affixes(first, missing) if 0 < len(first) <= LONGEST else ()
-        yield from _roundings(sample)
+    if len(sample) > 1 and 0 < len(first) <= LONGEST:  # a single id could end like an item by chance
+        yield from _affixes(first, missing)
+    yield from _roundings(sample)
     yield _Change(_compatible, "the letters and digits of the item list, not look-alikes")
     yield _Change(_joined_alike, "the same separators as in the item list")
     yield _Change(_unescaped, "ids without %-escapes and HTML entities")
