@@ -19,6 +19,10 @@ __all__ = ["Portal", "compute", "leaderboard", "load", "score_many", "submit"]
 _MODULES = {"Portal": "portal", "compute": "metrics", "score_many": "many_runs"}
 
 
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
+
+
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'agon' has no attribute {name!r}")

@@ -172,6 +172,7 @@ class Phase(Answer, frozen=True, kw_only=True):
 
     slug: str
     title: str
+    tracks: list[str] | None = None  # None if the portal is too old to have phases for some tracks
     opens: datetime
     closes_for_you: datetime | None
     is_open: bool
@@ -327,6 +328,14 @@ class BoardRow(Answer, frozen=True, kw_only=True):
     run_id: str
 
 
+class Intervals(Answer, frozen=True, kw_only=True):
+    """How the intervals of a leaderboard were computed."""
+
+    level: float
+    rounds: int
+    seed: int
+
+
 class Leaderboard(Answer, frozen=True, kw_only=True):
     """A track's whole leaderboard in a phase. Before the release, it has no rows, and `hidden_reason` explains why."""
 
@@ -339,6 +348,7 @@ class Leaderboard(Answer, frozen=True, kw_only=True):
     run_fields: list[RunFieldLabel] = []
     metrics: list[Metric]
     rows: list[BoardRow]
+    intervals: Intervals | None = None
     hidden_reason: str = ""
 
     def to_pandas(self) -> "pd.DataFrame":

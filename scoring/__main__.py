@@ -25,6 +25,7 @@ from scoring.commands import (
     print_json,
     track_of_run,
 )
+from scoring.commands.parser import COMMAND, Parser
 from scoring.definition import Definition, DefinitionError
 from scoring.formats import is_zipped
 from scoring.limits import LISTED
@@ -70,7 +71,8 @@ def main(
     """
     try:
         try:
-            given = sys.argv[1:] if arguments is None else arguments
+            given = list(sys.argv[1:] if arguments is None else arguments)
+            given = [*given[1:2], "--help"] if given[:1] == ["help"] else given
             return _run(given, add_commands, explain_missing or missing_folder)
         finally:
             sys.stdout.flush()
@@ -152,9 +154,9 @@ def _exit_with_errors(options: argparse.Namespace, why: str, report: Report | No
 
 def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentParser:
     """Build the parser, importing only the modules of the typed command."""
-    parser = argparse.ArgumentParser(prog="agon", description="Check and score runs for a shared task.")
+    parser = Parser(prog="agon", description="Check and score runs for a shared task.")
     parser.add_argument("--version", action="version", version=_version() if typed == "--version" else "")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_actions(COMMAND)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("-t", "--task", type=Path, required=True, metavar="DIR", help="task folder")
     shared.add_argument(

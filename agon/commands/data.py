@@ -1,6 +1,7 @@
 """`tasks`, `files` and `download`: the shared tasks and their data."""
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from agon.portal import Portal
 from scoring.reports.printing import spelled_out
 
 _NOT_RELEASED, _SIGNED_OUT = "not-released", "signed-out"  # codes of obstacles
+PASSWORD = "AGON_DATA_PASSWORD"  # the environment variable with a team's data password, for scripts
 RULES = "rules"  # given instead of a file name to get the rules that `agon check` needs
 
 
@@ -138,11 +140,15 @@ def _wanted(portal: Portal, task: str, name: str | None) -> list[Dataset]:
 
 
 def _password(task: str, dataset: Dataset) -> str:
-    """Ask for the team's data password, or read it from standard input. All of the team's files have the same password.
+    """Return the team's data password: from the environment, the terminal or standard input.
+
+    All of the team's files have the same password.
 
     Raises:
-        NotAllowed: there is no terminal, and standard input is empty.
+        NotAllowed: the password is not given.
     """
+    if password := os.environ.get(PASSWORD, "").strip():
+        return password
     if sys.stdin.isatty():
         name = spelled_out(dataset.file_name)
         return getpass(f"Your team’s data password for {name} (hidden): ", sys.stderr).strip()
@@ -150,5 +156,7 @@ def _password(task: str, dataset: Dataset) -> str:
         return password
     how = f"agon download {task} -f {dataset.slug}"
     raise NotAllowed(
-        f"This file requires your team’s data password, which you can only enter in a terminal: {how}", "password"
+        f"This file requires your team’s data password. Run {how} in a terminal, set {PASSWORD}, or pass the password "
+        "through standard input.",
+        "password",
     )

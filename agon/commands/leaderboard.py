@@ -4,7 +4,7 @@ import argparse
 import sys
 from datetime import date
 
-from agon.answers import Leaderboard
+from agon.answers import BoardRow, Leaderboard
 from agon.commands import chosen_task, declare, known, note, portal_of, show, table
 from agon.errors import AgonError, WrongUsage
 from agon.portal import Portal
@@ -54,7 +54,8 @@ def _print(portal: Portal, task: str, track: str, options: argparse.Namespace) -
 
 def _phase(portal: Portal, board: Leaderboard) -> str:
     """Name the phase that is shown, and the others."""
-    others = ", ".join(one.slug for one in portal.phases(board.shared_task) if one.slug != board.phase)
+    phases = [one for one in portal.phases(board.shared_task) if one.tracks is None or board.track in one.tracks]
+    others = ", ".join(one.slug for one in phases if one.slug != board.phase)
     return f"Phase: {board.phase}.{f' For another phase, use --phase: {others}.' if others else ''}"
 
 
@@ -75,6 +76,21 @@ def _only_track(portal: Portal, task: str) -> str:
 
 
 def _text(board: Leaderboard) -> str:
+    """Format the table, with the intervals and tie groups of the ranking metric if there are any."""
     keys = [metric.key for metric in board.metrics]
-    rows = [(row.rank, row.team, row.run, *(row.scores.get(key) for key in keys)) for row in board.rows]
-    return table(["rank", "team", "run", *keys], rows)
+    head = ["rank", "team", "run", *keys]
+    rows: list[tuple[object, ...]] = [
+        (row.rank, row.team, row.run, *(row.scores.get(key) for key in keys)) for row in board.rows
+    ]
+    if any(row.interval for row in board.rows):
+        level = f"{100 * board.intervals.level:g}% " if board.intervals else ""
+        head.append(f"{board.rank_by} {level}interval")
+        rows = [(*cells, _interval(row)) for cells, row in zip(rows, board.rows, strict=True)]
+    if any(row.tie_group for row in board.rows):
+        head.append("tie group")
+        rows = [(*cells, row.tie_group) for cells, row in zip(rows, board.rows, strict=True)]
+    return table(head, rows)
+
+
+def _interval(row: BoardRow) -> str:
+    return "" if row.interval is None else " to ".join(f"{bound:.4f}" for bound in row.interval)

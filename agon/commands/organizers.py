@@ -4,6 +4,7 @@ import argparse
 
 from agon.commands import chosen_task, confirmed, declare, done, show, table
 from agon.commands.task import portal_of
+from scoring.commands.parser import Parser
 
 ACTIONS = {
     "list": "list the organizers",
@@ -12,8 +13,8 @@ ACTIONS = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
+def add_options(parser: Parser, _command: str) -> None:
+    actions = parser.add_actions()
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         own.add_argument("slug", metavar="TASK")

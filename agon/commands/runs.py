@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
-from agon.answers import Run
+from agon.answers import Run, Track
 from agon.commands import (
     chosen_task,
     confirmed,
@@ -22,6 +22,7 @@ from agon.commands import (
 )
 from agon.errors import FileExists, RunInvalid, WrongUsage
 from agon.portal import Portal
+from scoring.commands.parser import Parser
 from scoring.reports.printing import report_text, scores_text
 
 ACTIONS = {
@@ -35,8 +36,8 @@ ACTIONS = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
+def add_options(parser: Parser, _command: str) -> None:
+    actions = parser.add_actions()
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose.capitalize()}.")
         task_option(own)
@@ -76,17 +77,35 @@ def _list(options: argparse.Namespace) -> int:
     if options.track:
         known("track", options.track, (one.slug for one in portal.task(task).tracks))
     runs = list(portal.runs(task, phase=options.phase, track=options.track))
-    if not runs and not options.quiet:
-        note(f"No runs found. Submit one with “agon submit FILE -t {task}”.")
-    show(options, runs, lambda: runs_table(runs))
+    if not runs:
+        _hint(options, f"No runs found. Submit one with “agon submit FILE -t {task}”.")
+    if any(run.scores_are_hidden for run in runs):
+        _hint(options, "The scores are hidden until they are released.")
+    show(options, runs, lambda: runs_table(runs, portal.task(task).tracks))
     return 0
 
 
-def runs_table(runs: Sequence[Run]) -> str:
-    """Format one line per run, with ids that are as short as possible."""
+def _hint(options: argparse.Namespace, text: str) -> None:
+    if not options.quiet:
+        note(text)
+
+
+def runs_table(runs: Sequence[Run], tracks: Sequence[Track] = ()) -> str:
+    """Format one line per run, with ids that are as short as possible.
+
+    Args:
+        tracks: the tracks whose ranking metric and score are shown. The portal leaves out scores that are hidden.
+    """
     head = ["id", "run", "track", "phase", "state", "received", "official"]
+    ranking = {track.slug: track.rank_by for track in tracks}
     length = next(length for length in range(8, 37) if len({one.id[:length] for one in runs}) == len(runs))
-    rows = [(one.id[:length], one.name, one.track, one.phase, state(one), one.received_at, _mark(one)) for one in runs]
+    rows: list[Sequence[object]] = [
+        (one.id[:length], one.name, one.track, one.phase, state(one), one.received_at, _mark(one)) for one in runs
+    ]
+    if any(run.scores for run in runs) and ranking:
+        metrics = [ranking.get(one.track, "") for one in runs]
+        scores = [(metric, one.scores.get(metric)) for one, metric in zip(runs, metrics, strict=True)]
+        head, rows = [*head, "metric", "score"], [(*row, *own) for row, own in zip(rows, scores, strict=True)]
     return table(head, rows)
 
 

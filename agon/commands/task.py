@@ -30,6 +30,7 @@ from agon.errors import AgonError, RunInvalid, WrongUsage
 from agon.organizing import EXPORTS, OrganizersPortal
 from agon.portal import WAIT
 from agon.task_folder import DEFAULT_TEMPLATE, TEMPLATE_NAMES, checked_folder, new_folder, packed_folder, read_folder
+from scoring.commands.parser import Parser
 from scoring.reports.printing import problem_line, report_text
 
 ACTIONS = {
@@ -49,8 +50,8 @@ ACTIONS = {
 _OF_FOLDERS = ("new", "check", "push", "diff")
 
 
-def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
+def add_options(parser: Parser, _command: str) -> None:
+    actions = parser.add_actions()
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if action in _OF_FOLDERS:

@@ -16,6 +16,7 @@ from agon.commands import (
     task_option,
 )
 from agon.errors import AgonError, WrongUsage
+from scoring.commands.parser import Parser
 
 ACTIONS = {
     "show": "show your team, its members and its invitation code",
@@ -26,7 +27,7 @@ ACTIONS = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser, command: str) -> None:
+def add_options(parser: Parser, command: str) -> None:
     if command == "sign":
         task_argument(parser)
         parser.add_argument("--name", metavar="NAME", help="sign the agreement with your full name")
@@ -37,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
         )
         declare(parser, sign)
         return
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    actions = parser.add_actions()
     for action, purpose in ACTIONS.items():
         own = actions.add_parser(action, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         task_option(own)

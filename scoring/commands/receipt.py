@@ -4,12 +4,13 @@ import argparse
 from pathlib import Path
 
 from scoring.commands import INVALID, VALID, UsageError, print_json, read_text
+from scoring.commands.parser import Parser
 from scoring.extras import install_command
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: Parser) -> None:
     """Add the command's options, which do not include a task folder."""
-    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    actions = parser.add_actions()
     verifier = actions.add_parser("verify", help="check the portal's signature")
     verifier.add_argument(
         "--key",

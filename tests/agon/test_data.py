@@ -167,6 +167,19 @@ def test_one_piped_password_is_for_all_files(agon: Typed, team: Team, monkeypatc
     }
 
 
+def test_a_password_in_the_environment_needs_no_terminal(
+    agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Team.objects.update(data_password=make_password("k7h2-mm9q"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    agon("download", "-f", "test", expect=5)
+    assert "set AGON_DATA_PASSWORD, or pass the password through standard input" in agon.err
+    monkeypatch.setenv("AGON_DATA_PASSWORD", "k7h2-mm9q")
+    agon("download", "-f", "test")
+    assert Path("tiny-test.tsv").read_text() == SAMPLE
+    assert "k7h2" not in agon.out + agon.err
+
+
 def test_files_that_need_a_team_or_a_signature_are_not_a_success(
     agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,8 @@ def test_the_whole_journey(agon: Typed, portal: str, worker: None, at: Clock, mo
     assert agon("check", "--task", "tiny", "--team", "Meltemi", NAME) == f"{NAME}: valid. Track: one.\n"
     for name in (NAME, "one_Meltemi_2.json"):
         assert f"{name}: scored." in agon("submit", name, "-t", "tiny", "--wait=60", "--yes")
+    assert "0.7500" not in agon("runs", "list", "-t", "tiny")
+    assert "The scores are hidden until they are released." in agon.err
     agon("runs", "select", NAME, "-t", "tiny")
     agon("leaderboard", "tiny/one")
     assert "Meltemi" not in agon.out
@@ -67,6 +69,8 @@ def test_the_whole_journey(agon: Typed, portal: str, worker: None, at: Clock, mo
     ]
     assert own[:4] == ["1", "Meltemi", NAME, "0.7500"]
     assert "0.75" in agon("runs", "view", NAME, "-t", "tiny")
+    (listed,) = [line for line in agon("runs", "list", "-t", "tiny").splitlines() if NAME in line]
+    assert listed.split()[-2:] == ["accuracy", "0.7500"]
     receipt, key = agon("runs", "receipt", NAME, "-t", "tiny").split()
     assert agon.json("receipt", "verify", "--key", key, receipt, NAME)["ok"]
     agon("receipt", "verify", "--key", key, receipt, "one_Meltemi_2.json", expect=1)
