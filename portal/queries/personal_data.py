@@ -1,5 +1,6 @@
 """All data that the portal has about a person, and what prevents deleting an account."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -50,6 +51,14 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "usersessions.UserSession": ("created_at", "last_seen_at", "ip", "user_agent"),
 }  # fmt: skip
 
+# Column → further rows that its text names, so that they need no queries of their own.
+_NAMED: Mapping[str, tuple[str, ...]] = defaultdict(
+    tuple,
+    track=("track__shared_task",),
+    phase=("phase__shared_task",),
+    board=("board__track__shared_task", "board__phase__shared_task"),
+)
+
 
 def personal_data(user: User) -> dict[str, Any]:
     """Return the account and the rows that refer to it, by kind, each with its columns in `COLUMNS`."""
@@ -96,7 +105,12 @@ def any_of(column: str, texts: Iterable[str]) -> Q:
 
 
 def _lines(rows: QuerySet[Any]) -> list[dict[str, Any]]:
-    return [_fields(row) for row in rows]
+    related = [path for name in _related(rows.model, COLUMNS[rows.model._meta.label]) for path in (name, *_NAMED[name])]
+    return [_fields(row) for row in rows.select_related(*related)]
+
+
+def _related(model: type[Model], columns: Iterable[str]) -> list[str]:
+    return [field.name for field in model._meta.concrete_fields if field.is_relation and field.name in columns]
 
 
 def _fields(row: Model) -> dict[str, Any]:
