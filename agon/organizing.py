@@ -118,9 +118,12 @@ class OrganizersPortal(Portal):
         """Return the task's organizers."""
         return self._connection.read(list[Organizer], f"/tasks/{task}/organize/organizers")
 
-    def add_organizer(self, task: str, address: str) -> None:
-        """Add the account with this email address to the task's organizers."""
-        self._change(f"/tasks/{task}/organize/organizers", {"address": address})
+    def add_organizer(self, task: str, address: str, *, is_sure: bool = False) -> None:
+        """Add the account with this email address to the task's organizers.
+
+        `is_sure` confirms that the person's team in this task, if there is one, has no rank from now on.
+        """
+        self._change(f"/tasks/{task}/organize/organizers", {"address": address, "is_sure": is_sure})
 
     def remove_organizer(self, task: str, address: str) -> None:
         """Remove the account with this email address from the task's organizers."""

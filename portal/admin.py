@@ -16,6 +16,7 @@ from django.forms import BaseFormSet, ModelForm
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
+from portal.actions.organizers import end_ranking
 from portal.models import (
     AuditEntry,
     Download,
@@ -173,6 +174,15 @@ class SharedTaskAdmin(UndeletableAdmin):
     list_display = ("title", "slug", "venue", "imported_at")
     filter_horizontal = ("organizers",)
     fields = ("organizers",)
+
+    def save_related(
+        self, request: HttpRequest, form: ModelForm, formsets: Sequence[BaseFormSet], change: bool
+    ) -> None:
+        """Save the organizers. Their teams have no rank from now on, as if an organizer had added them."""
+        super().save_related(request, form, formsets, change)
+        own = {"shared_task": form.instance, "members__organized_tasks": form.instance, "state__in": Team.ACTIVE}
+        for team in Team.objects.filter(**own):
+            end_ranking(team, database_now())
 
 
 class MembershipInline(admin.TabularInline):

@@ -21,6 +21,10 @@ def add_options(parser: Parser, _command: str) -> None:
         if action != "list":
             own.add_argument("address", metavar="ADDRESS", help="email address of the organizer's account")
             own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+        if action == "add":
+            own.add_argument(
+                "--unrank", action="store_true", help="if the person is on a team, the team has no rank from now on"
+            )
         declare(own, globals()[f"_{action}"])
 
 
@@ -34,7 +38,7 @@ def _add(options: argparse.Namespace) -> int:
     question = f"Add {options.address} as an organizer of {options.slug}? Organizers have the same permissions as you."
     if not confirmed(options, question):
         return 1
-    portal_of(options).add_organizer(options.slug, options.address)
+    portal_of(options).add_organizer(options.slug, options.address, is_sure=options.unrank)
     said = f"{options.address} is now an organizer of {options.slug}."
     return done(options, said, {"task": options.slug, "address": options.address})
 

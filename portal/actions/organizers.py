@@ -1,5 +1,6 @@
 """Adding and removing a task's organizers. They are identified by their email address."""
 
+from datetime import datetime
 from typing import Annotated
 
 from django.core.validators import validate_email
@@ -10,7 +11,7 @@ from portal.actions.base.errors import Conflict, Invalid, LimitReached
 from portal.actions.base.input import column, passes
 from portal.actions.base.roles import ORGANIZERS
 from portal.actions.base.waiting import until_fewer
-from portal.models import AuditEntry, FailedAttempt, SharedTask, User
+from portal.models import AuditEntry, Board, FailedAttempt, SharedTask, Team, User
 from portal.models.failed_attempt import AN_HOUR
 
 ADDRESSES_AN_HOUR = 20  # per person, across all tasks, because each attempt shows whether an address has an account
@@ -20,6 +21,14 @@ NO_ACCOUNT = Invalid.declare(
 )
 TOO_MANY_ADDRESSES = LimitReached.declare(
     "too_many_addresses", _("You can enter %(limit)d addresses per hour. Wait a while, then try again.")
+)
+COMPETES = Conflict.declare(
+    "competes",
+    _(
+        "%(address)s is on the team %(team)s, which takes part in this task. Organizers see hidden scores, so the team "
+        "would have no rank from now on, even if the person stops organizing or leaves the team. Confirm this to add "
+        "the organizer."
+    ),
 )
 IS_ORGANIZER = Conflict.declare("is_organizer", _("%(address)s is already an organizer of this task."))
 NO_SUCH_ORGANIZER = Invalid.declare("no_such_organizer", _("%(address)s is not an organizer of this task."))
@@ -33,12 +42,15 @@ Address = Annotated[str, column(User, "email", required=True, title="Email addre
 @action(
     who=ORGANIZERS,
     says=_("added an organizer"),
-    errors=[NO_ACCOUNT, TOO_MANY_ADDRESSES, IS_ORGANIZER],
+    errors=[NO_ACCOUNT, TOO_MANY_ADDRESSES, IS_ORGANIZER, COMPETES],
     locks=True,
     atomic=False,
 )
-def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> User:
-    """Make another person an organizer of the task. Organizers need a second factor."""
+def add_organizer(act: Act, shared_task: SharedTask, *, address: Address, is_sure: bool = False) -> User:
+    """Make another person an organizer of the task. Organizers need a second factor.
+
+    If the person is on a team, `is_sure` confirms that the team has no rank from now on.
+    """
     counted = _count_address(act)  # before the address is looked up, so simultaneous requests cannot exceed the limit
     user = User.objects.filter(email__iexact=address, is_active=True).first()
     if user is None:
@@ -46,10 +58,23 @@ def add_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> Use
     with act.transaction() as shared_task:
         if shared_task.organizers.filter(pk=user.pk).exists():
             raise IS_ORGANIZER(address=address)
+        team = Team.objects.locked().filter(shared_task=shared_task, members=user, state__in=Team.ACTIVE).first()
+        if team is not None and not is_sure:
+            raise COMPETES(address=address, team=team.name)
         shared_task.organizers.add(user)
         counted.delete()  # from now on, the audit entry is counted instead
-        act.record(account=user.pk)
+        if team is None:
+            act.record(account=user.pk)
+        else:
+            end_ranking(team, act.at)
+            act.record(account=user.pk, unranked=team.name)
     return user
+
+
+def end_ranking(team: Team, at: datetime) -> None:
+    """Take the team's rank away, unless it has none. It never gets one again, because a member saw hidden scores."""
+    if Team.objects.filter(pk=team.pk, unranked_at=None).update(unranked_at=at):
+        Board.objects.filter(track__shared_task=team.shared_task).changed()
 
 
 def _count_address(act: Act) -> FailedAttempt:

@@ -41,6 +41,13 @@ TEAMS_CLOSED = NotAllowed.declare(
 TEAM_FULL = Conflict.declare(
     "team_full", _("The team %(team)s is full: in this task, teams can have at most %(limit)d members.")
 )
+ORGANIZES = NotAllowed.declare(
+    "organizes",
+    _(
+        "You organize this task and may see hidden scores, so you can’t join the team %(team)s, which is ranked. You "
+        "can create a team of your own, which has no rank."
+    ),
+)
 NO_SUCH_INVITATION = NotAllowed.declare(
     "no_such_invitation", _("This invitation is not valid. Ask your captain for a new link.")
 )
@@ -65,7 +72,10 @@ def register_team(
     affiliation: Annotated[str, column(Team, "affiliation")] = "",
     answers: Answers | None = None,
 ) -> Team:
-    """Create a team with you as captain. If the task requires no approval, the team can take part immediately."""
+    """Create a team with you as captain. If the task requires no approval, the team can take part immediately.
+
+    A team of an organizer has no rank.
+    """
     own = Membership.objects.filter(user=act.user, shared_task=shared_task).select_related("team").first()
     if own is not None:
         raise HAS_A_TEAM(team=own.team.name, task=shared_task.title)
@@ -82,6 +92,7 @@ def register_team(
         answers=given,
         state=state,
         decided_at=act.at if state == Team.State.APPROVED else None,
+        unranked_at=act.at if shared_task.is_assigned_to(act.user) else None,
         created_at=act.at,
     )
     _add_member(act, team, is_captain=True)
@@ -96,7 +107,7 @@ def register_team(
 @action(
     who=SIGNED_IN,
     says=_("joined the team"),
-    errors=[NO_SUCH_INVITATION, TEAMS_CLOSED, TEAM_FULL, HAS_A_TEAM],
+    errors=[NO_SUCH_INVITATION, ORGANIZES, TEAMS_CLOSED, TEAM_FULL, HAS_A_TEAM],
     repeatable=True,
 )
 def join_team(
@@ -109,6 +120,8 @@ def join_team(
         raise NO_SUCH_INVITATION()
     membership = Membership.objects.filter(team=team, user=act.user).first()
     if membership is None:
+        if team.unranked_at is None and shared_task.is_assigned_to(act.user):
+            raise ORGANIZES(team=team.name)
         require_open_teams(team.shared_task, act.at)
         require_room(team)
         membership = _add_member(act, team, is_captain=False)

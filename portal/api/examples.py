@@ -101,6 +101,7 @@ _TEAM_ANSWER = teams.TeamAnswer(
     invitation_code="f3Zk9q2L0a",
     bibtex="",
     paper="https://example.org/paper",
+    unranked_at=None,
     created_at=datetime(2026, 4, 2, 9, 15, tzinfo=UTC),
 )
 _NEW_TEAM = _TEAM_ANSWER.model_copy(update={"state": "pending", "members": _TEAM_ANSWER.members[:1], "paper": ""})

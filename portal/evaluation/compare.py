@@ -118,7 +118,7 @@ def _compared_runs(board: Board) -> list[Evaluation]:
     """Return the best official runs and the baselines for which the metric is defined."""
     assert board.gold is not None
     pair = (board.phase, board.gold, board.scorer)
-    best = Evaluation.objects.official(*pair).order_by("rank_key")
+    best = Evaluation.objects.official(*pair).filter(team__unranked_at__isnull=True).order_by("rank_key")
     others = Evaluation.objects.on_board(*pair).filter(run__kind=Run.Kind.BASELINE)
     found = [best.filter(rank_key__isnull=False)[:RUNS], others.filter(rank_key__isnull=False)]
     return [evaluation for part in found for evaluation in part.select_related("run").defer("details")]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from portal.models import Board, Evaluation, GoldStandard, GoldUpload, Phase, Run, SharedTask, User
 from portal.models.official import official_runs_of_teams
 from portal.queries.boards.choices import Choices
-from portal.queries.boards.rows import ranked, select
+from portal.queries.boards.rows import counted_key, ranked, select
 from portal.queries.boards.slices import Scores
 from portal.queries.boards.ties import letter
 
@@ -159,4 +159,6 @@ def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict
     scores = {one.run_id: kept["runs"][str(one.run_id)] for one in shown}
     keys = {run: None if found is None else upload.track.rank_key(found) for run, found in scores.items()}
     chosen = set(official_runs_of_teams(phase.official, [one.run for one in shown], keys))
-    return ranked([(one.pk, keys[one.run_id]) for one in shown if one.run in chosen], upload.track)
+    official = [one for one in shown if one.run in chosen]
+    found = [(one.pk, counted_key(keys[one.run_id], one.run.team and one.run.team.unranked_at)) for one in official]
+    return ranked(found, upload.track)

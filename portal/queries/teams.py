@@ -122,10 +122,14 @@ def team_lines(shared_task: SharedTask) -> list[TeamLine]:
             members=sorted(team.memberships.all(), key=lambda member: (not member.is_captain, member.joined_at)),
             answers=answers_of(team),
             runs=len(team.runs.all()),
-            flags=[*_withdrawal(team, phases), *elsewhere.get(team.pk, ())],
+            flags=[*_unranked(team), *_withdrawal(team, phases), *elsewhere.get(team.pk, ())],
         )
         for team in teams
     ]
+
+
+def _unranked(team: Team) -> list[str]:
+    return [_("The team has no rank, because a member organizes the task.")] if team.unranked_at else []
 
 
 def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from portal.actions.announcements import publish_announcement
 from portal.actions.base.input import OUT_OF_RANGE
 from portal.actions.datasets import ALREADY_DOWNLOADED, EMPTY, FILE_OF_RULES, SAME_FILE, replace_dataset
 from portal.actions.gold import apply_gold
-from portal.actions.organizers import add_organizer
+from portal.actions.organizers import COMPETES, add_organizer
 from portal.actions.phases import grant_extra_time, move_phase
 from portal.actions.scores import CHANGED, apply_scores
 from portal.actions.task_folder.pushes import UNSURE, apply_push
@@ -187,6 +187,17 @@ class OrganizerForm(ActionForm):
         label=_("Email address"),
         help_text=_("Enter the email address of the person’s account. Organizers need a second factor."),
     )
+    is_sure = action_field(
+        add_organizer, "is_sure", label=_("I confirm that the person’s team has no rank from now on")
+    )
+    fields_of_errors = {COMPETES.code: "is_sure"}
+
+    def carry_out(self, act: Callable[[dict[str, Any]], object]) -> bool:
+        """Call the action. The confirmation is asked for only if the person is on a team."""
+        is_done = super().carry_out(act)
+        if self.action_error is None or self.action_error.code != COMPETES.code:
+            del self.fields["is_sure"]
+        return is_done
 
 
 class GoldForm(ActionForm):

@@ -34,6 +34,9 @@ class TeamAnswer(Answer):
     invitation_code: str | None = Field(description="Code that people use to join the team. Null for read-only tokens")
     bibtex: str
     paper: str
+    unranked_at: datetime | None = Field(
+        description="Since when the team has no rank because a member organizes the task"
+    )
     created_at: datetime
 
     @classmethod

@@ -43,9 +43,13 @@ class RunColumns(NamedTuple):
     team_id: int | None
     team: str | None
     fields: Mapping[str, str]
+    unranked_at: datetime | None
 
 
-_RUN = ("kind", "name", "number", "method", "system_type", "received_at", "chosen_at", "team", "team__name", "fields")
+_RUN = (
+    "kind", "name", "number", "method", "system_type", "received_at", "chosen_at", "team", "team__name", "fields",
+    "team__unranked_at",
+)  # fmt: skip
 # In the order of the fields of RunColumns.
 _FIELDS = ("pk", "scores", "flags", "run", *(f"run__{name}" for name in _RUN))
 
@@ -84,7 +88,8 @@ class BoardPage:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The evaluations on a board. `ranks` maps each to its rank, or to None if the ranking metric is undefined.
+    """The evaluations on a board. `ranks` maps each to its rank, or to None if the ranking metric is undefined
+    or the team has no rank.
 
     If `scores` is given, it replaces the evaluations' own scores with the steps of a ladder or with scores on one
     slice.
@@ -114,7 +119,9 @@ def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, a
         found = list({step.owner: step for step in found}.values())
     found.sort(key=lambda step: step.received_at)
     scores = {step.evaluation: {track.definition.rank_by: track.score_of(step.key)} for step in found}
-    ranks = ranked([(step.evaluation, step.key) for step in found if step.is_teams], track)
+    unranked = set(here.filter(team__unranked_at__isnull=False).values_list("pk", flat=True))
+    keys = [(one.evaluation, None if one.evaluation in unranked else one.key) for one in found if one.is_teams]
+    ranks = ranked(keys, track)
     return Selection(board, here.filter(pk__in=scores), ranks, scores, in_steps=True)
 
 
@@ -125,7 +132,8 @@ def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: dat
     seen = Evaluation.objects.visible_to(viewer, at)
     is_all = choices.runs == "all" or phase.official == Phase.Official.ALL
     teams = seen.on_board(*pair).filter(team__isnull=False) if is_all else seen.official(*pair)
-    ranks = ranked(teams.order_by("run__received_at").values_list("pk", "rank_key"), track)
+    found = teams.order_by("run__received_at").values_list("pk", "rank_key", "team__unranked_at")
+    ranks = ranked([(pk, counted_key(key, since, choices.until)) for pk, key, since in found], track)
     if is_all:
         return Selection(board, seen.on_board(*pair), ranks)
     references = seen.references(*pair).values_list("pk", flat=True)
@@ -135,8 +143,15 @@ def select(board: Board, track: Track, choices: Choices, viewer: Viewer, at: dat
 def select_slice(chosen: Selection, track: Track, scores: Mapping[int, Scores]) -> Selection:
     """Rank the runs from `select` by these scores. Runs without a score have no rank."""
     in_order = chosen.found.filter(team__isnull=False).order_by("run__received_at", "run__name")
-    keys = [(pk, track.rank_key(scores.get(pk, {}))) for pk in in_order.values_list("pk", flat=True)]
+    found = in_order.values_list("pk", "team__unranked_at")
+    keys = [(pk, counted_key(track.rank_key(scores.get(pk, {})), since)) for pk, since in found]
     return replace(chosen, ranks=ranked(keys, track), scores=scores)
+
+
+def counted_key(key: float | None, unranked_at: datetime | None, until: datetime | None = None) -> float | None:
+    """Return the rank key, or None if the team had no rank at the time `until` or, without it, has none now."""
+    is_unranked = unranked_at is not None and (until is None or unranked_at <= until)
+    return None if is_unranked else key
 
 
 def ranked(keys: Iterable[tuple[int, float | None]], track: Track) -> dict[int, int | None]:
@@ -239,9 +254,12 @@ def _matches(text: str, names: Names) -> Q:
 
 
 def _row(line: RunColumns, selection: Selection, names: Names, interval: Any, group: str) -> Row:
-    is_known = names.knows(line)
+    is_known, rank = names.knows(line), selection.ranks.get(line.pk)
+    flags = [] if selection.in_steps else line.flags
+    if line.unranked_at is not None and rank is None:
+        flags = [*flags, _("not ranked: a member organizes the task")]
     return Row(
-        rank=selection.ranks.get(line.pk),
+        rank=rank,
         kind=line.kind,
         team=names.team(line),
         name=line.name if is_known else "",
@@ -250,7 +268,7 @@ def _row(line: RunColumns, selection: Selection, names: Names, interval: Any, gr
         system=line.system,
         run_id=line.run_id,
         scores=line.scores,
-        flags=[] if selection.in_steps else line.flags,
+        flags=flags,
         received_at=line.received_at,
         slot=Run.slot_in(names.phase, line.kind, line.chosen_at) or "",
         is_own=names.owns(line),

@@ -15,7 +15,7 @@ from portal.actions.base.action import Action
 from portal.actions.base.errors import ActionError
 from portal.actions.organizers import add_organizer, remove_organizer
 from portal.actions.task_folder.drafts import delete_draft, hide_task, open_task, require_state, show_task
-from portal.models import SharedTask
+from portal.models import SharedTask, User
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.organize_forms import OrganizerForm
 
@@ -83,14 +83,21 @@ def organizers(request: SignedInRequest, slug: str) -> HttpResponse:
     context = organizer_context(request, slug, "organizers")
     shared_task = context["page"].shared_task
     form = OrganizerForm(request.POST if request.method == "POST" else None)
-    change, done = (
-        (remove_organizer, _("%(name)s is no longer an organizer of this task."))
-        if "remove" in request.POST
-        else (add_organizer, _("%(name)s is now an organizer of this task."))
+    removes = "remove" in request.POST
+    done = (
+        _("%(name)s is no longer an organizer of this task.")
+        if removes
+        else _("%(name)s is now an organizer of this task.")
     )
-    if form.carry_out(lambda given: change(request.user, shared_task, context["at"], **given)):
+
+    def change(given: dict[str, Any]) -> User:
+        if removes:
+            return remove_organizer(request.user, shared_task, context["at"], address=given["address"])
+        return add_organizer(request.user, shared_task, context["at"], **given)
+
+    if form.carry_out(change):
         messages.success(request, done % {"name": form.result})
-        is_own = form.result == request.user and change is remove_organizer
+        is_own = form.result == request.user and removes
         return redirect("home") if is_own else redirect("organize_organizers", slug)
     context |= {"form": form, "people": shared_task.organizers.order_by("name", "email")}
     status = form.status if request.method == "POST" else HTTPStatus.OK
