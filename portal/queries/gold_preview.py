@@ -159,6 +159,6 @@ def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict
     scores = {one.run_id: kept["runs"][str(one.run_id)] for one in shown}
     keys = {run: None if found is None else upload.track.rank_key(found) for run, found in scores.items()}
     chosen = set(official_runs_of_teams(phase.official, [one.run for one in shown], keys))
-    official = [one for one in shown if one.run in chosen]
-    found = [(one.pk, counted_key(keys[one.run_id], one.run.team and one.run.team.unranked_at)) for one in official]
+    official = [(one, one.run.team) for one in shown if one.run in chosen]
+    found = [(one.pk, counted_key(keys[one.run_id], team.unranked_at if team else None)) for one, team in official]
     return ranked(found, upload.track)
