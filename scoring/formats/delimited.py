@@ -13,6 +13,7 @@ from scoring.reports.problems import Report, Severity
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "spaces"}
 INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a column of row numbers
+FIRST_LINE = 10_000  # maximum number of characters of the first line that are searched for a separator
 COLUMNS_COMPARED = 50  # maximum number of column names compared with a missing name
 CSV_ERRORS = {"field larger": "cell-too-long", "unexpected end": "quote-open"}
 
@@ -99,13 +100,23 @@ def is_header(first: Sequence[str], names: Sequence[str]) -> bool:
     return any(cell.strip().casefold() in known for cell in first)
 
 
-def has_other_separator(first: Sequence[str], width: int, separator: str, report: Report) -> bool:
-    """Return whether the first line uses a different separator than expected, and report an error if so."""
+def separator_of(text: str, separator: str, names: Sequence[str], width: int, report: Report) -> str:
+    """Return the separator that the first line uses. If it is not the expected one, report an error.
+
+    Another separator is recognized if it splits the line into `width` cells, or if several of them are column names.
+    """
+    line = text.lstrip("\n")[:FIRST_LINE].split("\n", 1)[0]
+    if width < 2 or separator in line:
+        return separator
+    known = {name.casefold() for name in names}
     for other, name in SEPARATORS.items():
-        if len(first) == 1 < width and other != separator and len(first[0].split(other)) == width:
-            report.error("wrong-separator", line=1, found=name, expected=SEPARATORS[separator])
-            return True
-    return False
+        cells = [cell.strip(' "').casefold() for cell in line.split(other)]
+        if len(cells) == width or (other != " " and sum(cell in known for cell in cells) > 1):
+            report.error(
+                "wrong-separator", line=1, found=name, expected=SEPARATORS.get(separator, shown_cell(separator))
+            )
+            return other
+    return separator
 
 
 def find_columns(
@@ -113,23 +124,24 @@ def find_columns(
 ) -> dict[str, int] | None:
     """Return the index of each needed column in a header.
 
-    If a column is missing or repeated, report it and return None.
+    If a column is missing or repeated, report it. Return None only if no other column could be meant.
     """
     lacking = [name for name in needed if name not in header]
     twice = sorted({name for name in needed if header.count(name) > 1})
     further = [cell for cell in header if cell not in needed]
     if twice:
         reading.report.error("header-column-twice", line=1, places=tuple(twice), count=len(twice))
+    meant = _columns_meant(lacking, further)
     if lacking == [*needed[:1]] and header[0] in INDEX_NAMES:
         reading.report.error("index-without-name", line=1, found=shown_cell(header[0]), expected=lacking[0])
+        meant = {lacking[0]: header[0]}
     elif lacking:
-        meant = {name: nearest(name, further[:COLUMNS_COMPARED]) for name in lacking}
         reading.report.error(
             "header-column-missing",
             line=1,
             found=shown(separator.join(header)),
             expected=separator.join(needed),
-            suggestion=", ".join(f"{shown_cell(cell)} → {name}" for name, cell in meant.items() if cell) or None,
+            suggestion=", ".join(f"{shown_cell(cell)} → {name}" for name, cell in meant.items()) or None,
             places=tuple(lacking),
             count=len(lacking),
         )
@@ -142,7 +154,35 @@ def find_columns(
         reading.report.add(
             severity, "extra-columns", line=1, expected=", ".join(needed), count=len(further), places=places
         )
-    return None if lacking or twice else {name: header.index(name) for name in needed}
+    if not meant and len(lacking) == len(further) == 1:
+        meant = {lacking[0]: further[0]}  # only to find more problems
+    if len(meant) < len(lacking):
+        return None
+    return {name: header.index(meant.get(name, name)) for name in needed}
+
+
+def _columns_meant(lacking: Sequence[str], further: Sequence[str]) -> dict[str, str]:
+    """Map missing columns to other columns with a similar name. No column is meant twice."""
+    meant: dict[str, str] = {}
+    for name in lacking:
+        cell = nearest(name, [cell for cell in further[:COLUMNS_COMPARED] if cell not in meant.values()])
+        if cell is not None:
+            meant[name] = cell
+    return meant
+
+
+def of_width(rows: Rows, width: int) -> tuple[Rows, list[list[str]]]:
+    """Return the rows with `width` cells, and the cells of the others."""
+    cells, lines, others, start = list[str](), array("q"), list[list[str]](), 0
+    for own, line in zip(rows.widths or [rows.width] * len(rows), rows.lines, strict=True):
+        row = rows.cells[start : start + own]
+        start += own
+        if own == width:
+            cells += row
+            lines.append(line)
+        else:
+            others.append(row)
+    return Rows(cells, width, lines), others
 
 
 def check_widths(rows: Rows, width: int, report: Report) -> bool:

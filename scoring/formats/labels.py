@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -15,7 +14,7 @@ from scoring.definition.kinds import FLAG, NAMES, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
-from scoring.reports.nearest import nearest
+from scoring.reports.nearest import nearest, with_code_points
 
 # the way pandas writes whole numbers in columns with missing values
 WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")
@@ -83,7 +82,7 @@ class Labels:
             lines: the line of each value.
             path: the path of each value in a JSON file.
         """
-        problems = Problems(reading.report)
+        problems, suggestions = Problems(reading.report), dict[str, str | None]()
         known = frozenset(self.classes)
         for row, (place, value) in enumerate(zip(places, self.values, strict=True)):
             problem = None if value is MISSING else _problem_of(value, known, self.multi)
@@ -100,7 +99,10 @@ class Labels:
                 code = "inner-class"
             if problems.has_counted(code):
                 continue
-            found = shown_cell(wrong) if tolerated else in_json(wrong)
+            if in_json(wrong) not in suggestions:
+                suggestions[in_json(wrong)] = _suggestion(value, wrong, self.classes, self.multi)
+            meant = None if code == "inner-class" else suggestions[in_json(wrong)]
+            found = shown_cell(with_code_points(wrong, meant or wrong)) if tolerated else in_json(wrong)
             problems.add(
                 code,
                 f"{shown(place)}: {found}",
@@ -110,7 +112,7 @@ class Labels:
                 item=shown(place),
                 found=found,
                 expected=("a list of labels from " if self.multi else "one of ") + ", ".join(self.classes),
-                suggestion=partial(_suggestion, value, wrong, self.classes, self.multi),
+                suggestion=meant,
             )
         problems.report()
 

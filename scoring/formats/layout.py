@@ -15,8 +15,9 @@ from scoring.formats.delimited import (
     Rows,
     check_widths,
     find_columns,
-    has_other_separator,
     is_header,
+    of_width,
+    separator_of,
     split,
 )
 from scoring.formats.json_records import records_suffix
@@ -25,6 +26,7 @@ from scoring.formats.reading import Reading, decode, is_too_much
 from scoring.reports.problems import Report
 
 EXCEL_LINE = re.compile(r'"?sep=."?', re.IGNORECASE)
+SAMPLE_ROWS = 20  # rows that are searched for ids
 FIRST_LINE = 20  # maximum length of a `sep=` line
 SEPARATORS_BY_NAME = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": " "}
 
@@ -134,22 +136,23 @@ def _read_text(
 ) -> tuple[Rows, dict[str, int]] | None:
     report, separator, header = reading.report, options["separator"], options["header"]
     text = decode(data, report)
-    if text is None or is_too_much(text, separator, reading) or _is_for_excel(text, separator, report):
-        return None
-    rows = split(text, separator, options["quotes"] == "csv", report)
-    if rows is None:
+    if text is None or is_too_much(text, separator, reading):
         return None
     needed = (*options["id"], *columns)
     order = options["layout"] or needed
-    first = rows.first
-    if has_other_separator(first, len(order), separator, report):
+    text, separator = _with_separator(text, separator, (*needed, *options["aliases"]), len(order), report)
+    rows = split(text, separator, options["quotes"] == "csv", report)
+    if rows is None:
         return None
+    first = rows.first
     named = is_header(first, (*order, *needed, *options["aliases"])) if header == "optional" else header == "required"
     if named:
         first = [options["aliases"].get(cell, cell) for cell in first]
         wanted = [name for name in needed if name in first or name not in dispensable]
         places = find_columns(first, wanted, separator, options["extra_columns"], reading)
-        rows = rows.without_first()
+        is_without = places is None and reading.items is not None and any(cell in reading.items for cell in first)
+        rows = rows if is_without else rows.without_first()
+        places = places or _columns_by_content(rows, options["id"], order if is_without else needed, reading)
     else:
         places = {name: order.index(name) for name in needed}
     if places is None:
@@ -160,9 +163,12 @@ def _read_text(
     if not named and _has_index(rows, len(order)):
         report.error("index-column", line=1, found=rows.cells[0])
         return None
-    if not check_widths(rows, len(first) if named else len(order), report):
-        return None
-    return rows, places
+    width = len(first) if named else len(order)
+    if not check_widths(rows, width, report):
+        rows, others = of_width(rows, width)
+        at = [places[name] for name in options["id"]]
+        reading.other_ids.extend("_".join(row[place] for place in at) for row in others if len(row) > max(at))
+    return (rows, places) if len(rows) else None
 
 
 def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str | bytes:
@@ -214,14 +220,37 @@ def suffix_by_file(options: Mapping[str, Any]) -> str:
     return table_suffix(options) if options["file"] == "table" else records_suffix(options)
 
 
-def _is_for_excel(text: str, separator: str, report: Report) -> bool:
-    """Return whether the first line is only for Excel, such as `sep=;`, and report an error if so."""
+def _with_separator(text: str, separator: str, names: Sequence[str], width: int, report: Report) -> tuple[str, str]:
+    """Return the text without a first line for Excel, such as `sep=;`, and the separator that the text uses.
+
+    Such a line, and a separator other than the expected one, are errors.
+    """
     first = text[:FIRST_LINE].split("\n", 1)[0].strip()
     if not EXCEL_LINE.fullmatch(first):
-        return False
+        return text, separator_of(text, separator, names, width, report)
     expected = SEPARATORS.get(separator, separator)
     report.error("excel-separator-line", line=1, found=first.strip('"'), expected=expected)
-    return True
+    _, _, rest = text.partition("\n")
+    return f"\n{rest}", first.strip('"')[-1] if rest else separator
+
+
+def _columns_by_content(
+    rows: Rows, ids: Sequence[str], order: Sequence[str], reading: Reading
+) -> dict[str, int] | None:
+    """Return which columns are probably meant if the first line does not say so, to find more problems, or None.
+
+    The column of the ids is the one that contains items. The others are in the expected order.
+    """
+    is_regular = rows.widths is None and rows.width == len(order)
+    if reading.items is None or len(ids) > 1 or not (is_regular and len(rows)):
+        return None
+    heads = [rows.cells[row * rows.width : (row + 1) * rows.width] for row in range(min(len(rows), SAMPLE_ROWS))]
+    known = [sum(cell in reading.items for cell in cells) for cells in zip(*heads, strict=True)]
+    if not max(known):
+        return None
+    place = known.index(max(known))
+    others = (at for at in range(rows.width) if at != place)
+    return {ids[0]: place, **dict(zip((name for name in order if name != ids[0]), others, strict=True))}
 
 
 def _has_index(rows: Rows, width: int) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from scoring.formats.changed_ids import ChangedIds, changed_ids
 from scoring.formats.filetypes import SAMPLE_BYTES, fix_of, foreign_kind
 from scoring.items.index import ItemIndex, are_surely_unique
-from scoring.limits import CELLS, LINES, SHOWN
+from scoring.limits import CELLS, LINES, LISTED, SHOWN
 from scoring.reports.problems import Report, Severity
 
 UTF8_MARK = b"\xef\xbb\xbf"
@@ -44,6 +44,9 @@ class Reading:
     annotators: Mapping[str, tuple[int, ...]] | None = None
     # Number of items, for files that number them instead of naming them. Runs may also have all optional items.
     numbered: int | None = None
+    other_ids: list[str] = field(
+        default_factory=list, init=False
+    )  # ids in rows that cannot be read, which are not missing
     most_entries: int = LINES  # maximum number of lines or objects
     most_cells: int = CELLS  # maximum number of cells between separators
     strict: Severity = field(init=False)
@@ -61,12 +64,24 @@ class Reading:
 
 @dataclass(slots=True)
 class ProblemsOfKind:
-    """The problems of one kind: the fields of the first one, the first places, and the total number of places."""
+    """The problems of one kind: the fields of the first one, the first places, and the total number of places.
+
+    `suggestions` maps what was found in these places to what is suggested instead, or to None.
+    """
 
     severity: Severity
     first: Mapping[str, Any]
     places: list[str] = field(default_factory=list)
     count: int = 0
+    suggestions: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The fields of the problem. If different values were found, the suggestion names the value it replaces."""
+        if len(self.suggestions) < 2:
+            return self.first
+        pairs = [f"{found} → {meant}" for found, meant in self.suggestions.items() if meant]
+        return {**self.first, "suggestion": ", ".join(pairs) or None}
 
 
 class Problems:
@@ -79,13 +94,19 @@ class Problems:
     def add(self, code: str, place: str, *, severity: Severity = "error", **fields: Any) -> None:
         """Add a problem at a place.
 
-        `fields` are used only for the first problem of a kind. They may be values, or functions that return them.
+        `fields` are used only for the first problem of a kind, except for suggestions. They may be values, or
+        functions that return them.
         """
         kind = self._kinds.get(code)
         if kind is None:
             first = {name: value() if callable(value) else value for name, value in fields.items()}
             kind = self._kinds[code] = ProblemsOfKind(severity, first)
+            fields = first
         kind.count += 1
+        found, meant = fields.get("found"), fields.get("suggestion")
+        if isinstance(found, str) and "suggestion" in fields and len(kind.suggestions) < LISTED:
+            known = kind.suggestions
+            known[found] = known[found] if found in known else meant() if callable(meant) else meant
         if self._report.listed is None or len(kind.places) < self._report.listed:
             kind.places.append(place)
 
@@ -107,7 +128,7 @@ class Problems:
     def report(self) -> bool:
         """Add one problem per kind to the report. Return True if any of them is an error."""
         for code, kind in self._kinds.items():
-            self._report.add(kind.severity, code, count=kind.count, places=tuple(kind.places), **kind.first)
+            self._report.add(kind.severity, code, count=kind.count, places=tuple(kind.places), **kind.fields)
         return any(kind.severity == "error" for kind in self._kinds.values())
 
 
@@ -201,9 +222,9 @@ def check_ids(ids: list[str], reading: Reading) -> None:
     report = reading.report
     if are_surely_unique(ids) if reading.items is None else reading.items.is_same(ids):
         return
-    given = set(ids)
-    if len(given) < len(ids):
-        twice = [item for item, times in Counter(ids).items() if times > 1]
+    given = {*ids, *reading.other_ids}
+    if len(given) < len(ids) + len(reading.other_ids):
+        twice = [item for item, times in Counter([*ids, *reading.other_ids]).items() if times > 1]
         _report_ids("duplicate-ids", "error", twice, report)
     if reading.items is None:
         return

@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
 from itertools import islice
 
 ALIKE = 0.65  # minimum share of letters that similar names have in common
 PIECE = 3  # minimum number of letters for matching part of a name
 LETTERS = 60  # longer names are not compared, because the time grows with the product of their lengths
+COMPARED = 10  # number of names compared letter by letter, after a quick preselection
 NAMES = 200  # maximum number of names to compare
 
 
@@ -21,8 +22,11 @@ def nearest(found: str, names: Iterable[str]) -> str | None:
     if len(found) > LETTERS:
         return None
     candidates = [name for name in islice(dict.fromkeys(names), NAMES) if len(name) <= LETTERS]
-    likeness = {name: max(map(_likeness, _spellings(found), _spellings(name))) for name in candidates}
-    best = max(candidates, key=likeness.__getitem__, default=None)
+    matchers = [SequenceMatcher(None, "", spelling, autojunk=False) for spelling in _spellings(found)]
+    bounds = {name: _likeness(matchers, name, SequenceMatcher.quick_ratio) for name in candidates}
+    likely = sorted(candidates, key=bounds.__getitem__, reverse=True)[:COMPARED]
+    likeness = {name: _likeness(matchers, name, SequenceMatcher.ratio) for name in likely if bounds[name] >= ALIKE}
+    best = max(likeness, key=likeness.__getitem__, default=None)
     if best is not None and likeness[best] >= ALIKE:
         return best
     words = _words(found)
@@ -67,5 +71,12 @@ def _spellings(name: str) -> tuple[str, str]:
     return "".join(words), "".join(sorted(words))
 
 
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+def _likeness(
+    matchers: Iterable[SequenceMatcher[str]], name: str, ratio: Callable[[SequenceMatcher[str]], float]
+) -> float:
+    """Return how similar two names are in the spelling in which they are most similar."""
+    ratios = []
+    for matcher, spelling in zip(matchers, _spellings(name), strict=True):
+        matcher.set_seq1(spelling)
+        ratios.append(ratio(matcher))
+    return max(ratios)

@@ -306,7 +306,7 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("records", b'"a"', b'"b"', "duplicate-ids", None),
         ("map", b"TR", b"tr", "header-column-missing", 1),
         ("map", b"1|x|a|0", b"2|x|a|0", "value-outside-domain", 2),
-        ("map", b"|", b"\t", "header-column-missing", 1),
+        ("map", b"|", b"\t", "wrong-separator", 1),
         ("numbers", b"-1", b"nan", "value-not-a-number", 3),
         ("numbers", b"-1", b"1_0", "value-not-a-number", 3),
         ("numbers", b"-1", b"1e999", "value-not-a-number", 3),

@@ -99,8 +99,7 @@ def test_every_suggested_name_is_right(tiny: Definition, name: str) -> None:
     for team in (None, "Lak_NLP"):
         for explain in (naming.explain, naming.explain_archive):
             for problem in explain(tiny, name, team).report:
-                assert problem.suggestion is not None
-                assert explain(tiny, problem.suggestion, team).report.ok
+                assert problem.suggestion is None or explain(tiny, problem.suggestion, team).report.ok
                 assert problem.message.isprintable()
 
 
