@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy as _
 from portal.models.account import Viewer
 from portal.models.prepared import PreparedSubquery
 from portal.models.task import SharedTask, Track
-from scoring.definition import Phase as PhaseDefinition
 
 _ENDLESS = Q(closes__isnull=True) | Q(round_days__isnull=False)
 
@@ -147,14 +146,13 @@ class Phase(models.Model):
     def audit_subject(self) -> str:
         return f"phase {self.slug}"
 
-    @property
-    def definition(self) -> PhaseDefinition:
-        """The phase in the task's definition."""
-        return self.shared_task.definition.phase(self.slug)
-
     def accepts(self, track: Track) -> bool:
-        """Return whether teams can upload runs for this track. Its gold may follow later."""
-        return self.definition.accepts(track.definition)
+        """Return whether teams can upload runs for this track. Its gold may follow later.
+
+        A phase that a push has just added may be missing from a definition that was read before.
+        """
+        rules = self.shared_task.definition
+        return any(phase.slug == self.slug and phase.accepts(track.definition) for phase in rules.phases)
 
     def tracks(self) -> list[Track]:
         """Return the tracks for which teams can upload runs, in the task's order."""

@@ -260,7 +260,8 @@ class Definition:
         return replace(self, tracks=tracks, other_tracks=self.other_tracks + others)
 
     def phase(self, slug: str) -> Phase:
-        return next(phase for phase in self.phases if phase.slug == slug)
+        """Return the phase with this slug, or raise a KeyError."""
+        return {phase.slug: phase for phase in self.phases}[slug]
 
     def tracks_of(self, phase: Phase) -> list[Track]:
         """Return the tracks for which the phase accepts runs, in the task's order."""

@@ -250,6 +250,9 @@ class _Inspection:
                 why = f"{name} is not a valid name"
             sentence = f"no file name leads to the track {slug}: {why}. Change the naming rule or the track's slug."
             yield self._error(self._definition.folder / "task.yaml", sentence)
+        if archive := naming.unreachable_archive(self._definition):
+            sentence = f"no archive has a valid name: {archive} is not valid. Change the naming rule for archives."
+            yield self._error(self._definition.folder / "task.yaml", sentence)
 
     def _errors_of_votes(self) -> Iterator[Problem]:
         for votes in self._definition.votes:

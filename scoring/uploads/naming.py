@@ -147,6 +147,13 @@ def unreachable_tracks(definition: Definition) -> dict[str, str]:
     return found
 
 
+def unreachable_archive(definition: Definition) -> str | None:
+    """Return a name that follows the naming rule for archives if no such name is valid, else None."""
+    names = [(team, name) for team in SAMPLE_TEAMS if (name := example_archive(definition, team))]
+    is_valid = [explain_archive(definition, name, team).report.ok for team, name in names]
+    return None if any(is_valid) or not names else names[0][1]
+
+
 def _is_read_as(definition: Definition, track: Track, name: str, team: str) -> bool:
     """Return whether an upload with this name is a run for the track. A zip that is no run is an archive of runs."""
     if name.casefold().endswith(".zip") and not is_zipped(track):

@@ -8,7 +8,7 @@ from django.test import Client
 from portal.actions.base.errors import ActionError
 from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.sweep import sweep
-from portal.models import OutgoingMail, Quota, Run, SharedTask
+from portal.models import OutgoingMail, Phase, Quota, Run, SharedTask
 from portal.queries.quota import remaining
 from portal.queries.uploads import valid_names
 from tests.portal.remembered import remembered
@@ -68,6 +68,9 @@ def test_names_limits_baselines_and_boards_know_only_the_tracks_of_the_phase(nar
     (answer,) = [one for one in client.get("/api/v1/tasks/tiny/phases").json() if one["slug"] == "without-gold"]
     assert answer["tracks"] == ["two"]
     assert len(answer["leaderboards"]) == 1
+    client.force_login(captain(lira))
+    Phase.objects.exclude(pk=phase.pk).update(closes=EVALUATION)
+    assert "Without gold accepts runs only for these tracks." in client.get("/tasks/tiny/submit/").content.decode()
     dates = client.get("/tasks/tiny/evaluation/").content.decode()
     assert "Tracks:" in dates
 
