@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from portal.evaluation import landlock, seccomp
+from portal.evaluation import file_status, landlock, seccomp
 from portal.evaluation.kernel import LIBRARY
 from portal.evaluation.limits import CHILD_FILE, CHILD_FILES_OPEN
 
@@ -72,6 +72,7 @@ def confine(parent: int, keep: int, seconds: float, memory: int, readable: Itera
     if _LANDLOCK:
         landlock.allow_reading([*_CODE, *readable], _LANDLOCK)
     if _HAS_SECCOMP:
+        file_status.answer_by_opening()
         seccomp.allow_only_listed_calls()
 
 

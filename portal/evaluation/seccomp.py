@@ -19,13 +19,24 @@ _GET_SECCOMP, _SET_SECCOMP, _SECCOMP_FILTER = 21, 22, 2
 # From linux/bpf_common.h and linux/seccomp.h: the filter's instructions and its results.
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
-_ALLOW, _ERROR = 0x7FFF0000, 0x00050000
+_ALLOW, _ERROR, _SIGNAL = 0x7FFF0000, 0x00050000, 0x00030000
 _NOT_PERMITTED = _ERROR | errno.EPERM
 _UNKNOWN = _ERROR | errno.ENOSYS  # makes the C library use an older call
 _OTHER_NUMBERS = 0x40000000  # x86-64's second range of numbers, x32
 
-# Flags that both architectures share: to open a file for writing, start a thread, or enter a namespace.
+# Calls about a file at a path. Those that raise a signal are answered by `file_status`, and the others by an error
+# that says nothing about the file.
+_ANSWERS = {
+    **dict.fromkeys(("stat", "lstat", "newfstatat"), _SIGNAL),
+    **dict.fromkeys(("access", "faccessat", "statfs"), _ERROR | errno.EACCES),
+    **dict.fromkeys(("readlink", "readlinkat"), _ERROR | errno.EINVAL),  # no symbolic link
+    **dict.fromkeys(("statx", "faccessat2", "clone3"), _UNKNOWN),
+}
+
+# Flags that both architectures share: to open a file for writing or without Landlock's check, start a thread, or enter
+# a namespace.
 _TO_WRITE = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20000000  # WRONLY, RDWR, CREAT, TRUNC, APPEND, TMPFILE
+_PATH_ONLY = 0o10000000  # O_PATH
 _THREAD, _NAMESPACES = 0x00010000, 0x7E020000
 _FCNTL = (0, 1, 2, 3, 4, 1030)  # copying descriptors, reading and setting their flags; no locks, no signal owners
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # terminal check and width, number of bytes to read, close on exec
@@ -92,8 +103,8 @@ def _filter(architecture: int, numbers: Mapping[str, int]) -> list[bytes]:
     """
     conditions = {
         "clone": [*_all_bits(0, _THREAD), *_no_bits(0, _NAMESPACES)],
-        "open": _no_bits(1, _TO_WRITE),
-        "openat": _no_bits(2, _TO_WRITE),
+        "open": _no_bits(1, _TO_WRITE | _PATH_ONLY),
+        "openat": _no_bits(2, _TO_WRITE | _PATH_ONLY),
         "fcntl": _one_of(1, _FCNTL),
         "ioctl": _one_of(1, _IOCTL),
         # Only to read the process's own limits.
@@ -106,13 +117,10 @@ def _filter(architecture: int, numbers: Mapping[str, int]) -> list[bytes]:
         _instruction(_LOAD, _NUMBER),
         _instruction(_IF_AT_LEAST, _OTHER_NUMBERS, if_false=1),
         _instruction(_RETURN, _NOT_PERMITTED),
-        _instruction(_IF_EQUAL, numbers["clone3"], if_false=1),
-        _instruction(_RETURN, _UNKNOWN),
     ]
     for name, number in numbers.items():
-        if name != "clone3":
-            body = [*conditions.get(name, ()), _instruction(_RETURN, _ALLOW)]
-            program += [_instruction(_IF_EQUAL, number, if_false=len(body)), *body]
+        body = [*conditions.get(name, ()), _instruction(_RETURN, _ANSWERS.get(name, _ALLOW))]
+        program += [_instruction(_IF_EQUAL, number, if_false=len(body)), *body]
     return [*program, _instruction(_RETURN, _NOT_PERMITTED)]
 
 

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import resource
+import signal
 import sys
 import time
 from pathlib import Path
@@ -46,8 +47,34 @@ def contents(path: Path) -> list[str] | str:
         return file.read(1).hex()
 
 
-def target(link: Path) -> str:
-    return str(link.readlink())
+def device(descriptor: int) -> int:
+    return os.fstat(descriptor).st_rdev
+
+
+def size(path: Path, way: str) -> int:
+    """Return the size of a file, asked for in one of several ways."""
+    match way:
+        case "stat":
+            return path.stat().st_size
+        case "lstat":
+            return path.lstat().st_size
+        case "relative":
+            return os.stat(f"{'../' * 20}{path}", dir_fd=os.open(Path(os.__file__).parent, os.O_RDONLY)).st_size
+        case "entry":
+            return next(entry for entry in os.scandir(path.parent) if entry.name == path.name).stat().st_size
+    return os.fstat(os.open(path, os.O_PATH)).st_size
+
+
+def status_without_handler(path: Path) -> int:
+    """Ask for a file's status as a child that has replaced the handler of its system calls."""
+    signal.signal(signal.SIGSYS, signal.SIG_IGN)
+    return path.stat().st_size
+
+
+def sizes_of_open_files(path: Path) -> list[int]:
+    """Return sizes in ways that a child needs: those of open files and of files that it may open."""
+    with path.open("rb") as file:
+        return [os.fstat(file.fileno()).st_size, path.stat().st_size, path.lstat().st_size, len(file.read())]
 
 
 def errno_of(*arguments: Any) -> str:

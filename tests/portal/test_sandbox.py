@@ -124,6 +124,46 @@ def test_sealed_gold_and_other_peoples_runs(meltemi, tiny):
         assert prevented(attempts.contents, file.parent, readable=[file]) == "PermissionError"
 
 
+@pytest.fixture
+def hidden_files(meltemi, tiny) -> dict[str, Path]:
+    """Files whose size and times say something: sealed gold, the database, another run, and one of the system."""
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    gold = next(path for path in settings.GOLD_ROOT.rglob("*") if path.is_file())
+    run_file = Path(settings.DATA_ROOT) / stored_name(run.file_sha256)
+    return {"gold": gold, "database": Path(settings.STATE_ROOT), "run": run_file, "system": Path("/etc/passwd")}
+
+
+@pytest.mark.parametrize("way", ["stat", "lstat", "relative", "entry", "path only"])
+def test_the_size_and_times_of_other_files(hidden_files, way):
+    for name, path in hidden_files.items():
+        assert path.exists()
+        assert prevented(attempts.size, path, way) == "PermissionError", name
+
+
+def test_the_status_of_other_files_by_system_calls(hidden_files):
+    path, buffer = bytes(hidden_files["gold"]), bytes(256)
+    here, empty_path = -100, 0x1000
+    stat, newfstatat, statx, faccessat, readlinkat = (4, 262, 332, 269, 267) if X86_64 else (-1, 79, 291, 48, 78)
+    if X86_64:
+        assert run_limited(attempts.errno_of, stat, path, buffer) == "Permission denied"
+    for flags in (0, empty_path):
+        assert run_limited(attempts.errno_of, newfstatat, here, path, buffer, flags) == "Permission denied"
+    assert run_limited(attempts.errno_of, statx, here, path, 0, 0xFFF, buffer) == "Function not implemented"
+    assert run_limited(attempts.errno_of, faccessat, here, path, 0, 0) == "Permission denied"
+    assert run_limited(attempts.errno_of, readlinkat, here, path, buffer, 256) == "Invalid argument"
+
+
+def test_a_child_that_replaces_the_handler_only_ends_itself(hidden_files):
+    with pytest.raises((ChildError, HostError)):
+        run_limited(attempts.status_without_handler, hidden_files["gold"], memory=MEMORY)
+
+
+def test_the_status_of_files_that_a_child_may_read(tmp_path):
+    file = tmp_path / "run.json"
+    file.write_bytes(b"12345")
+    assert run_limited(attempts.sizes_of_open_files, file, readable=[file]) == [5, 5, 5, 5]
+
+
 def test_links_lead_nowhere(tmp_path):
     secret, folder = tmp_path / "secret", tmp_path / "folder"
     secret.write_text("hidden")
@@ -179,7 +219,7 @@ def test_descriptors_of_the_parent_are_closed(fork_here, tmp_path):
         # standard input, output and error, the worker's socket, and the listing itself
         assert len(left) == 5
     for standard in (0, 1, 2):
-        assert run_limited(attempts.target, Path(f"/proc/self/fd/{standard}"), memory=MEMORY) == os.devnull
+        assert run_limited(attempts.device, standard, memory=MEMORY) == Path(os.devnull).stat().st_rdev
 
 
 ATTEMPTS: dict[str, Callable[[Path], tuple[Any, ...]]] = {
