@@ -238,6 +238,7 @@ class Run(Answer, frozen=True, kw_only=True):
     scores: dict[str, float | None]
     scores_are_hidden: bool
     ladder_step: float | None
+    flags: list[str] = []
 
 
 class Submission(Answer, frozen=True, kw_only=True):

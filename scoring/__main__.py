@@ -307,8 +307,9 @@ def _score(options: argparse.Namespace, definition: Definition) -> int:
         raise UsageError(f"{error.filename}: {error.strerror}.") from None
     whole = Report([*names, *(problem for _name, _track, result in found for problem in result.report)])
     if options.json:
-        several = [{"file": name, "track": track, "scores": result.scores} for name, track, result in found]
-        scores: dict[str, Any] = {"scores": found[0][2].scores} if len(found) == 1 else {"runs": several}
+        several = [{"file": name, "track": track, "scores": one.scores, "flags": one.flags} for name, track, one in found]
+        single = found[0][2] if len(found) == 1 else None
+        scores: dict[str, Any] = {"scores": single.scores, "flags": single.flags} if single else {"runs": several}
         print_json(scores | in_language(whole, options.lang).as_dict())
     elif not found:
         print(report_text(whole, options.run.name, options.lang))
@@ -351,7 +352,8 @@ def _scored(options: argparse.Namespace, definition: Definition, track: str, run
 def _scores_shown(options: argparse.Namespace, definition: Definition, name: str, track: str, result: Result) -> str:
     text = report_text(result.report, name, options.lang)
     scores = scores_text(result.scores, definition.track(track).decimals) if result.scores else ""
-    return f"{text}\n\n{scores}" if scores else text
+    notes = "".join(f"\nnote: {flag}" for flag in result.flags)
+    return f"{text}\n\n{scores}{notes}" if scores else text
 
 
 if __name__ == "__main__":

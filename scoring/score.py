@@ -26,6 +26,7 @@ from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.limits import LISTED
 from scoring.metrics import Comparison, LoadedGold, compare, compute, get, needs_texts, plain, slices_used
 from scoring.metrics.distinct import distinct
+from scoring.metrics.undefined import notes_on_undefined
 from scoring.reports.problems import Report
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ class Result:
 
     `scores` maps metric keys to values at full precision (None: undefined). It is empty if the run has errors. `items`
     is the number of items in the gold standard. `flags` are notes for readers: `constant` means that the run has the
-    same label for all items, which some metrics rate as perfect. `comparison` is the run compared with the gold
-    standard, or None if the run has errors.
+    same label for all items, which some metrics rate as perfect. All other flags say why metrics are undefined.
+    `comparison` is the run compared with the gold standard, or None if the run has errors.
     """
 
     scores: dict[str, float | None]
@@ -359,6 +360,9 @@ def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) ->
     scores = {spec.key: compute(comparison, spec) for spec in track.metrics}
     praised = any(get(spec.name).flags_constant for spec in plain(track.metrics))
     flags = [CONSTANT] if praised and _is_constant(answers) else []
+    ranking_first = sorted(track.metrics, key=lambda spec: spec.key != track.rank_by)
+    undefined = [spec for spec in ranking_first if scores[spec.key] is None]
+    flags += notes_on_undefined(comparison, undefined, track.slices)
     return Result(scores, report, len(gold), flags, comparison)
 
 

@@ -89,7 +89,8 @@ def _text(board: Leaderboard) -> str:
     if any(row.tie_group for row in board.rows):
         head.append("tie group")
         rows = [(*cells, row.tie_group) for cells, row in zip(rows, board.rows, strict=True)]
-    return table(head, rows)
+    notes = (f"note: {row.team or row.run}: {flag}" for row in board.rows for flag in row.flags)
+    return "\n".join([table(head, rows), *notes])
 
 
 def _interval(row: BoardRow) -> str:

@@ -135,7 +135,7 @@ def run_text(run: Run) -> str:
     if run.problems:
         lines += ["", report_text(report_of(run.problems))]
     if run.scores:
-        lines += ["", scores_text(run.scores)]
+        lines += ["", scores_text(run.scores), *(f"note: {flag}" for flag in run.flags)]
     elif run.scores_are_hidden:
         lines += ["The scores are hidden until they are released."]
     elif run.state == "scored" and run.ladder_step is not None:

@@ -154,6 +154,7 @@ class MailedResult:
 
     run: Run
     scores: Sequence[tuple[str, str]]  # the metric's short name, and the formatted value
+    flags: Sequence[str] = ()  # why scores are undefined, in the email's language
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def _rejected(mail: OutgoingMail, at: datetime) -> MailFacts:
 
 def _scored(mail: OutgoingMail, at: datetime) -> MailFacts:
     lines = submission_view(_submission(mail), _EVERYBODY, at).runs
-    results = [_result(line, line.scores) for line in lines if line.state == Run.State.SCORED]
+    results = [_result(line, line.scores, mail.language) for line in lines if line.state == Run.State.SCORED]
     return replace(_failed(mail, at), results=results)
 
 
@@ -107,7 +107,7 @@ def _released(mail: OutgoingMail, at: datetime) -> MailFacts | None:
     """Return the facts, or None if the scores are no longer public."""
     if mail.phase is None or not mail.phase.scores_are_public(at):
         return None
-    return MailFacts(results=_official_results(mail.team, mail.phase, at) if mail.team else ())
+    return MailFacts(results=_official_results(mail.team, mail.phase, at, mail.language) if mail.team else ())
 
 
 def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
@@ -164,7 +164,7 @@ def _place(problem: Problem) -> str:
     return ", ".join(parts) or _("the whole upload")
 
 
-def _official_results(team: Team, phase: Phase, at: datetime) -> list[MailedResult]:
+def _official_results(team: Team, phase: Phase, at: datetime, language: str) -> list[MailedResult]:
     """Return the team's official runs with their ranking scores."""
     lines = [line for line in team_runs(team, _EVERYBODY, at) if line.run.phase_id == phase.pk]
     found = official_runs_of(lines, _EVERYBODY, at)
@@ -172,8 +172,9 @@ def _official_results(team: Team, phase: Phase, at: datetime) -> list[MailedResu
     if phase.official == Phase.Official.ALL:
         official = {line.run.pk for line in lines if line.run.is_eligible}
     chosen = sorted((line for line in lines if line.run.pk in official), key=lambda line: line.run.track.position)
-    return [_result(line, [line.ranking_score] if line.ranking_score else []) for line in chosen]
+    return [_result(line, [line.ranking_score] if line.ranking_score else [], language) for line in chosen]
 
 
-def _result(line: RunLine, scores: Iterable[Score]) -> MailedResult:
-    return MailedResult(line.run, [(one.column.short, score(one.value, one.column.decimals)) for one in scores])
+def _result(line: RunLine, scores: Iterable[Score], language: str) -> MailedResult:
+    values = [(one.column.short, score(one.value, one.column.decimals)) for one in scores]
+    return MailedResult(line.run, values, [phrase(flag, language) for flag in line.flags] if values else ())

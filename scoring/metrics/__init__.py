@@ -14,6 +14,7 @@ from scoring.metrics.registry import (
     needs_texts,
     plain,
     slices_used,
+    value_range,
 )
 from scoring.metrics.validation import validate
 
@@ -35,4 +36,5 @@ __all__ = [
     "plain",
     "slices_used",
     "validate",
+    "value_range",
 ]

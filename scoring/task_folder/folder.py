@@ -24,6 +24,7 @@ from scoring.metrics import LoadedGold, plain
 from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold, named_bytes
+from scoring.task_folder.own_score import shortfalls
 from scoring.task_folder.secret_files import Fingerprint, copies_of_secrets, is_left_out, secret_files
 from scoring.uploads import naming
 from scoring.uploads.name_rules import SAMPLE_TEAMS
@@ -237,6 +238,18 @@ class _Inspection:
                 what = f"{covered.listed} of {covered.items} items have gold; missing: {missing}."
                 fix = "Add them, or set covers: listed for this gold file in task.yaml if they should not be scored."
                 yield self._error(path, f"{what} {fix}", at=place)
+            if ids and not unknown:
+                yield from self._warnings_of_gold(gold, standard.covering(items.ids), place)
+
+    def _warnings_of_gold(self, gold: GoldFile, standard: LoadedGold, place: str) -> Iterator[Problem]:
+        """Warn about metrics for which even the gold does not get the best value."""
+        name = self._name(gold.file)
+        for shortfall in shortfalls(self._definition, gold.track, standard, gold.split):
+            report = Report()
+            shortfall.report_in(report)
+            for problem in report:
+                items = f" Items: {_listed(list(shortfall.items))}." if shortfall.items else ""
+                yield replace(problem, file=name, message=f"{name}{place}: {problem.message}{items}")
 
     def _errors_of_names(self) -> Iterator[Problem]:
         """Check that each track has file names. Rules for names can be valid and still confuse two tracks."""

@@ -6,8 +6,10 @@ from typing import Any
 from portal.evaluation.confined.readable import require_readable
 from scoring import Definition
 from scoring.gold.changes import gold_changes
+from scoring.reports.problems import Report
 from scoring.score import GoldError, load_gold
 from scoring.task_folder.gold_file import check_gold
+from scoring.task_folder.own_score import own_score
 
 SHOWN = 200  # maximum number of item ids per list
 
@@ -21,12 +23,13 @@ def check_gold_file(
     """
     checked = check_gold(definition, track, content, split)
     require_readable(checked.report)
+    warnings = own_score(definition, track, content, split) if checked.report.ok else Report()
     return {
         "changes": _changes(definition, track, split, known, content) if checked.report.ok else {},
         "ok": checked.report.ok,
         "is_new": content != known,
         "is_folders": content == imported,
-        "problems": [problem.as_dict() for problem in checked.report],
+        "problems": [problem.as_dict() for problem in (*checked.report, *warnings)],
         "counts": checked.counts,
     }
 

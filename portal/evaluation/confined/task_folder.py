@@ -22,6 +22,7 @@ from scoring.reports.problems import Problem, Report
 from scoring.task_folder.archive import DEFINITION, inspect_folder_archive, read_file
 from scoring.task_folder.folder import problems_of_folder
 from scoring.task_folder.gold_file import check_gold
+from scoring.task_folder.own_score import own_score
 from scoring.task_folder.secret_files import Fingerprint, is_left_out, secret_files
 from scoring.uploads.naming import printable
 
@@ -98,7 +99,8 @@ class TaskFolder:
         content = self._content(name)
         checked = check_gold(self._definition, gold.track, content, gold.split)
         place = f"{name} (gold of the track {gold.track}, split {gold.split}): "
-        for problem in checked.report:
+        warnings = own_score(self._definition, gold.track, content, gold.split) if checked.report.ok else Report()
+        for problem in (*checked.report, *warnings):
             report.problems.append(replace(problem, file=name, message=place + problem.message))
         about = {"track": gold.track, "split": gold.split, "name": name}
         return about | {"counts": checked.counts, "size": len(content)}

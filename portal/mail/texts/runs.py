@@ -183,7 +183,8 @@ def _as_sender(names: dict[str, str]) -> str:
 def _scores(result: MailedResult) -> str:
     values = " · ".join(f"{name} {value}" for name, value in result.scores)
     track = result.run.track.title
-    return f"{track}: {values}" if values else track
+    said = f"{track}: {values}" if values else track
+    return f"{said} ({'; '.join(result.flags)})" if result.flags else said
 
 
 def _in_steps(step: float) -> str:
