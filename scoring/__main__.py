@@ -307,7 +307,9 @@ def _score(options: argparse.Namespace, definition: Definition) -> int:
         raise UsageError(f"{error.filename}: {error.strerror}.") from None
     whole = Report([*names, *(problem for _name, _track, result in found for problem in result.report)])
     if options.json:
-        several = [{"file": name, "track": track, "scores": one.scores, "flags": one.flags} for name, track, one in found]
+        several = [
+            {"file": name, "track": track, "scores": one.scores, "flags": one.flags} for name, track, one in found
+        ]
         single = found[0][2] if len(found) == 1 else None
         scores: dict[str, Any] = {"scores": single.scores, "flags": single.flags} if single else {"runs": several}
         print_json(scores | in_language(whole, options.lang).as_dict())

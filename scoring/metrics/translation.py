@@ -15,6 +15,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.extras import load
 from scoring.metrics.comparison import TextComparison
+from scoring.metrics.edit_rate import edits_of
 from scoring.metrics.metric import TEXTS, Example, Metric, Numbers, Options, ratios, sums_of
 
 _ITEMS_AT_ONCE = 500  # items per batch; sacrebleu keeps the n-grams of all their references in memory
@@ -64,7 +65,6 @@ _SCORERS: Mapping[str, tuple[str, Callable[[MetricSpec], dict[str, Any]]]] = {
     "bleu": ("BLEU", _bleu_arguments),
     "chrf": ("CHRF", _chrf_arguments),
     "chrf_pp": ("CHRF", _chrf_arguments),
-    "ter": ("TER", _ter_arguments),
 }
 
 
@@ -80,6 +80,20 @@ def _counts(comparison: TextComparison, spec: MetricSpec) -> Numbers:
         streams = [list(stream) for stream in zip_longest(*references[part])]
         found += scorer._extract_corpus_statistics(comparison.outputs[part], streams)
     return np.array(found, np.float64)
+
+
+def _edits(comparison: TextComparison, spec: MetricSpec) -> Numbers:
+    """Return sacrebleu's counts for TER (items, 2): edits for the closest reference, and the mean reference length."""
+    # sacrebleu tokenizes references twice.
+    tokenize = load("sacrebleu.metrics", "ter requires").TER(**_ter_arguments(spec))._preprocess_segment
+    references = [[tokenize(tokenize(text)).split() for text in texts] for texts in comparison.gold.texts.texts]
+    outputs = [tokenize(text).split() for text in comparison.outputs]
+    pairs = [(own, words) for own, several in zip(outputs, references, strict=True) for words in several]
+    edits, found = iter(edits_of(pairs)), list[tuple[float, float]]()
+    for several in references:
+        fewest = min([next(edits) for _ in several])
+        found.append((fewest, sum(map(len, several)) / len(several)))
+    return np.array(found, np.float64).reshape(-1, 2)
 
 
 def _bleu_of(sums: Numbers, spec: MetricSpec) -> Numbers:
@@ -216,7 +230,7 @@ METRICS = (
         formula="100 · Σ edits / Σ words in the references; an edit inserts, deletes or replaces a word, or moves "
         "a phrase; if there are several references, the edits to the closest one and the mean length count",
         source="Snover et al. (2006); sacrebleu, TER",
-        compute=sums_of(_counts, _ter_of),
+        compute=sums_of(_edits, _ter_of),
         signature=_ter_signature,
         options=_TER,
         example=Example(

@@ -134,8 +134,9 @@ def test_optional_items_are_judged_when_the_run_brings_them(definition: Definiti
 def test_a_constant_classifier_is_flagged_where_agreement_is_judged(definition: Definition) -> None:
     constant = score(definition, "pairs", b"id,first,second\n1,0,0\n2,0,0\n", PAIRS_GOLD)
     assert constant.scores["ssa_accuracy"] == 1
-    assert constant.flags == ["constant"]
-    assert score(definition, "pairs", b"id,first,second\n1,0,0\n2,1,1\n", PAIRS_GOLD).flags == []
+    undefined = "F1 of the positive class: undefined, because no gold value is 1, or the run answers no gold items"
+    assert constant.flags == ["constant", undefined]
+    assert score(definition, "pairs", b"id,first,second\n1,0,0\n2,1,1\n", PAIRS_GOLD).flags == [undefined]
     everything_no = records(*((item, "NO") for item, _ in GOLD))
     assert score(definition, "hard", everything_no, records(*GOLD)).flags == []
 
