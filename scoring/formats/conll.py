@@ -17,6 +17,7 @@ from scoring.definition.keys import Key
 from scoring.definition.kinds import NAMES, one_of, whole
 from scoring.formats.format import Format, Size
 from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
+from scoring.formats.stray_rows import HEADER
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Severity
 
@@ -27,6 +28,7 @@ ID = "# id = "
 ID_KEYS = ("id", "sent_id")  # the second is CoNLL-U's
 COMMENT = re.compile(r"# *(?P<key>[A-Za-z_][A-Za-z_ ]{0,40}?) *=(?P<value>.*)")
 DOCUMENT = "-DOCSTART-"  # begins each document in CoNLL-2003, as a sentence of its own
+HEADERS = ("token", "tokens", "word", "words", "form")  # first columns of headers, ignoring case
 OTHER_COMMENT = re.compile(r"# .* |#(?:begin|end) document| *# *new(?:doc|par)")  # in files without `# id = …`
 NAMELESS = "\n"  # stands for a missing id that has already been reported
 NO_BREAK = "\u00a0"
@@ -131,11 +133,20 @@ class _Sentences:
 
     def read(self, text: str) -> None:
         at, least = (-1, 2) if self.column is None else (self.column - 1, self.column)
+        # The fast way is enough unless a cell may be empty or contain a blank.
+        has_odd_cells = ("\t" in text and " " in text) or "\t\t" in text or "\n\t" in text
+        cut = str.split if text.isascii() and not has_odd_cells else _columns
         for number, line in enumerate([*text.split("\n"), ""], 1):
-            fields = _columns(line)
+            fields = cut(line)
             if not fields:
                 self._end()
-            elif not (line.startswith(("#", DOCUMENT)) and self._is_no_token(number, line, fields)):
+            elif (
+                number == 1
+                and fields[0].casefold() in HEADERS
+                and fields[at if len(fields) >= least else -1] not in self.known
+            ):
+                self.problems.add(HEADER, f"line 1: {shown(line)}", line=1, found=shown(line))
+            elif not (line[0] in "#-" and self._is_no_token(number, line, fields)):
                 if len(fields) < least or not fields[0] or (self.with_ids and not self._id):
                     self._report_token(number, line, len(fields) < least or not fields[0])
                 if self.words is not None:

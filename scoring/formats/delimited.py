@@ -5,7 +5,7 @@ import io
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import accumulate, chain, repeat
 
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest
@@ -39,6 +39,18 @@ class Rows:
 
     def column(self, place: int) -> list[str]:
         return self.cells[place :: self.width]
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[str]], lines: Sequence[int]) -> "Rows":
+        """Return rows with these cells. Without any row, the width is 0."""
+        widths = array("q", map(len, lists))
+        flat = list(chain.from_iterable(lists))
+        return cls(flat, widths[0] if lists else 0, lines, widths if len(set(widths)) > 1 else None)
+
+    def lists(self) -> list[list[str]]:
+        """Return the cells of each row."""
+        ends = list(accumulate(repeat(self.width, len(self)) if self.widths is None else self.widths))
+        return [self.cells[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     def without_first(self) -> "Rows":
         widths = None if self.widths is None else self.widths[1:]

@@ -69,7 +69,7 @@ Lists = tuple[list[str], list[list[str]], Place]
 
 def _of_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Lists | None:
     is_gold = reading.role == "gold"
-    shape = shape_of(spec, None if is_gold else list[str | int])
+    shape = shape_of(spec, None if is_gold else list[str | int], ["d7", "d2"])
     records = read_records(
         data,
         shape,

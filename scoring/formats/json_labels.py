@@ -19,7 +19,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     one: Any = Literal[classes]
     records = read_records(
         data,
-        shape_of(spec, list[one] if multi else one),
+        shape_of(spec, list[one] if multi else one, [classes[0]] if multi else classes[0]),
         reading,
         strings_in=lambda values: sum(map(len, values)) if multi else len(values),
     )

@@ -16,9 +16,9 @@ import msgspec
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import FLAG, WORD, by_name
-from scoring.formats.json_text import MISSING, RepeatedKeys, in_json, kind_in_words, parse, parse_lines
+from scoring.formats.json_shapes import as_records, example_of, names_of_keys, parse_document
+from scoring.formats.json_text import MISSING, RepeatedKeys, in_json, kind_in_words
 from scoring.formats.reading import UTF8_MARK, Problems, Reading, are_too_many, decode, shown, shown_id
-from scoring.reports.problems import Report
 
 OBJECTS_AN_ENTRY = 3
 NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters and lone surrogates
@@ -36,6 +36,13 @@ class Shape:
     constants: tuple[tuple[str, str], ...]
     value_type: Any
     lines: bool  # whether there is one object per line without an enclosing list
+    example: Any = field(default="…", compare=False)  # a value for messages
+
+    def shown_example(self, reading: Reading) -> str:
+        """Return the beginning of a valid file."""
+        item = "a1" if reading.items is None or not len(reading.items) else reading.items.ids[0]
+        constants = {} if reading.role == "gold" else dict(self.constants)
+        return example_of({self.id_key: item, self.value_key: self.example, **constants}, self.lines)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -97,10 +104,10 @@ def records_suffix(options: Mapping[str, Any]) -> str:
     return ".jsonl" if options["lines"] else ".json"
 
 
-def shape_of(spec: FormatSpec, value_type: Any) -> Shape:
+def shape_of(spec: FormatSpec, value_type: Any, example: Any) -> Shape:
     options = spec.options
     constants = tuple(sorted(options["constants"].items()))
-    return Shape(options["id"], options["value"], constants, value_type, options["lines"])
+    return Shape(options["id"], options["value"], constants, value_type, options["lines"], example)
 
 
 def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callable[[list[Any]], int]) -> Records | None:
@@ -167,25 +174,27 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
     text = decode(data, reading.report)
     if text is None or _is_too_much(text, shape, reading):
         return None
-    if _is_laid_out_otherwise(text, shape, reading.report):
-        return None
-    document = parse_lines(text, reading.report) if shape.lines else parse(text, reading.report)
+    document, example = parse_document(text, shape.lines, reading.report), shape.shown_example(reading)
     if document is MISSING:
         return None
+    if isinstance(document, dict) or (shape.lines and isinstance(document, list) and len(document) == 1):
+        document = as_records(document, shape.keys[:2], dict(shape.constants), reading, example)
     if not isinstance(document, list) or not document:
         found = "an empty list" if document == [] else kind_in_words(document)
-        reading.report.error("json-not-a-list", found=found)
+        reading.report.error("json-not-a-list", found=found, expected=example)
         return None
     if are_too_many(len(document), reading.most_entries, reading.report):
         return None
     problems = Problems(reading.report)
     records = Records([], [], False, shape.value_key)
+    names = names_of_keys(document, shape.keys, reading)
     for number, entry in enumerate(document, 1):
         if isinstance(entry, dict):
-            _add(entry, number, shape, reading, records, problems)
+            _add(entry, number, shape, names, reading, records, problems)
         elif not problems.has_counted("json-not-an-object"):
             place = f"#{number}"
-            problems.add("json-not-an-object", place, path=place, item=place, found=kind_in_words(entry))
+            found = kind_in_words(entry)
+            problems.add("json-not-an-object", place, path=place, item=place, found=found, expected=example)
     problems.report()
     return records
 
@@ -201,26 +210,22 @@ def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
     return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
 
 
-def _is_laid_out_otherwise(text: str, shape: Shape, report: Report) -> bool:
-    """Return whether a file has a list instead of one object per line, or vice versa, and report an error if so."""
-    if shape.lines:
-        if text.lstrip().startswith("["):
-            report.error("json-list-for-lines", line=1)
-            return True
-        return False
-    first, _, rest = text.lstrip().partition("\n")
-    if not (first.startswith("{") and rest.lstrip().startswith("{")):
-        return False
-    if isinstance(parse(first, Report()), dict):
-        report.error("json-lines-for-list", line=1)
-        return True
-    return False
-
-
 def _add(
-    entry: dict[str, Any], number: int, shape: Shape, reading: Reading, records: Records, problems: Problems
+    entry: dict[str, Any],
+    number: int,
+    shape: Shape,
+    names: Mapping[str, str],
+    reading: Reading,
+    records: Records,
+    problems: Problems,
 ) -> None:
-    """Add an entry to the records. Report problems with its id or, if the id is unusable, with its position."""
+    """Add an entry to the records. Report problems with its id or, if the id is unusable, with its position.
+
+    `names` are the keys that stand for others.
+    """
+    renamed = {old: key for old, key in names.items() if old in entry and key not in entry}
+    if renamed:
+        entry = type(entry)((renamed.get(key, key), value) for key, value in entry.items())
     identifier = entry.get(shape.id_key, MISSING)
     place = position = f"#{number}"
     if isinstance(identifier, str) and identifier and not NOT_TEXT.search(identifier):
@@ -239,6 +244,18 @@ def _add(
             )
     if isinstance(entry, RepeatedKeys) and not problems.has_counted("json-duplicate-key"):
         problems.add("json-duplicate-key", place, path=position, item=place)
+    if renamed and not problems.has_counted("json-missing-key"):
+        found, expected = shown(", ".join(renamed)), ", ".join(renamed.values())
+        suggestion = ", ".join(f"{shown(old)} → {key}" for old, key in renamed.items())
+        problems.add(
+            "json-missing-key",
+            f"{place} ({expected})",
+            path=position,
+            item=place,
+            found=found,
+            expected=expected,
+            suggestion=suggestion,
+        )
     _judge_keys(entry, place, position, shape, reading, problems)
     records.values.append(entry.get(shape.value_key, MISSING))
     records.places.append(place)
@@ -256,8 +273,9 @@ def _judge_keys(
     is_renamed = other is not None and len(entry) == len(keys)
     for key in lacking:
         if not problems.has_counted("json-missing-key"):
-            where, suggestion = f"{place} ({key})", f"{shown(other)} → {key}" if is_renamed else None
-            problems.add("json-missing-key", where, path=position, item=place, expected=key, suggestion=suggestion)
+            found, suggestion = shown(", ".join(entry)), f"{shown(other)} → {key}" if is_renamed else None
+            fields = {"path": position, "item": place, "found": found, "expected": key, "suggestion": suggestion}
+            problems.add("json-missing-key", f"{place} ({key})", severity="error", **fields)
     for key, text in constants:
         if key in entry and entry[key] != text and not problems.has_counted("wrong-constant"):
             found, expected, path = in_json(entry[key]), f"{key}: {in_json(text)}", f"{position}.{key}"

@@ -35,7 +35,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read shares into a float matrix with one column per class. `absent` marks missing shares."""
     classes: tuple[str, ...] = spec.options["classes"]
     fields = [f"share{place}" for place in range(len(classes))]
-    shape = shape_of(spec, _shares_type(classes))
+    shape = shape_of(spec, _shares_type(classes), dict.fromkeys(classes[:2], 0.5))
     records = read_records(data, shape, reading, strings_in=lambda values: len(values) * len(classes))
     if records is None:
         return None

@@ -20,6 +20,7 @@ EXPECTED = {  # parser message → Agon's wording
     "Invalid control character": "a closing quotation mark",
     "Invalid \\": "a different character after the backslash",
 }
+BETWEEN = re.compile(r"[\s,]*")
 LONGEST_NUMBER = 40  # digits; no label or probability needs more
 # Matches numbers that must not be passed to `int` and `float`.
 ODD_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}|[0-9][eE]")
@@ -89,6 +90,30 @@ def parse(text: str, report: Report, line: int = 1) -> object:
     except RecursionError:
         report.error("json-too-deep")
     return MISSING
+
+
+def parse_sequence(text: str) -> tuple[list[dict[str, Any]], bool, bool]:
+    """Parse objects that follow each other with blanks or commas between them.
+
+    Returns:
+        The objects, whether there are commas between them, and whether any object spans several lines. If there is
+        anything else, there are no objects.
+    """
+    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=Unusable, parse_float=_float, parse_int=_int)
+    found, has_commas, is_indented = list[dict[str, Any]](), False, False
+    at = BETWEEN.match(text, 0).end()  # type: ignore[union-attr]
+    try:
+        while at < len(text):
+            entry, end = decoder.raw_decode(text, at)
+            is_indented |= "\n" in text[at:end]
+            at = BETWEEN.match(text, end).end()  # type: ignore[union-attr]
+            has_commas |= "," in text[end:at]
+            if not isinstance(entry, dict):
+                return [], False, False
+            found.append(entry)
+    except (ValueError, RecursionError):
+        return [], False, False
+    return found, has_commas, is_indented
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -23,6 +23,13 @@ from scoring.formats.delimited import (
 from scoring.formats.json_records import records_suffix
 from scoring.formats.parquet import read_parquet, write_parquet
 from scoring.formats.reading import Reading, decode, is_too_much
+from scoring.formats.stray_rows import (
+    without_empty_rows,
+    without_quotes,
+    without_repeated_header,
+    without_trailing_separators,
+    without_unwanted_header,
+)
 from scoring.reports.problems import Report
 
 EXCEL_LINE = re.compile(r'"?sep=."?', re.IGNORECASE)
@@ -141,19 +148,22 @@ def _read_text(
     needed = (*options["id"], *columns)
     order = options["layout"] or needed
     text, separator = _with_separator(text, separator, (*needed, *options["aliases"]), len(order), report)
-    rows = split(text, separator, options["quotes"] == "csv", report)
+    rows = _rows_of(text, separator, options, reading)
     if rows is None:
         return None
     first = rows.first
     named = is_header(first, (*order, *needed, *options["aliases"])) if header == "optional" else header == "required"
+    rows = without_trailing_separators(rows, None if named else len(order), options, reading)
     if named:
-        first = [options["aliases"].get(cell, cell) for cell in first]
+        rows = without_repeated_header(rows, text, reading)
+        first = [options["aliases"].get(cell, cell) for cell in rows.first]
         wanted = [name for name in needed if name in first or name not in dispensable]
         places = find_columns(first, wanted, separator, options["extra_columns"], reading)
         is_without = places is None and reading.items is not None and any(cell in reading.items for cell in first)
         rows = rows if is_without else rows.without_first()
         places = places or _columns_by_content(rows, options["id"], order if is_without else needed, reading)
     else:
+        rows = without_unwanted_header(rows, order, options, reading)
         places = {name: order.index(name) for name in needed}
     if places is None:
         return None
@@ -163,12 +173,30 @@ def _read_text(
     if not named and _has_index(rows, len(order)):
         report.error("index-column", line=1, found=rows.cells[0])
         return None
-    width = len(first) if named else len(order)
-    if not check_widths(rows, width, report):
-        rows, others = of_width(rows, width)
-        at = [places[name] for name in options["id"]]
-        reading.other_ids.extend("_".join(row[place] for place in at) for row in others if len(row) > max(at))
+    rows = _of_same_width(rows, len(first) if named else len(order), [places[name] for name in options["id"]], reading)
     return (rows, places) if len(rows) else None
+
+
+def _of_same_width(rows: Rows, width: int, id_places: Sequence[int], reading: Reading) -> Rows:
+    """Return the rows with `width` cells. Report the others, and remember their ids."""
+    if check_widths(rows, width, reading.report):
+        return rows
+    rows, others = of_width(rows, width)
+    long_enough = (row for row in others if len(row) > max(id_places))
+    reading.other_ids.extend("_".join(row[place] for place in id_places) for row in long_enough)
+    return rows
+
+
+def _rows_of(text: str, separator: str, options: Mapping[str, Any], reading: Reading) -> Rows | None:
+    """Split a text into rows, without empty rows and unwanted quotation marks. If there are none, report an error."""
+    rows = split(text, separator, options["quotes"] == "csv", reading.report)
+    if rows is None:
+        return None
+    rows = without_empty_rows(rows, text, separator, reading)
+    if not len(rows):
+        reading.report.error("empty-file")
+        return None
+    return without_quotes(rows, options, reading)
 
 
 def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str | bytes:

@@ -12,17 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import Entities, Spans
-from scoring.formats.json_text import in_json
+from scoring.formats.json_text import MISSING, in_json, parse
+from scoring.formats.labels import report_decimal_point
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.limits import MARKED_CHARACTERS, SHOWN, SPAN_CHARACTERS
 from scoring.reports.nearest import nearest
-from scoring.reports.problems import Severity
+from scoring.reports.problems import Report, Severity
 
 FURTHEST = 2**31 - 1  # no text is longer
 BEYOND = FURTHEST + 2  # all larger numbers are replaced with this one
 WIDTH = 2 * BEYOND + 2  # positions per item, so that positions in different items are never adjacent
 PART = 2**20  # number of characters decoded in one step
 NO_LIST = "span-not-offsets"
+POINT = "."
 WHOLE = re.compile(r"[0-9]{1,10}")
 
 
@@ -46,16 +48,24 @@ class Offsets:
         return list[tuple[int, int]] if self.as_pairs else list[int]
 
     @property
-    def expected(self) -> str:
+    def example(self) -> list[Any]:
+        """A list for messages."""
         if self.keys:
-            start, end, kind = self.keys
-            example = f'[{{"{start}": 10, "{end}": 13, "{kind}": "{self.types[0]}"}}]'
+            return [dict(zip(self.keys, (10, 13, self.types[0]), strict=True))]
+        if self.types:
+            return [[10, 13, self.types[0]]]
+        return [[10, 13]] if self.as_pairs else [10, 11, 12]
+
+    @property
+    def expected(self) -> str:
+        example = in_json(self.example)
+        if self.keys:
             return f"objects with start, end and type, such as {example}, or []"
         if self.types:
-            return f'lists of start, end and type, such as [[10, 13, "{self.types[0]}"]], or []'
+            return f"lists of start, end and type, such as {example}, or []"
         if self.as_pairs:
-            return "pairs of start and end, such as [[10, 13]], or []"
-        return "whole numbers in brackets, such as [10, 11, 12], or []"
+            return f"pairs of start and end, such as {example}, or []"
+        return f"whole numbers in brackets, such as {example}, or []"
 
     def _converted(self, value: Any) -> list[Any]:
         """Convert a JSON value to the list.
@@ -77,6 +87,8 @@ class Offsets:
         try:
             return self._converted(value)
         except msgspec.MsgspecError:
+            if (whole := self._without_points(value, problems, item=shown(place), path=path(row))) is not None:
+                return whole
             if not problems.has_counted(NO_LIST):
                 self._report(in_json(value), shown(place), problems, item=shown(place), path=path(row))
             return []
@@ -86,10 +98,25 @@ class Offsets:
         try:
             return cast(list[Any], msgspec.json.decode(cell, type=self.type))
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            document = parse(cell, Report()) if POINT in cell else MISSING
+            if (whole := self._without_points(document, problems, item=shown(item), line=line)) is not None:
+                return whole
             if not problems.has_counted(NO_LIST):
                 found = shown_cell(cell) if cell else "nothing"
                 self._report(found, f"line {line}", problems, item=shown(item), line=line)
             return []
+
+    def _without_points(self, value: object, problems: Problems, **where: Any) -> list[Any] | None:
+        """Return the list in a value with offsets such as 3.0, and report them. Return None if it is no such list."""
+        pointed = list[float]()
+        try:
+            found = self._converted(_whole(value, pointed))
+        except (msgspec.MsgspecError, RecursionError):
+            return None
+        if not pointed:
+            return None
+        report_decimal_point(str(pointed[0]), str(int(pointed[0])), problems, **where)
+        return found
 
     def _report(self, found: str, place: str, problems: Problems, **where: Any) -> None:
         problems.add(
@@ -100,6 +127,16 @@ class Offsets:
             suggestion=_without_quotes(found),
             **where,
         )
+
+
+def _whole(value: object, pointed: list[float]) -> object:
+    """Replace numbers such as 3.0 with whole numbers, and add them to `pointed`."""
+    if isinstance(value, float) and abs(value) <= FURTHEST and value.is_integer():
+        pointed.append(value)
+        return int(value)
+    if isinstance(value, list):
+        return [_whole(part, pointed) for part in value]
+    return {key: _whole(part, pointed) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def _without_quotes(cell: str) -> str | None:

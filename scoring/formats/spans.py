@@ -18,13 +18,16 @@ from scoring.answers import Entities, Spans
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import NAMES, WORD, one_of
-from scoring.formats.delimited import split_plain
+from scoring.formats.annotated_texts import AnnotatedTexts
+from scoring.formats.delimited import Rows, split_plain
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
+from scoring.formats.json_records import RECORD_OPTIONS, Records, read_records, shape_of, write_records
 from scoring.formats.json_text import MISSING
+from scoring.formats.labels import WITH_POINT, report_decimal_point
 from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_table, suffix_by_file, write_rows, write_table
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
 from scoring.formats.span_lists import Offsets, SpanMarks, pairs_of_rows
+from scoring.formats.stray_rows import report_header
 
 LINE = "id<TAB>[offsets]"
 
@@ -94,6 +97,13 @@ TYPED_OPTIONS = (
             Key("start", WORD, f"With `spans: rows`, the column with the start offset. {FIELDS} key.", "start"),
             Key("stop", WORD, f"With `spans: rows`, the column with the end offset. {FIELDS} key.", "stop"),
             Key("type", WORD, f"With `spans: rows`, the column with the type. {FIELDS} key.", "type"),
+            Key(
+                "text",
+                WORD,
+                "With `spans: rows` and a header, an optional column with the text of the span. With `spans: objects`, "
+                "an optional key. A warning lists spans for which it differs from the item's text.",
+                "text",
+            ),
         ],
         "table",
         "json",
@@ -170,6 +180,7 @@ def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
         return None
     rows = split_plain(text, "\t")
     if rows is not None and rows.width == 2:
+        rows = _without_header(rows, reading)
         return SpanMarks.of_cells(rows.column(0), rows.column(1), rows.lines, _offsets(spec), problems)
     ids, cells, lines = [], [], []
     for number, line in enumerate(text.split("\n"), 1):
@@ -186,6 +197,15 @@ def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
     return SpanMarks.of_cells(ids, cells, lines, _offsets(spec), problems)
 
 
+def _without_header(rows: Rows, reading: Reading) -> Rows:
+    """Leave out the first line, with an error, if it has no list but the second one does."""
+    first, second = (*rows.column(1)[:2], "")[:2]
+    if first.lstrip('" ').startswith("[") or not second.startswith("["):
+        return rows
+    report_header(rows.lines[0], rows.first, reading)
+    return rows.without_first()
+
+
 def _read_cells(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     name = spec.options["value"]
     table = read_table(data, spec.options, (name,), reading)
@@ -199,12 +219,47 @@ def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
 
     An item can have several rows. A row with empty cells means that the item has no spans.
     """
-    names = _columns(spec) if "classes" in spec.options else (spec.options["start"], spec.options["stop"])
-    table = read_table(data, spec.options, names, reading)
+    is_typed = "classes" in spec.options
+    names = _columns(spec) if is_typed else (spec.options["start"], spec.options["stop"])
+    further = (spec.options["text"],) if is_typed and spec.options["header"] == "required" else ()
+    table = read_table(data, spec.options, (*names, *further), reading, further)
     if table is None:
         return None
+    if set(further) & table.places.keys():
+        _compare_rows(table, spec, reading, problems)
     pairs, lines = _pairs_by_item(table, names, problems)
     return SpanMarks.of_lists(list(pairs), list(pairs.values()), _offsets(spec), list(lines.values()))
+
+
+def _compare_rows(table: TableRows, spec: FormatSpec, reading: Reading, problems: Problems) -> None:
+    """Compare the texts in a column with the items' texts."""
+    stated, extra = AnnotatedTexts(reading), spec.options["end"] == "inclusive"
+    starts, stops, texts = (table.column(spec.options[name]) for name in ("start", "stop", "text"))
+    for item, line, start, stop, text in zip(table.ids, table.rows.lines, starts, stops, texts, strict=True):
+        for begin, end in pairs_of_rows(start, stop) or []:
+            stated.compare(item, [(begin, end + extra)], text, f"line {line}", line=line)
+    stated.report(problems)
+
+
+def _compare_objects(records: Records, spec: FormatSpec, reading: Reading, problems: Problems) -> None:
+    """Compare the texts in objects with the items' texts, and report keys that are not used."""
+    stated, extra, names = AnnotatedTexts(reading), spec.options["end"] == "inclusive", _columns(spec)
+    for row, value in enumerate(records.values if len(records.ids) == len(records.values) else ()):
+        for number, span in enumerate(value if isinstance(value, list) else (), 1):
+            if not isinstance(span, dict) or names[0] not in span or names[1] not in span:
+                continue
+            path, begin, end = records.path(row, str(number)), span[names[0]], span[names[1]]
+            if isinstance(begin, int) and isinstance(end, int):
+                fragments = [(begin, end + extra)]
+                stated.compare(
+                    records.ids[row], fragments, span.get(spec.options["text"]), records.name(row), path=path
+                )
+            unused = [key for key in span if key not in (*names, spec.options["text"])]
+            for key in unused if reading.role == "run" else ():
+                if not problems.has_counted("json-unknown-key"):
+                    where = {"path": path, "item": records.name(row), "found": shown(key)}
+                    problems.add("json-unknown-key", f"{records.name(row)} ({shown(key)})", severity="warning", **where)
+    stated.report(problems)
 
 
 def _pairs_by_item(
@@ -220,6 +275,8 @@ def _pairs_by_item(
     types = zip(*further, strict=True) if further else repeat(())
     for item, line, start, stop, kind in zip(table.ids, table.rows.lines, starts, stops, types, strict=False):
         pair = pairs_of_rows(start, stop)
+        if pair is None:
+            pair = _pairs_without_points(start, stop, problems, line=line, item=shown(item))
         if pair is None and not problems.has_counted("span-not-pair"):
             found = f"{shown_cell(start)}, {shown_cell(stop)}"
             place = f"line {line}: {found}"
@@ -230,13 +287,25 @@ def _pairs_by_item(
     return pairs, lines
 
 
+def _pairs_without_points(start: str, stop: str, problems: Problems, **where: Any) -> list[tuple[int, int]] | None:
+    """Return the pair of offsets in cells such as `3.0`, and report them. Return None for anything else."""
+    bare = [found[1] if (found := WITH_POINT.fullmatch(cell)) else cell for cell in (start, stop)]
+    pairs = pairs_of_rows(*bare)
+    if pairs:
+        cell, whole = next(both for both in zip((start, stop), bare, strict=True) if both[0] != both[1])
+        report_decimal_point(cell, whole, problems, **where)
+    return pairs
+
+
 def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     offsets = _offsets(spec)
-    shape = shape_of(spec, None if offsets.keys else offsets.type)
+    shape = shape_of(spec, None if offsets.keys else offsets.type, offsets.example)
     records = read_records(data, shape, reading, strings_in=lambda values: sum(map(len, values)) * bool(offsets.types))
     if records is None:
         return None
     found = records.values
+    if offsets.keys:
+        _compare_objects(records, spec, reading, problems)
     if not records.typed:
         found = [
             [] if value is MISSING else offsets.of_value(value, place, row, records.path, problems)
@@ -311,4 +380,5 @@ TYPED_SPANS = Format(
     suffix_by_file,
     size_of_typed,
     leaves_out_empty=True,
+    has_texts=lambda options: options["spans"] in ("rows", "objects"),
 )

@@ -11,6 +11,7 @@ from scoring.definition.kinds import WHOLE, one_of
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import RECORD_OPTIONS, Records, read_records, records_suffix, shape_of, write_records
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, shown
+from scoring.formats.stray_rows import report_header
 
 LONGEST = Key("longest", WHOLE, "Maximum number of characters per text.", 5000)
 LINE_OPTIONS = (
@@ -22,6 +23,7 @@ LINE_OPTIONS = (
     ),
     LONGEST,
 )
+ID_NAMES = ("id", "ids", "item", "item_id", "key", "number")  # in headers, ignoring case
 JSON_OPTIONS = (*RECORD_OPTIONS, LONGEST)
 
 
@@ -43,6 +45,9 @@ def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
         has_all = reading.role == "gold" or _has_all_lines(texts, reading)
     else:
         ids, texts = _after_ids(lines, problems)
+        if _begins_with_header(ids, texts, reading):
+            report_header(1, (ids[0], texts[0]), reading)
+            ids, texts = ids[1:], texts[1:]
     split = [tuple(filter(str.strip, one.split("\t"))) or ("",) if reading.role == "gold" else (one,) for one in texts]
     _report_long(ids, split, spec, problems)
     problems.report()
@@ -83,6 +88,14 @@ def _has_all_lines(lines: Sequence[str], reading: Reading) -> bool:
     return True
 
 
+def _begins_with_header(ids: list[str], texts: list[str], reading: Reading) -> bool:
+    """Return whether the first line is not an item and has short names such as `id` and `text`."""
+    known = reading.items
+    if len(ids) < 2 or (known is not None and (ids[0] in known or len(ids) != len(known) + 1)):
+        return False
+    return ids[0].casefold() in ID_NAMES and len(texts[0].split()) == 1
+
+
 def _after_ids(lines: list[str], problems: Problems) -> tuple[list[str], list[str]]:
     """Return the ids and texts of non-empty lines."""
     ids, texts = list[str](), list[str]()
@@ -101,7 +114,7 @@ def _after_ids(lines: list[str], problems: Problems) -> tuple[list[str], list[st
 def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     """Read one object per item. In a gold file, its value may be a list of references."""
     is_gold = reading.role == "gold"
-    shape = shape_of(spec, None if is_gold else str)
+    shape = shape_of(spec, None if is_gold else str, "…")
     records = read_records(data, shape, reading, strings_in=len)
     if records is None:
         return None

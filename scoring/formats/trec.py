@@ -19,7 +19,9 @@ from scoring.definition.keys import Key
 from scoring.definition.kinds import WHOLE
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format, Size
+from scoring.formats.labels import WITH_POINT, report_decimal_point
 from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
+from scoring.formats.stray_rows import report_header
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
@@ -60,6 +62,7 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
     rows = None if text is None or is_too_much(text, " ", reading) else _cut(text, names, reading)
     if rows is None:
         return None
+    rows = _without_header(rows, score, reading)
     queries = rows.fields["query"]
     place = {query: number for number, query in enumerate(dict.fromkeys(queries))}
     owners = np.fromiter(map(place.__getitem__, queries), np.int64, len(queries))
@@ -100,6 +103,15 @@ def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
     return _Lines({name: cells[at :: len(names)] for at, name in enumerate(names)}, numbers)
 
 
+def _without_header(rows: _Lines, score: str, reading: Reading) -> _Lines:
+    """Leave out the first line, with an error, if it has words in place of numbers."""
+    words = [own[0] for name, own in rows.fields.items() if name in ("rank", score)]
+    if any(map(is_decimal, words)) or len(rows.lines) < 2:
+        return rows
+    report_header(int(rows.lines[0]), [own[0] for own in rows.fields.values()], reading)
+    return _Lines({name: own[1:] for name, own in rows.fields.items()}, rows.lines[1:])
+
+
 def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] | None:
     texts = rows.fields[name]
     whole = name != "score"
@@ -108,7 +120,9 @@ def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] |
         return numbers
     problems = Problems(reading.report)
     for text, line in zip(texts, rows.lines.tolist(), strict=True):
-        if INTEGER.fullmatch(text) is None if whole else not is_decimal(text):
+        if whole and (point := WITH_POINT.fullmatch(text)):
+            report_decimal_point(text, point[1], problems, line=line)
+        elif INTEGER.fullmatch(text) is None if whole else not is_decimal(text):
             problems.add(
                 "trec-number",
                 f"line {line} ({name}): {shown(text)}",

@@ -122,11 +122,12 @@ def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
 
 def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Found | None:
     columns, as_objects = tuple(spec.options["columns"]), spec.options["tuples"] == "objects"
-    shape = shape_of(spec, None if as_objects else list[list[str]])
+    example = [dict.fromkeys(columns, "…") if as_objects else ["…"] * len(columns)]
+    shape = shape_of(spec, None if as_objects else list[list[str]], example)
     records = read_records(data, shape, reading, strings_in=lambda values: sum(map(len, chain.from_iterable(values))))
     if records is None:
         return None
-    tuples, expected = [], in_json([dict.fromkeys(columns, "…") if as_objects else ["…"] * len(columns)])
+    tuples, expected = [], in_json(example)
     for row, value in enumerate(records.values):
         own = _cells_of(value, columns, as_objects)
         repeats = own and any(isinstance(one, RepeatedKeys) for one in value)

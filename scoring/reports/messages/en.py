@@ -103,11 +103,19 @@ MESSAGES = {
     "json-syntax": "The JSON is not valid at line {line}, column {column}: found {found}; expected {expected}.",
     "json-too-deep": "The JSON is nested too deeply. Write a flat list of objects.",
     "json-not-a-list": "Expected a list of objects, one per item; found {found}.",
+    "json-wrapped": "The list of objects is inside another object, under the key {found}. Write only the list: "
+    "{expected}.",
+    "json-columns": "The file is an object of {found}; expected one object per item: {expected} (in pandas, use "
+    'to_json with orient="records").',
+    "json-by-id": "The file is one object with an entry for each id; expected one object per item: {expected}.",
     "json-lines-for-list": "The file has one object per line; expected a single list. Add [ before the first "
     "object, ] after the last one, and commas between the objects (in pandas, use to_json "
     "without lines=True).",
     "json-list-for-lines": "The file is a single list; expected one object per line, with no brackets around the "
     "objects and no commas between them (in pandas, use to_json with lines=True).",
+    "json-lines-indented": "Some objects span several lines; expected one object per line, without indentation.",
+    "json-lines-commas": "There are commas between the objects; expected one object per line, with no commas between "
+    "them.",
     "json-not-an-object": "List entries that are not objects: {places}. Each entry needs an id and a value.",
     "json-missing-key": "Entries that lack a required key: {places}.",
     "json-unknown-key": "Unknown keys are ignored: {places}.",
@@ -131,6 +139,8 @@ MESSAGES = {
     "quote-open": "The quotation mark opened on line {line} is never closed. Close or remove it.",
     "quote-misplaced": "A cell on line {line} continues after its closing quotation mark. Double the quotation "
     "mark, or remove it.",
+    "quoted-cells": "The cells are in quotation marks, which this format reads as part of the cell: found {found}, "
+    "expected {expected}. Write the cells without quotation marks (in pandas, use quoting=csv.QUOTE_NONE).",
     "cell-too-long": "A cell on line {line} is longer than 128 KiB. A quotation mark or line break may be missing.",
     "wrong-separator": "The cells are separated by {found}; expected {expected}.",
     "excel-separator-line": "The first line, {found}, only works in Excel. Remove it, and separate the cells with "
@@ -143,7 +153,11 @@ MESSAGES = {
     "this column (in pandas, use index=False).",
     "extra-columns": "Unknown columns: {places}. The track uses {expected}.",
     "no-rows": "There are no rows below the header. Add one row per item.",
+    "header-line": "Lines with a header where only answers belong: {places}. Remove them.",
+    "empty-row": "Rows without content are ignored: {places}.",
     "ragged-row": "Rows with more or fewer cells than the others: {places}. Expected {expected}.",
+    "trailing-separator": "Rows that end with an additional separator: {places}. Remove the separators at the ends of"
+    " the lines.",
     "parquet-unreadable": "The Parquet file cannot be read: {found}.",
     "parquet-column-type": "Columns with an unsupported type: {places}. Store each column as text or numbers.",
     "values-not-a-list": "Cells that are not lists: {places}. Expected square brackets with one value "
@@ -601,4 +615,6 @@ PHRASES = (
     "the run has no file for {}",
     "{} is undefined: {}",
     "{} and {} more",
+    "columns",
+    "rows",
 )

@@ -344,7 +344,7 @@ def test_quoted_cells_do_not_matter(task: Definition, track: str) -> None:
         ("plain", b"[0]", b"[0], [1]", "span-not-offsets", 3),
         ("ranking", b"c Q0 d3 1 0 me", b"c Q0 d3 1 0", "trec-line", 4),
         ("ranking", b"9.5", b"Infinity", "trec-number", 1),
-        ("ranking", b"d1 1 9.5", b"d1 1.0 9.5", "trec-number", 1),
+        ("ranking", b"d1 1 9.5", b"d1 1.0 9.5", "decimal-point", 1),
         ("ranking", b"d2 2", b"d1 2", "document-twice", 3),
         ("bio", b"de I-L", b"de I-P", "tag-out-of-order", 4),
         ("bio", b"In O", b"In I-L", "tag-out-of-order", 2),

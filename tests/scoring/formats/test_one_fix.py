@@ -79,8 +79,8 @@ def problems(task: Definition, track: str, data: bytes) -> list[Problem]:
 @pytest.mark.parametrize("slip", SLIPS)
 def test_a_slip_is_one_problem_with_its_fix(task: Definition, slip: str) -> None:
     track, data, code, words = SLIPS[slip]
-    (problem,) = problems(task, track, data)
-    assert (problem.code, problem.severity, problem.count) == (code, "error", 1)
+    (problem,) = [one for one in problems(task, track, data) if one.severity == "error"]
+    assert (problem.code, problem.count) == (code, 1)
     assert words in problem.message
     sentences = {translate(problem, language).message for language in LANGUAGES}
     assert len(sentences) == len(LANGUAGES)

@@ -1,0 +1,133 @@
+"""JSON of another shape than a list of objects: recognize it, report it with an example, and convert it.
+
+The converted records are read like those of a valid file, so that their other problems are reported, too.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scoring.formats.json_text import MISSING, RepeatedKeys, parse, parse_lines, parse_sequence
+from scoring.formats.reading import Reading, shown
+from scoring.reports.nearest import nearest
+from scoring.reports.problems import Report
+
+KEYS_COMPARED = 50  # maximum number of keys compared with a missing one
+
+Record = dict[str, Any]
+
+
+def parse_document(text: str, lines: bool, report: Report) -> object:
+    """Parse a list or, if `lines`, one object per line. If the file has the other layout, report it and parse that.
+
+    If it is not JSON, report the problem and return MISSING.
+    """
+    start = text.lstrip()[:1]
+    if lines and start == "[":
+        report.error("json-list-for-lines", line=1)
+        return parse(text, report)
+    trial = Report()
+    document = parse_lines(text, trial) if lines else parse(text, trial)
+    if document is MISSING and start == "{":
+        sequence, has_commas, is_indented = parse_sequence(text)
+        by_line = "json-lines-indented" if is_indented else "json-lines-commas" if has_commas else None
+        code = by_line if lines else "json-lines-for-list"
+        if sequence and code is not None:
+            report.error(code, line=1)
+            return sequence
+    report.extend(trial)
+    return document
+
+
+def as_records(
+    document: object, keys: Sequence[str], constants: Mapping[str, str], reading: Reading, example: str
+) -> object:
+    """Convert an object that contains the records in some other way to a list, and report it. Return others unchanged.
+
+    Args:
+        keys: the keys of the id and the value.
+        constants: the keys and values that all records must have.
+        example: the beginning of a valid file.
+    """
+    inner = document[0] if isinstance(document, list) and len(document) == 1 else document
+    if not isinstance(inner, dict) or isinstance(inner, RepeatedKeys):
+        return document
+    if keys[0] in inner and not isinstance(inner[keys[0]], dict | list):
+        return document
+    for code, found, records in (_wrapped(inner), _columns(inner, keys), _by_id(inner, keys, reading)):
+        if records:
+            reading.report.error(code, found=found, expected=example)
+            return [{**constants, **record} for record in records] if code == "json-by-id" else records
+    return document
+
+
+Converted = tuple[str, str | None, list[Record]]
+
+
+def _wrapped(document: Record) -> Converted:
+    """Return the only list of objects in an object such as `{"predictions": [{"id": …}]}`, or an empty list."""
+    lists = [(key, value) for key, value in document.items() if isinstance(value, list) and value]
+    is_one = len(lists) == 1 and all(isinstance(entry, dict) for entry in lists[0][1])
+    return "json-wrapped", shown(lists[0][0]) if is_one else None, lists[0][1] if is_one else []
+
+
+def _columns(document: Record, keys: Sequence[str]) -> Converted:
+    """Return the rows of a table such as `{"id": ["1", "2"], "value": ["A", "B"]}`, in any layout of pandas."""
+    columns = document
+    if {"columns", "data"} <= document.keys() and isinstance(document["columns"], list):
+        rows = document["data"] if isinstance(document["data"], list) else []
+        names = list(map(str, document["columns"]))
+        if set(keys) <= set(names) and all(isinstance(row, list) and len(row) == len(names) for row in rows):
+            return "json-columns", "columns", [dict(zip(names, row, strict=True)) for row in rows]
+    if all(isinstance(entry, dict) and keys[0] in entry for entry in document.values()):
+        return "json-columns", "rows", list(document.values())
+    if not set(keys) <= document.keys():
+        return "json-columns", None, []
+    cells = {name: list(one.values()) if isinstance(one, dict) else one for name, one in columns.items()}
+    if not all(isinstance(one, list) for one in cells.values()) or len(set(map(len, cells.values()))) != 1:
+        return "json-columns", None, []
+    return "json-columns", "columns", [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+
+
+def _by_id(document: Record, keys: Sequence[str], reading: Reading) -> Converted:
+    """Return the records in an object with an entry for each id, such as `{"1": "A", "2": "B"}`."""
+    if reading.items is not None and not any(item in reading.items for item in document):
+        return "json-by-id", None, []
+    if reading.items is None and keys[1] in document:
+        return "json-by-id", None, []
+    inner = keys[1]
+    records = [
+        {keys[0]: item, inner: entry[inner] if isinstance(entry, dict) and inner in entry else entry}
+        for item, entry in document.items()
+    ]
+    return "json-by-id", None, records
+
+
+def names_of_keys(entries: Sequence[object], needed: Sequence[str], reading: Reading) -> dict[str, str]:
+    """Map the keys of the first entry to the needed keys that they stand for, such as `ID` to `id`.
+
+    A single other key stands for the value if only the value is missing.
+    """
+    first = next((entry for entry in entries if isinstance(entry, dict)), {})
+    lacking = [key for key in needed if key not in first]
+    others = [key for key in first if key not in needed][:KEYS_COMPARED]
+    names: dict[str, str] = {}
+    for key in lacking:
+        same = [other for other in others if other.strip().casefold() == key.casefold()]
+        near = same[0] if same else nearest(key, others)
+        if near is not None and near not in names:
+            names[near] = key
+    left, rest = [key for key in lacking if key not in names.values()], [one for one in others if one not in names]
+    if len(left) == len(rest) == 1 and (left[0] != needed[0] or _is_item(first[rest[0]], reading)):
+        names[rest[0]] = left[0]
+    return names
+
+
+def _is_item(value: object, reading: Reading) -> bool:
+    return reading.items is not None and isinstance(value, str | int) and str(value) in reading.items
+
+
+def example_of(record: Record, lines: bool) -> str:
+    """Return the beginning of a valid file for messages."""
+    text = json.dumps(record, ensure_ascii=False)
+    return text if lines else f"[{text}, …]"
