@@ -11,12 +11,14 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from ninja.parser import Parser
 
+from portal.actions.base.input import is_text
 from portal.api.problems import BODY_TOO_LARGE, NOT_READABLE
 
 JSON_BYTES = 64 * 1024
 
 NOT_UTF_8 = _("The body must be JSON in UTF-8.")
 REPEATED_KEY = _("The key “%(key)s” occurs more than once in the same object. Send each key once.")
+ODD_KEY = _("A key contains an invalid character.")
 NO_NUMBER = _("JSON has no %(name)s. Send a number or null.")
 _SHOWN = 80  # characters of a key
 
@@ -46,6 +48,8 @@ def require_small_body(request: HttpRequest) -> None:
 def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
+        if not is_text(key):
+            raise NOT_READABLE(expected=ODD_KEY)
         if key in found:
             raise NOT_READABLE(expected=REPEATED_KEY % {"key": key[:_SHOWN]})
         found[key] = value

@@ -181,6 +181,17 @@ def test_runs_side_by_side(field: SharedTask) -> None:
 
 
 @pytest.mark.slow
+def test_few_runs_are_compared_at_a_time(field: SharedTask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "COMPARED", 2)
+    address = f"/tasks/{field.slug}/insights/one/compare/?phase=evaluation&run=Ostro&run=Sirocco"
+    assert "runs at a time" not in client.get(address).text
+    page = client.get(f"{address}&run=Meltemi")
+    assert list(page.context["chosen"]) == ["Meltemi", "Ostro"]
+    assert len(page.context["leads"]) == 1
+    assert "You can compare 2 runs at a time." in page.text
+
+
+@pytest.mark.slow
 def test_a_board_without_intervals_says_why(field: SharedTask, client: Client) -> None:
     pages = (
         f"/tasks/{field.slug}/leaderboard/one/?phase=evaluation",

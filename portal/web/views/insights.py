@@ -34,16 +34,22 @@ def insights(request: HttpRequest, slug: str, track: str) -> HttpResponse:
     return render(request, "insights/insights.html", context)
 
 
+COMPARED = 20  # runs on one page, because each one's answers to all items are read
+
+
 @require_safe
 def compare(request: HttpRequest, slug: str, track: str) -> HttpResponse:
     """Compare the runs that `run` in the URL names: all metrics, and the difference between each pair."""
     context = _context(request, slug, track)
     found = context["insights"]
-    chosen = request.GET.getlist("run")
+    wanted = set(request.GET.getlist("run"))
     rows = {row.label: row for row in context["board"].rows}
+    chosen = [name for name in rows if name in wanted][:COMPARED]
     context |= {
+        "limit": COMPARED,
+        "is_cut": len(wanted & rows.keys()) > COMPARED,
         "names": list(found.details),
-        "chosen": {name: rows[name] for name in rows if name in chosen},
+        "chosen": {name: rows[name] for name in chosen},
         "table": _items(request, context, chosen),
         "leads": [lead for lead in found.leads if lead.ahead in chosen and lead.behind in chosen],
     }

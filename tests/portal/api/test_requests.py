@@ -161,6 +161,13 @@ def test_a_cursor_that_no_page_named(gated, path, content):
     assert problem(Script(person("Ana"))(f"{path}?cursor={cursor}")) == (422, "not_valid")
 
 
+@pytest.mark.parametrize("path", ["/tasks", "/tasks/gated/announcements", "/tasks/gated/runs"])
+def test_a_cursor_with_huge_numbers_is_no_internal_error(gated, path):
+    for values in (["9" * 100] * 2, ["2024-05-01T00:00:00+00:00", "9" * 100], ["-" + "9" * 100] * 2):
+        cursor = urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
+        assert Script(person(f"P{len(cursor)}{values[0][:2]}"))(f"{path}?cursor={cursor}").status_code in (200, 422)
+
+
 def test_each_part_of_the_input_has_its_own_problem(gated):
     body = Script()("/tasks?limit=0&cursor=" + "x" * 501).json()
     assert {one["field"] for one in body["errors"]} == {"limit", "cursor"}

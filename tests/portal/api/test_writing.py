@@ -235,6 +235,8 @@ def test_a_long_list_is_one_problem(tiny, organizer, path, body, field):
         (b"[" * 60_000, "UTF-8"),
         (b'{"a":' * 10_000, "UTF-8"),
         (b"\xff", "UTF-8"),
+        (b'{"title": "News", "text": "Well.", "\\ud800": 1}', "invalid character"),
+        (b'{"title": "News", "text": {"a\\u0000": "b"}}', "invalid character"),
     ],
 )
 def test_json_is_read_strictly(organizer, body, reason):
