@@ -6,7 +6,7 @@ from typing import Literal
 
 from scoring.definition.dates import MOMENT
 from scoring.definition.keys import Key, Values, declare, mapping
-from scoring.definition.kinds import SLUG, SPLIT, TEXT, WHOLE, WORDS, converted, limited, number, one_of, whole
+from scoring.definition.kinds import SLUG, SPLIT, TEXT, WHOLE, WORD, converted, limited, many, number, one_of, whole
 from scoring.definition.tracks import Track, slug_of
 from scoring.definition.yaml_values import Value
 
@@ -34,7 +34,7 @@ class Phase:
     )
     split: str = declare(SPLIT, "Split that determines which items and gold standards the phase uses.", default="test")
     tracks: tuple[str, ...] = declare(
-        WORDS,
+        many(WORD, least=1, each_once=True),
         "Slugs of the tracks for which the phase accepts runs. Each must have items in the phase's split. If omitted, "
         "these are all tracks with items in the split.",
         default=(),

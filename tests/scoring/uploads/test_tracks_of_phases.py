@@ -20,8 +20,8 @@ PRACTICE = (
 def read(write_task: Callable[[str], Path]) -> Callable[[str], Definition]:
     """Load the tiny task with a practice phase. Two of its tracks have items in the split dev."""
 
-    def load(tracks: str = "[]") -> Definition:
-        text = DEFINITION + PRACTICE.replace("TRACKS", tracks)
+    def load(tracks: str = "") -> Definition:
+        text = DEFINITION + (PRACTICE.replace("TRACKS", tracks) if tracks else PRACTICE.replace(", tracks: TRACKS", ""))
         folder = write_task(text.replace("items: items.txt", "items: {test: items.txt, dev: items.txt}", 2))
         return load_definition(folder)
 
@@ -40,9 +40,9 @@ def slugs(definition: Definition) -> list[str]:
 
 
 def test_a_phase_has_the_tracks_with_items_or_those_it_lists(read: Read) -> None:
-    assert slugs(in_practice(read("[]"))) == ["task1-hard", "task2-hard"] == slugs(read("[]").in_split("dev"))
+    assert slugs(in_practice(read(""))) == ["task1-hard", "task2-hard"] == slugs(read("").in_split("dev"))
     assert slugs(in_practice(read("[task2-hard]"))) == ["task2-hard"] == slugs(read("[task2-hard]").in_split("dev"))
-    assert len(slugs(read("[]").in_phase("open"))) == 6
+    assert len(slugs(read("").in_phase("open"))) == 6
     assert read("[task2-hard]").splits_of(read("[task2-hard]").track("task1-hard")) == ["test"]
 
 
@@ -61,7 +61,7 @@ def test_a_run_for_another_track_is_an_error_that_names_the_tracks(
 ) -> None:
     run = tmp_path / "run"
     run.write_text(json.dumps([{"id": item, "value": "A", "test_case": "TINY"} for item in ITEMS]))
-    for definition in (in_practice(read("[]")), read("[]")):
+    for definition in (in_practice(read("")), read("")):
         checked = check_upload(definition, run, name, TEAM, split="dev")
         assert [problem.code for problem in checked.report] == ([code] if code else [])
     if code == "track-not-in-phase":
@@ -71,7 +71,7 @@ def test_a_run_for_another_track_is_an_error_that_names_the_tracks(
 
 
 def test_suggestions_are_for_tracks_of_the_phase(read: Read) -> None:
-    near = naming.nearest(in_practice(read("[]")), "task1_soff_Lak_NLP_1.json", TEAM)
+    near = naming.nearest(in_practice(read("")), "task1_soff_Lak_NLP_1.json", TEAM)
     assert near
     assert not [name for name in near if "soft" in name]
 
@@ -79,12 +79,13 @@ def test_suggestions_are_for_tracks_of_the_phase(read: Read) -> None:
 def test_given_items_are_for_any_track(read: Read, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.write_text(json.dumps([{"id": "t1", "value": {"NO": 1, "A": 0, "B": 0}}]))
-    assert check_upload(read("[]"), run, "task1_soft_Lak_NLP_1.json", TEAM, split="dev", items=["t1"]).ok
+    assert check_upload(read(""), run, "task1_soft_Lak_NLP_1.json", TEAM, split="dev", items=["t1"]).ok
 
 
 @pytest.mark.parametrize(
     ("tracks", "place", "words"),
     [
+        ("[]", "phases[1].tracks", "at least one entry"),
         ("[task9-hard]", "phases[1].tracks[0]", "no track task9-hard"),
         ("[task1-hard, task1-soft]", "phases[1].tracks[1]", "no items for the split dev"),
     ],
