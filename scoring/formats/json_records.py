@@ -177,7 +177,7 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
     document, example = parse_document(text, shape.lines, reading.report), shape.shown_example(reading)
     if document is MISSING:
         return None
-    if isinstance(document, dict) or (shape.lines and isinstance(document, list) and len(document) == 1):
+    if isinstance(document, dict) or (isinstance(document, list) and _may_lack_shape(document, shape)):
         document = as_records(document, shape.keys[:2], dict(shape.constants), reading, example)
     if not isinstance(document, list) or not document:
         found = "an empty list" if document == [] else kind_in_words(document)
@@ -196,7 +196,7 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
             found = kind_in_words(entry)
             problems.add("json-not-an-object", place, path=place, item=place, found=found, expected=example)
     problems.report()
-    return records
+    return records if records.ids else None
 
 
 def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
@@ -208,6 +208,12 @@ def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
     cells, objects = reading.most_cells, OBJECTS_AN_ENTRY * reading.most_entries
     marks = (("\n", lines), (",", cells), ("[", cells), ("{", objects))
     return any(are_too_many(text.count(mark), limit, reading.report) for mark, limit in marks)
+
+
+def _may_lack_shape(document: Sequence[object], shape: Shape) -> bool:
+    """Return whether a list may have other entries than records: one object on a line, or objects with a single key."""
+    first = document[0] if document else None
+    return isinstance(first, dict) and (len(first) == 1 if len(document) > 1 else shape.lines)
 
 
 def _add(

@@ -14,6 +14,8 @@ from scoring.reports.problems import Report
 
 KEYS_COMPARED = 50  # maximum number of keys compared with a missing one
 
+DEPTH = 3  # levels of objects around the list
+
 Record = dict[str, Any]
 
 
@@ -23,9 +25,9 @@ def parse_document(text: str, lines: bool, report: Report) -> object:
     If it is not JSON, report the problem and return MISSING.
     """
     start = text.lstrip()[:1]
-    if lines and start == "[":
+    if lines and start == "[" and (listed := parse(text, Report())) is not MISSING:
         report.error("json-list-for-lines", line=1)
-        return parse(text, report)
+        return listed
     trial = Report()
     document = parse_lines(text, trial) if lines else parse(text, trial)
     if document is MISSING and start == "{":
@@ -49,12 +51,15 @@ def as_records(
         constants: the keys and values that all records must have.
         example: the beginning of a valid file.
     """
-    inner = document[0] if isinstance(document, list) and len(document) == 1 else document
+    inner = _joined(document, reading) if isinstance(document, list) else document
     if not isinstance(inner, dict) or isinstance(inner, RepeatedKeys):
         return document
     if keys[0] in inner and not isinstance(inner[keys[0]], dict | list):
         return document
-    for code, found, records in (_wrapped(inner), _columns(inner, keys), _by_id(inner, keys, reading)):
+    has_ids = reading.items is not None and any(item in reading.items for item in inner)
+    of_ids = _by_id(inner, keys, reading)
+    ways = [_columns(inner, keys), of_ids] if has_ids else [_wrapped(inner), _columns(inner, keys), of_ids]
+    for code, found, records in ways:
         if records:
             reading.report.error(code, found=found, expected=example)
             return [{**constants, **record} for record in records] if code == "json-by-id" else records
@@ -64,8 +69,23 @@ def as_records(
 Converted = tuple[str, str | None, list[Record]]
 
 
-def _wrapped(document: Record) -> Converted:
+def _joined(entries: Sequence[object], reading: Reading) -> object:
+    """Return a single entry, or one object if each entry is an object with only an item's id as its key."""
+    if len(entries) == 1:
+        return entries[0]
+    joined: Record = {}
+    for entry in entries:
+        if not isinstance(entry, dict) or len(entry) != 1 or reading.items is None or next(iter(entry)) in joined:
+            return None
+        joined.update(entry)
+    return joined if any(item in (reading.items or ()) for item in joined) else None
+
+
+def _wrapped(document: Record, depth: int = 0) -> Converted:
     """Return the only list of objects in an object such as `{"predictions": [{"id": …}]}`, or an empty list."""
+    if len(document) == 1 and depth < DEPTH and isinstance(inner := next(iter(document.values())), dict):
+        code, found, records = _wrapped(inner, depth + 1)
+        return code, f"{shown(next(iter(document)))}.{found}" if found else None, records
     lists = [(key, value) for key, value in document.items() if isinstance(value, list) and value]
     is_one = len(lists) == 1 and all(isinstance(entry, dict) for entry in lists[0][1])
     return "json-wrapped", shown(lists[0][0]) if is_one else None, lists[0][1] if is_one else []

@@ -102,12 +102,12 @@ MESSAGES = {
     "json-truncated": "The JSON ends unexpectedly (line {line}). The file may be truncated. Create it again.",
     "json-syntax": "The JSON is not valid at line {line}, column {column}: found {found}; expected {expected}.",
     "json-too-deep": "The JSON is nested too deeply. Write a flat list of objects.",
-    "json-not-a-list": "Expected a list of objects, one per item; found {found}.",
+    "json-not-a-list": "Expected objects, one per item, such as {expected}; found {found}.",
     "json-wrapped": "The list of objects is inside another object, under the key {found}. Write only the list: "
     "{expected}.",
     "json-columns": "The file is an object of {found}; expected one object per item: {expected} (in pandas, use "
     'to_json with orient="records").',
-    "json-by-id": "The file is one object with an entry for each id; expected one object per item: {expected}.",
+    "json-by-id": "The ids are keys; expected one object per item: {expected}.",
     "json-lines-for-list": "The file has one object per line; expected a single list. Add [ before the first "
     "object, ] after the last one, and commas between the objects (in pandas, use to_json "
     "without lines=True).",
@@ -116,7 +116,8 @@ MESSAGES = {
     "json-lines-indented": "Some objects span several lines; expected one object per line, without indentation.",
     "json-lines-commas": "There are commas between the objects; expected one object per line, with no commas between "
     "them.",
-    "json-not-an-object": "List entries that are not objects: {places}. Each entry needs an id and a value.",
+    "json-not-an-object": "Entries that are not objects: {places}. Each entry needs an id and a value, such as "
+    "{expected}.",
     "json-missing-key": "Entries that lack a required key: {places}.",
     "json-unknown-key": "Unknown keys are ignored: {places}.",
     "json-duplicate-key": "Objects that contain the same key twice: {places}. Keep one.",

@@ -152,6 +152,9 @@ SHAPES: list[tuple[bool, str, str, str]] = [
     (True, "\n".join(json.dumps(record, indent=1) for record in RECORDS), "json-lines-indented", "without indentation"),
     (True, ",\n".join(LINES), "json-lines-commas", "no commas"),
     (True, ",\n".join(LINES) + ",\n", "json-lines-commas", "no commas"),
+    (False, json.dumps({"results": {"predictions": RECORDS}}), "json-wrapped", "under the key results.predictions"),
+    (False, json.dumps([{item: label} for item, label in PAIRS]), "json-by-id", "The ids are keys"),
+    (True, "\n".join(json.dumps({item: label}) for item, label in PAIRS), "json-by-id", "The ids are keys"),
     (True, json.dumps(RECORDS), "json-list-for-lines", "one object per line"),
     (True, json.dumps(dict(PAIRS)), "json-by-id", 'expected one object per item: {"id": "1", "value": "A"}'),
     (True, json.dumps({"predictions": RECORDS}), "json-wrapped", '{"id": "1", "value": "A"}'),
@@ -188,6 +191,19 @@ def test_examples_are_those_of_the_format(kind: str, options: dict[str, Any], ex
     for text in ("3", "{}", "[]"):
         (problem,) = problems(kind, options, text)
         assert (problem.code, problem.expected) == ("json-not-a-list", example)
+
+
+def test_tuples_by_id_are_not_mistaken_for_a_list_in_an_object() -> None:
+    (problem,) = problems("tuples", {"columns": ["x"]}, '{"1": [{"x": "a"}], "2": [], "3": []}')
+    assert problem.code == "json-by-id"
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_lists_are_no_records(lines: bool) -> None:
+    text = "\n".join(map(json.dumps, PAIRS)) if lines else json.dumps(PAIRS)
+    (problem,) = problems("json-labels", {"classes": ["A", "B"], "lines": lines}, text)
+    assert (problem.code, problem.count) == ("json-not-an-object", 3)
+    assert '{"id": "1", "value": "A"}' in problem.message
 
 
 @pytest.mark.parametrize(
