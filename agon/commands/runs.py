@@ -136,6 +136,8 @@ def run_text(run: Run) -> str:
         lines += ["", report_text(report_of(run.problems))]
     if run.scores:
         lines += ["", scores_text(run.scores), *(f"note: {flag}" for flag in run.flags)]
+    elif run.waits_for_gold:
+        lines += ["The organizers haven’t added the gold standard yet. The run is scored once they have."]
     elif run.scores_are_hidden:
         lines += ["The scores are hidden until they are released."]
     elif run.state == "scored" and run.ladder_step is not None:

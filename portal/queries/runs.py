@@ -40,7 +40,7 @@ class RunLine:
     @property
     def is_finished(self) -> bool:
         if self.state == Run.State.VALID:
-            return self.scores_are_hidden
+            return self.scores_are_hidden or self.waits_for_gold
         return self.state not in (Run.State.RECEIVED, Run.State.CHECKING)
 
     @property

@@ -10,6 +10,7 @@ from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.sweep import sweep
 from portal.models import OutgoingMail, Phase, Quota, Run, SharedTask
 from portal.queries.quota import remaining
+from portal.queries.runs import team_runs
 from portal.queries.uploads import valid_names
 from tests.portal.remembered import remembered
 from tests.portal.test_import import edit
@@ -138,5 +139,7 @@ def test_a_run_without_gold_says_what_it_waits_for(tiny, meltemi, client: Client
     words = "The organizers haven’t added the gold standard"
     assert words in client.get(f"/tasks/tiny/submissions/{run.submission_id}/").content.decode()
     assert words in client.get(f"/runs/{run.pk}/").content.decode()
+    (line,) = team_runs(meltemi, captain(meltemi), POST)
+    assert (line.state, line.waits_for_gold, line.is_finished) == ("valid", True, True), "--wait ends here"
     scored = send_run(meltemi, GOOD, 1, POST, phase="post")
     assert words not in client.get(f"/runs/{scored.pk}/").content.decode(), "it waits for a worker, not for gold"
