@@ -66,6 +66,11 @@ def table(language: str, cells: str) -> bytes:
     return "\n".join(["id,joy", *rows, ""]).encode()
 
 
+def crlf(content: bytes) -> bytes:
+    """End the lines differently, because no baseline may have the bytes of a gold file."""
+    return content.replace(b"\n", b"\r\n")
+
+
 def run(number: int, answers: Mapping[str, str], team: str = "Meltemi") -> dict[str, bytes]:
     return {f"{team}/run_{number}/{language}.csv": table(language, cells) for language, cells in answers.items()}
 
@@ -79,7 +84,7 @@ def folder(tmp_path: Path) -> Path:
     for language, items in ITEMS.items():
         (made / f"data/{language}.txt").write_text("\n".join([*items, ""]))
         (made / f"truth/one_{language}.csv").write_bytes(table(language, PERFECT[language]))
-        (made / f"baselines/one/{language}.csv").write_bytes(table(language, "1" * len(items)))
+        (made / f"baselines/one/{language}.csv").write_bytes(crlf(table(language, "1" * len(items))))
     return made
 
 
@@ -281,8 +286,8 @@ def by_split(folder: Path, db: None) -> SharedTask:
     for language, items in {"eng": "abcd", "hin": "ab"}.items():
         (folder / f"dev/{language}.txt").write_text("\n".join([*items, ""]))
         rows = "\n".join(["id,joy", *(f"{item},1" for item in items), ""])
-        for name in (f"truth/dev_{language}.csv", f"baselines/dev/{language}.csv"):
-            (folder / name).write_text(rows)
+        (folder / f"truth/dev_{language}.csv").write_text(rows)
+        (folder / f"baselines/dev/{language}.csv").write_bytes(crlf(rows.encode()))
     import_shared_task(None, folder, EVALUATION)
     return SharedTask.objects.get()
 
