@@ -164,7 +164,8 @@ MANY = ", ".join(f"{{name: 'pearson:x', option: {number}}}" for number in range(
         (SCORES, "there are 202 entries; at most 200 are allowed"),
         (DEEP % "d", "combine:d has more than 3 levels of combined scores; replace combine:c with its metrics"),
         (
-            f"{{combine: a, of: [{MANY}]}}, {{combine: c, of: [{MANY}]}}, {{combine: b, of: ['combine:a', 'combine:c']}}",
+            f"{{combine: a, of: [{MANY}]}}, {{combine: c, of: [{MANY}]}}, "
+            "{combine: b, of: ['combine:a', 'combine:c']}",
             "combine:b combines more than 200 metrics",
         ),
         (
