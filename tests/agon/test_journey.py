@@ -144,7 +144,7 @@ def test_leaderboards_as_csv_and_json(agon: Typed, team: Team, at: Clock) -> Non
 def test_the_same_from_python(agon: Typed, portal: str, worker: None, at: Clock) -> None:
     Path(NAME).write_bytes(run_file(GOOD))
     sent = client.submit(NAME, wait=60)
-    assert (sent.state, sent.runs[0].state) == ("accepted", "scored")
+    assert (sent.state, sent.runs[0].state) == ("accepted", "valid")
     frame = client.load("tiny", "sample")
     assert (len(frame), list(frame.columns)) == (20_000, ["id", "text"])
     client.load("tiny", "sample")
@@ -281,7 +281,7 @@ def submitted(agon: Typed, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     definition = load_definition(Path("mine"))
     track, gold = definition.track("en-a"), Path("mine/gold/test/en.tsv")
     write_run(track, load_gold(definition, "en-a", gold, "test").matrix, Path("en_a.tsv"))
-    assert "en_a.tsv: scored." in agon("submit", "en_a.tsv", "-t", "mine", "--wait=60", "--yes")
+    assert "en_a.tsv: valid." in agon("submit", "en_a.tsv", "-t", "mine", "--wait=60", "--yes")
 
 
 def _flipped(line: str) -> str:

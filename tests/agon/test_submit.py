@@ -47,7 +47,7 @@ def test_a_run_is_submitted_and_waited_for(agon: Typed, run: Path, worker: None)
     found = agon.json("submit", run, "-t", "tiny", "--wait=60", "--yes", "-m", "SVM on n-grams")
     assert (found["ok"], found["state"], found["problems"]) == (True, "accepted", [])
     assert [(one["name"], one["state"], one["description"]) for one in found["runs"]] == [
-        (NAME, "scored", "SVM on n-grams")
+        (NAME, "valid", "SVM on n-grams")
     ]
     assert "as Meltemi" in agon.err
     assert "Runs left: one 3 of 3 in this phase." in agon.err
