@@ -148,4 +148,4 @@ def _wait_again(rows: LeaseQuerySet[Any], state: str, at: datetime) -> bool:
     """Queue the row again in this state. Return False if a simultaneous call has already done so."""
     trusted_until = at + timedelta(seconds=HINT_SECONDS)
     failed = rows.filter(state__in=_GIVEN_UP)
-    return bool(failed.release(trusted_until, state=state, attempts=0, postponed=0, leases_lost=0))
+    return bool(failed.release(trusted_until, state=state, attempts=0, postponed=0, leases_lost=0, cpu_seconds=0))

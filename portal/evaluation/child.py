@@ -147,9 +147,11 @@ class Child:
 
     def _late(self) -> Exception:
         _status, used = self._end()
-        if used - self._used_before < _BUSY_SHARE * self._seconds:
-            return HostError("timed out with almost no CPU time used: the storage or the machine is too slow")
-        return ChildError("timed out")
+        if used - self._used_before >= _BUSY_SHARE * self._seconds:
+            return ChildError("timed out")
+        error = HostError("timed out with almost no CPU time used: the storage or the machine is too slow")
+        error.cpu_seconds = used - self._used_before
+        return error
 
     def _dead(self) -> Exception:
         status, _used = self._end()

@@ -12,7 +12,12 @@ class ChildError(Exception):
 
 
 class HostError(OSError):
-    """The child could not work, regardless of its input: storage or the machine failed, or the child was stopped."""
+    """The child could not work, regardless of its input: storage or the machine failed, or the child was stopped.
+
+    If the child timed out while it waited for storage or a CPU, `cpu_seconds` is what it used nevertheless.
+    """
+
+    cpu_seconds = 0.0
 
 
 def description(error: BaseException) -> str:

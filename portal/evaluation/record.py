@@ -16,7 +16,14 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from portal.evaluation.errors import ChildError, HostError, description
-from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, POSTPONE_SECONDS, REMIND_AFTER, RETRY_SECONDS
+from portal.evaluation.limits import (
+    ATTEMPTS,
+    CHILD_SECONDS,
+    HINT_SECONDS,
+    POSTPONE_SECONDS,
+    REMIND_AFTER,
+    RETRY_SECONDS,
+)
 from portal.evaluation.notices import alert, notify_checked, notify_failed, notify_if_scored
 from portal.models import (
     AuditEntry,
@@ -206,8 +213,14 @@ def record_score(run: Run, token: UUID, gold: GoldStandard, scorer: str, scored:
 def record_error(work: Submission | Run | GoldUpload, token: UUID, error: Exception, at: datetime) -> bool:
     """Count an attempt if the child died on this content. Any other error is internal and postpones the work.
 
-    Return False if the claim was lost.
+    Children that time out on a busy machine have died on this content, too, once they have used as much CPU time, over
+    several tries, as one child may use. Return False if the claim was lost.
     """
+    if isinstance(error, HostError) and error.cpu_seconds:
+        mine = type(work).objects.held(work, token)
+        mine.update(cpu_seconds=F("cpu_seconds") + error.cpu_seconds)
+        if mine.filter(cpu_seconds__gte=CHILD_SECONDS).exists():
+            error = ChildError(f"timed out several times and used {CHILD_SECONDS} s of CPU time in total")
     if isinstance(error, ChildError):
         return _count_attempt(work, token, error, at)
     return _postpone(work, token, error, at)
@@ -216,7 +229,7 @@ def record_error(work: Submission | Run | GoldUpload, token: UUID, error: Except
 def _count_attempt(work: Submission | Run | GoldUpload, token: UUID, error: ChildError, at: datetime) -> bool:
     """Queue the work again, or quarantine it after the last attempt."""
     mine = type(work).objects.held(work, token)
-    if not mine.update(attempts=F("attempts") + 1, postponed=0):
+    if not mine.update(attempts=F("attempts") + 1, postponed=0, cpu_seconds=0):
         return False
     work.refresh_from_db(fields=["attempts"])
     log.error("the child process died", **_names(work), attempt=work.attempts, error=str(error))

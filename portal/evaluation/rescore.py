@@ -24,7 +24,7 @@ def ask_again(runs: RunQuerySet) -> int:
     list(found.locked().values_list("pk"))
     unchecked = When(state=Run.State.RECEIVED, then=Value(Run.State.RECEIVED))
     waiting = Case(unchecked, default=Value(Run.State.VALID))
-    asked = found.release(state=waiting, attempts=0, postponed=0, leases_lost=0)
+    asked = found.release(state=waiting, attempts=0, postponed=0, leases_lost=0, cpu_seconds=0)
     Board.objects.filter(track__in=runs.values("track"), phase__in=runs.values("phase")).changed()
     return asked
 

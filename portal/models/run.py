@@ -30,6 +30,8 @@ class Evaluated(Leased):
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
     postponed = models.PositiveIntegerField(default=0, editable=False)
     leases_lost = models.PositiveSmallIntegerField(default=0, editable=False)
+    # CPU time of children that timed out because the machine was busy, since the last attempt.
+    cpu_seconds = models.FloatField(default=0, db_default=0, editable=False)
 
     class Meta:
         abstract = True

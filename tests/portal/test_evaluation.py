@@ -8,8 +8,8 @@ from django.conf import settings
 
 from portal.actions.task_folder.import_gold import add_gold_standard
 from portal.evaluation.claim import claim_run, claim_submission
-from portal.evaluation.errors import ChildError
-from portal.evaluation.limits import ATTEMPTS, HINT_SECONDS, LEASE_SECONDS, LEASES_LOST
+from portal.evaluation.errors import ChildError, HostError
+from portal.evaluation.limits import ATTEMPTS, CHILD_SECONDS, HINT_SECONDS, LEASE_SECONDS, LEASES_LOST
 from portal.evaluation.record import Scored, UploadFinding, record_check, record_error, record_score
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import Work, sweep
@@ -197,6 +197,20 @@ def test_a_run_that_cannot_be_scored_fails_when_the_scores_are_released(run, mel
     run.refresh_from_db()
     assert (run.state, run.finished_at, used(meltemi)) == ("failed", RELEASE, 0)
     assert [mail.kind for mail in run.submission.mails.all()] == ["runs_failed"]
+
+
+def test_a_child_that_never_ends_is_given_up_on_a_busy_machine_too(meltemi):
+    upload = send_run(meltemi, GOOD, 1, EVALUATION).submission
+    error = HostError("timed out with almost no CPU time used")
+    error.cpu_seconds = CHILD_SECONDS / 5
+    attempts = []
+    for hour in range(5 * ATTEMPTS):
+        token = claim_submission(upload.pk, at := EVALUATION + timedelta(hours=hour))
+        assert record_error(upload, token, error, at)
+        upload.refresh_from_db()
+        attempts.append(upload.attempts)
+    assert attempts == [0] * 4 + [1] * 5 + [2] * 5 + [3]
+    assert upload.state == "failed"
 
 
 def test_content_that_kills_the_check_quarantines_the_whole_upload(meltemi):

@@ -95,6 +95,17 @@ def run(meltemi, queue):
     return send_run(meltemi, GOOD, 1, database_now(), "post")
 
 
+def test_hidden_scores_have_a_lane_of_their_own(run, meltemi, queue):
+    meltemi.shared_task.phases.update(scores="never")
+    queue.flushall()
+    jobs.check_submission(str(run.submission.pk))
+    for _ in range(2):
+        assert not queue.exists(message_list(Lane.SCORING, HINT_PRIORITY))
+        assert hints(queue, Lane.HIDDEN) == [hint("score_run", run)]
+        Run.objects.filter(team=meltemi).update(lease_ends=None)
+        jobs.sweep()
+
+
 def test_upload_to_scores_by_hints_alone(run, queue):
     assert hints(queue) == [hint("check_submission", run.submission)]
     jobs.check_submission(str(run.submission.pk))
