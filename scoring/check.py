@@ -10,11 +10,13 @@ from scoring.answers import Answers
 from scoring.definition import Definition, Track
 from scoring.definition.files import Files, each_file
 from scoring.formats import answer_kind, has_texts, in_tokens, read_run, size_of
+from scoring.formats.filetypes import is_zip
 from scoring.formats.head import begins_as, head_of
 from scoring.formats.several import packed_folder
 from scoring.items.annotators import Annotators, annotators_of
 from scoring.items.index import ItemIndex
 from scoring.items.texts import TextsError, id_columns, read_texts, tokens_of
+from scoring.reports.excerpts import add_excerpts
 from scoring.reports.problems import Report
 
 
@@ -92,9 +94,18 @@ def check(
     data = read_file(source, report, run_bytes(found, own)) if isinstance(source, Path) else source
     if own is not None and data is not None and not read_checked(found, data, own, report) and items is None:
         report_other_split(definition, found, data, split, known, report)
+    if data is not None:
+        quote_run(found, data, report)
     stamped = Report()
     stamped.extend(report, file=source.name if isinstance(source, Path) else None)
     return stamped
+
+
+def quote_run(track: Track, data: bytes, report: Report) -> None:
+    """Add an excerpt of the run to each problem that has a place in it. Runs of several files are not quoted."""
+    if not is_zip(data):
+        is_table = track.format.kind.startswith("table") or track.format.options.get("file") == "table"
+        add_excerpts(report, data, track.format.options.get("separator", ",") if is_table else None)
 
 
 def read_answers(

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from scoring import limits
 from scoring.answers import Answers
-from scoring.check import Known, known_items, read_checked, read_file, report_other_split, run_bytes
+from scoring.check import Known, known_items, quote_run, read_checked, read_file, report_other_split, run_bytes
 from scoring.definition import Definition, Track
 from scoring.formats.head import begins_as, head_of
 from scoring.formats.several import packed_name
@@ -128,6 +128,8 @@ class _Contents:
             self._report_other_track(run, data, report)
         if data and not answers:
             report_other_split(self.definition, track, data, self.split, self.known, report)
+        if data:
+            quote_run(track, data, report)
         stamped = Report()
         name = naming.printable(run.name if paths_of(run.entry) else run.entry or run.name)
         stamped.extend(_with_own_names(report, run), file=name)

@@ -146,7 +146,8 @@ def _submission(mail: OutgoingMail) -> Submission:
 
 def _finding(found: dict[str, Any], language: str) -> Finding:
     """Describe a problem: its place and message, and what was expected or is similar, unless the message says so."""
-    problem = translate(Problem(**{**found, "places": tuple(found["places"])}), language)
+    # An email may be read by others, so it does not quote the run.
+    problem = translate(Problem(**{**found, "places": tuple(found["places"]), "excerpt": None}), language)
     hints = []
     if problem.expected and (expected := phrase(problem.expected, language)) not in problem.message:
         hints.append(_("Expected: %(expected)s.") % {"expected": expected})

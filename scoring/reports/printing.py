@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from scoring.reports.messages import word
 from scoring.reports.messages.counts import noun
-from scoring.reports.problems import Problem, Report, translate
+from scoring.reports.problems import Excerpt, Problem, Report, translate
 
 WIDTH = 100
 DECIMALS = 4  # of scores, unless a track says otherwise
@@ -67,5 +67,15 @@ def _lines(problem: Problem, language: str) -> Iterator[str]:
         place.append(f"{noun('items', 1, language)} {problem.item}" + (f" ({problem.path})" if problem.path else ""))
     yield " · ".join([noun(f"{problem.severity}s", 1, language), problem.code, *([", ".join(place)] if place else [])])
     yield textwrap.fill(translate(problem, language).message, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    if problem.excerpt:
+        yield from _quoted(problem.excerpt)
     if problem.suggestion:
         yield f"  {word('suggestion', language)}: {problem.suggestion}"
+
+
+def _quoted(excerpt: Excerpt) -> Iterator[str]:
+    """Yield the line with its number, and a line that underlines the marked part."""
+    number = str(excerpt.line)
+    yield f"  {number} | {excerpt.text}"
+    if excerpt.start < excerpt.end:
+        yield f"  {' ' * len(number)} | {' ' * excerpt.start}{'^' * (excerpt.end - excerpt.start)}"

@@ -13,6 +13,19 @@ Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A line of a run, shortened and with control characters escaped. `text[start:end]` is what a problem is about.
+
+    `line` counts from 1.
+    """
+
+    line: int
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A problem in a run: what was found and where, what was expected, and the nearest valid name.
 
@@ -20,7 +33,7 @@ class Problem:
     character in the line. `item` is the item's public id, or its position in a JSON list, such as `#3`. In a
     definition, `item` is the path to the key. `path` locates the problem in a JSON file by the entry's position and
     keys, such as `#3.value.YES`. `count` is the number of places with the problem. `places` lists the first ones, and
-    the other fields describe the very first.
+    the other fields describe the very first. `excerpt` quotes the line of a run in which the problem is.
     """
 
     severity: Severity
@@ -36,6 +49,7 @@ class Problem:
     places: tuple[str, ...] = ()
     column: int | None = None
     path: str | None = None
+    excerpt: Excerpt | None = None
 
     @property
     def unit(self) -> str:
@@ -43,8 +57,12 @@ class Problem:
         return UNITS.get(self.code, PLACES)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON. The keys must not change: `--json`, the API and stored runs use them."""
-        return asdict(self) | {"places": list(self.places)}
+        """Return plain values for JSON, with `excerpt` only if there is one.
+
+        The keys must not change: `--json`, the API and stored runs use them.
+        """
+        values = asdict(self) | {"places": list(self.places)}
+        return values if self.excerpt else {name: value for name, value in values.items() if name != "excerpt"}
 
 
 @dataclass(slots=True, repr=False)

@@ -53,6 +53,28 @@ def shortened(problem: dict[str, Any]) -> SafeString:
 
 
 @register.filter
+def fix(problem: dict[str, Any]) -> str:
+    """Return the last sentence of the message, which says what to do. If there is only one, return that."""
+    return str(problem["message"]).rpartition(". ")[2]
+
+
+@register.filter
+def quoted(problem: dict[str, Any]) -> SafeString:
+    """Render the excerpt of the run, with its line number and the marked part. Empty if there is none."""
+    excerpt = problem.get("excerpt")
+    if not excerpt:
+        return mark_safe("")
+    text, start, end = excerpt["text"], excerpt["start"], excerpt["end"]
+    return format_html(
+        '<code class="excerpt d-block name"><span class="soft">{}</span> {}<mark>{}</mark>{}</code>',
+        excerpt["line"],
+        text[:start],
+        text[start:end],
+        text[end:],
+    )
+
+
+@register.filter
 def further_places(problem: dict[str, Any]) -> list[str]:
     """Return the places that `shortened` leaves out, followed by how many more there are."""
     further = list(problem["places"][SHOWN_PLACES:])

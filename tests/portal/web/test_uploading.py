@@ -15,8 +15,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from portal.models import Phase, Run, SharedTask, Submission, Team
+from portal.models import OutgoingMail, Phase, Run, SharedTask, Submission, Team
 from portal.models.clock import database_now
+from portal.queries.mails import facts
 from scoring.limits import UPLOAD_BYTES
 from tests.portal.remembered import remembered
 from tests.portal.world import PERFECT, POST, RELEASE, archive, run_file, send_run, work_off
@@ -165,10 +166,15 @@ def test_content_that_breaks_the_rules_is_listed_with_place_and_fix(sender: Clie
     assert "Rejected: no run was submitted" in text
     assert "YESS" in text
     assert "closest match" in text
+    assert "<mark>YESS</mark>" in text  # the line of the run
+    assert "/errors/label-outside-domain/" in text
     assert "hx-get" not in text  # the state is final, so the page does not poll
     problems = sender.get(f"{page}report.json").json()
     assert not problems["ok"]
     assert {problem["severity"] for problem in problems["problems"]} == {"error"}
+    assert "excerpt" in problems["problems"][0]
+    mail = OutgoingMail.objects.get(kind=OutgoingMail.Kind.RUNS_REJECTED)
+    assert '"value": "YESS"' not in str(facts(mail, POST))  # the line is not quoted
     assert sender.get(PAGE).context["limits_by_phase"][0][1][0].left == 2
 
 
