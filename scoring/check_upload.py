@@ -1,6 +1,7 @@
 """Check an upload: its names, its structure, and the content of each run."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -9,13 +10,19 @@ from scoring import limits
 from scoring.answers import Answers
 from scoring.check import Known, known_items, quote_run, read_checked, read_file, report_other_split, run_bytes
 from scoring.definition import Definition, Track
+from scoring.formats import read_run as read_run_of
+from scoring.formats.filetypes import SAMPLE_BYTES, foreign_kind
 from scoring.formats.head import begins_as, head_of
 from scoring.formats.several import packed_name
 from scoring.reports.problems import Report
 from scoring.uploads import naming
+from scoring.uploads.archives import ArchivedFile
 from scoring.uploads.inspection import RecognisedRun, Upload, inspect_upload, paths_of, read_run
 from scoring.uploads.name_rules import UsedNumbers
 from scoring.zips import BrokenZipError
+
+WORDS = re.compile(r"""[^\s"',;|:(){}\[\]]+""")
+KNOWN_IDS = 2  # ids of a track that a file must contain to be checked as a run for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +121,41 @@ class _Contents:
             else:
                 invalid, invalid_bytes = invalid + 1, invalid_bytes + run.size
             yield checked if valid_bytes <= self.keep else replace(checked, answers=None)
+        for file in upload.unnamed:
+            found = self._run_by_content(file)
+            if found and invalid < limits.INVALID_RUNS:
+                yield replace(self._check_run(found, by_content=True), answers=None)
         if left_out:
             places = tuple(left_out[: self.listed])
             upload.report.warning("runs-not-checked", count=len(left_out), places=places, found=str(invalid))
 
-    def _check_run(self, run: RecognisedRun) -> RunReport:
+    def _run_by_content(self, file: ArchivedFile) -> RecognisedRun | None:
+        """Return a file whose name says no track as a run of the track that it fits best, or None if it fits none.
+
+        It must contain items of the track. Of several such tracks, the one in whose format it has the fewest problems.
+        """
+        run = RecognisedRun(file.entry, naming.printable(file.name), "", None, file.size, is_guess=True)
+        data = self._bytes_of(run, limits.LOOK_ALIKE_BYTES, Report())
+        head = head_of(data) if data and not foreign_kind(data[:SAMPLE_BYTES]) else None
+        if head is None:
+            return None
+        words = set(WORDS.findall(head.decode(errors="ignore")))
+        fitting: dict[str, int] = {}
+        for track in self.definition.tracks[: limits.UNNAMED_TRACKS]:
+            items = self.known(track, self.split, Report())
+            if items is not None and not track.files and sum(word in items.index for word in words) >= KNOWN_IDS:
+                trial = Report()
+                read_run_of(track, head, trial)
+                fitting[track.slug] = sum(problem.count for problem in trial.errors)
+        best = min(fitting, key=fitting.__getitem__, default=None)
+        return replace(run, track=best) if best else None
+
+    def _check_run(self, run: RecognisedRun, *, by_content: bool = False) -> RunReport:
         report = Report(listed=self.listed)
         track = self.definition.track(run.track)
+        if by_content:
+            name = self._name_for(track, run)
+            report.warning("name-guessed", found=run.name, expected=track.slug, suggestion=name)
         items = self.known(track, self.split, report)
         data = self._bytes_of(run, run_bytes(track, items), report)
         answers = None if items is None or data is None else read_checked(track, data, items, report)

@@ -63,11 +63,13 @@ class Upload:
     """The runs found from names and archive structure.
 
     If the report has errors, use the runs only to find more problems. An archive with an invalid structure has no runs.
+    `unnamed` are the first files whose names say no track, not even roughly.
     """
 
     runs: list[RecognisedRun]
     report: Report
     is_archive: bool
+    unnamed: Sequence[ArchivedFile] = ()
 
 
 def inspect_upload(
@@ -104,13 +106,19 @@ def inspect_upload(
         report.error("not-a-text", file=label, found=kind, expected=fix_of(kind))
         return Upload([], report, is_archive=False)
     if is_zip(head) and not is_one_run(definition, file_name, team):
-        runs = _runs_of_archive(definition, path, file_name, team, used_numbers, report)
-        return Upload(runs, report, is_archive=True)
+        return _inspect_archive(definition, path, file_name, team, used_numbers, report)
     if file_name.casefold().endswith(".zip") and not is_zip(head):
         report.error("archive-no-zip", file=label, found=label)
         return Upload([], report, is_archive=False)
-    recognised = _recognise_all(definition, [ArchivedFile("", file_name, size)], team, used_numbers, report)
-    return Upload(_runs_of(recognised), report, is_archive=False)
+    files = [ArchivedFile("", file_name, size)]
+    recognised = _recognise_all(definition, files, team, used_numbers, report)
+    return Upload(_runs_of(recognised), report, is_archive=False, unnamed=_unnamed(files, recognised))
+
+
+def _unnamed(files: Sequence[ArchivedFile], recognised: Sequence[_RecognisedFile]) -> list[ArchivedFile]:
+    """Return the first files whose names say no track."""
+    named = {file.run.entry for file in recognised}
+    return [file for file in files if file.entry not in named][: limits.UNNAMED_RUNS]
 
 
 def _is_parquet(definition: Definition, head: bytes) -> bool:
@@ -149,9 +157,9 @@ def _most_entries(definition: Definition) -> int:
     return min(limits.ARCHIVE_ENTRIES_MOST, max(limits.ARCHIVE_ENTRIES, wanted))
 
 
-def _runs_of_archive(
+def _inspect_archive(
     definition: Definition, path: Path, file_name: str, team: str | None, used_numbers: UsedNumbers, report: Report
-) -> list[RecognisedRun]:
+) -> Upload:
     label = naming.printable(file_name)
     named = naming.explain_archive(definition, file_name, team)
     if file_name.casefold().endswith(".zip"):
@@ -169,7 +177,9 @@ def _runs_of_archive(
     team_of_runs = team or (named.team if named.report.ok else None)
     recognised = _recognise_all(definition, archive.files, team_of_runs, used_numbers, report)
     _check_twice([file for file in recognised if not file.run.is_guess], report)
-    return _runs_of(recognised) if archive.report.ok else []
+    if not archive.report.ok:
+        return Upload([], report, is_archive=True)
+    return Upload(_runs_of(recognised), report, is_archive=True, unnamed=_unnamed(archive.files, recognised))
 
 
 def _recognise_all(

@@ -32,6 +32,8 @@ MESSAGES = {
     "it is not a run.",
     "name-of-other-track": "The file name is for {found}, but the content is a run for {expected}. Rename the file, "
     "or check its content.",
+    "name-guessed": "No track matches the name {found}. The content was checked as a run for {expected}, which it fits "
+    "best.",
     "name-twice": "Several files are for the same run: {places}. Keep one of them, or use different run numbers.",
     # archives
     "archive-broken": "The zip archive is damaged or unsafe: {found}. Create it again.",

@@ -210,6 +210,24 @@ def test_the_content_under_a_wrong_name_is_looked_at_too(tiny: Definition, store
     assert [run.run.is_guess for run in upload.runs] == [True, False]
 
 
+def test_a_file_whose_name_says_no_track_is_checked_for_the_track_that_it_fits(
+    tiny: Definition, stored: Stored
+) -> None:
+    wrong = SOFT.replace(b"0.5", b"0.9", 1)
+    upload = check_upload(tiny, stored(wrong), "predictions.json", TEAM)
+    assert said(upload.report) == [(code, "predictions.json") for code in ("name-pattern", "name-guessed", "wrong-sum")]
+    _, guessed, _ = upload.report
+    assert (guessed.expected, guessed.suggestion) == ("task1-soft", "task1_soft_Lak_NLP_1.json")
+    (run,) = upload.runs
+    assert (run.run.track, run.run.is_guess) == ("task1-soft", True)
+
+
+@pytest.mark.parametrize("content", [b"Some notes about i1.\n", b"print(1)\n", b'{"a": 1}', b"\x1f\x8b\x08"])
+def test_other_files_are_not_checked_as_runs(tiny: Definition, stored: Stored, content: bytes) -> None:
+    upload = check_upload(tiny, stored({"notes.txt": content, "task1_hard_Lak_NLP_1": HARD}), "tiny_Lak_NLP.zip", TEAM)
+    assert said(upload.report) == [("name-pattern", "notes.txt")]
+
+
 def test_too_large_an_upload(tiny: Definition, stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "UPLOAD_BYTES", len(HARD) - 1)
     assert said(inspect_upload(tiny, stored(HARD), "task1_hard_Lak_NLP_1", TEAM).report)[0][0] == "file-too-large"
