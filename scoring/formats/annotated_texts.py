@@ -19,7 +19,7 @@ from scoring.limits import SHOWN
 
 BLANKS = re.compile(r"\s+")
 NEAR = 1000  # characters searched on both sides of the offsets
-MOST = 10_000  # after this many differences, no more annotations are compared
+MOST = 5000  # after this many differences, no more annotations are compared
 LONGER = 100  # no span is this much longer than its stated text, whatever blanks were left out
 UTF_16, BYTES = "characters, not UTF-16 units", "characters, not bytes"
 UNITS = (UTF_16, BYTES, "line breaks as one character, not two")

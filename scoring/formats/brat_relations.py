@@ -101,6 +101,7 @@ def _relations(
             equivalences.add(place)
         else:
             report_other(place, row, problems)
+    left = int(spec.options["most"]) + 1  # more pairs are not needed to see that there are too many
     for place, (kind, *ends) in relations:
         known = is_known(kind, spec.options["relations"], place, reading, problems)
         missing = next((end for end in ends if end not in spans), None)
@@ -108,14 +109,16 @@ def _relations(
             report(place, "brat-reference", missing, problems)
         elif known:
             has_direction = place not in equivalences and kind not in spec.options["symmetric"]
-            yield from _pairs(kind, [spans[end] for end in ends], has_direction, int(spec.options["most"]))
+            pairs = _pairs(kind, [spans[end] for end in ends], has_direction, max(left, place not in equivalences))
+            left -= len(pairs)
+            yield from pairs
 
 
-def _pairs(kind: str, spans: Sequence[Found], has_direction: bool, most: int) -> Iterator[Cells]:
-    """Yield a relation between each two of the spans, up to one more than are allowed."""
-    for first, second in islice(combinations(spans, 2), most + 1):
-        sides = (first, second) if has_direction else sorted((first, second))
-        yield (kind, *(cell for side in sides for cell in side))
+def _pairs(kind: str, spans: Sequence[Found], has_direction: bool, most: int) -> list[Cells]:
+    """Return a relation between each two of the spans, at most this many."""
+    both = islice(combinations(spans, 2), most)
+    ordered = both if has_direction else (sorted(pair) for pair in both)
+    return [(kind, *first, *second) for first, second in ordered]
 
 
 def write(answers: Tuples, spec: FormatSpec) -> bytes:

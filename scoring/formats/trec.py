@@ -177,13 +177,20 @@ def _ranked_against_names(
     tied: NDArray[np.int64] = order[np.append(same, False) | np.append(False, same)]
     if not len(tied):
         return tied
-    names = [rows.fields["document"][row] for row in tied.tolist()]
-    places = np.unique(np.array(names, object), return_inverse=True)[1].reshape(-1)
-    order = np.lexsort((-places, ranks[tied], -compared[tied], owners[tied]))
-    tied, places = tied[order], places[order]
-    rises = (compared[tied][1:] == compared[tied][:-1]) & (np.diff(owners[tied]) == 0)
-    rises &= (np.diff(ranks[tied]) > 0) & (np.diff(places) > 0)
-    return np.asarray(tied[1:][rises])
+    names, odd = rows.fields["document"], list[int]()
+    begins = np.append(True, (np.diff(owners[tied]) != 0) | (compared[tied][1:] != compared[tied][:-1])).tolist()
+    is_lower = np.append(False, np.diff(ranks[tied]) > 0).tolist()
+    better, smallest = None, ""  # the smallest names among better ranks, and among all rows so far
+    for row, begins_tie, has_lower_rank in zip(tied.tolist(), begins, is_lower, strict=True):
+        name = names[row]
+        if begins_tie:
+            better, smallest = None, name
+        elif has_lower_rank:
+            better = smallest
+        if better is not None and name > better:
+            odd.append(row)
+        smallest = min(smallest, name)
+    return np.array(odd, np.int64)
 
 
 def _report_queries(
