@@ -48,7 +48,14 @@ TRACKS = {  # slug → format and one metric
     "task6-relations": ("{kind: brat-relations, classes: [PER], relations: [near]}", "tuple_f1_partial"),
     "task7-trec": ("{kind: trec-run}", "ndcg"),
     "task8-many": ("{kind: spans}", "span_f1"),
+    # As many characters as `Metric.longest_text` allows, but for TER less.
+    "task9-chrf": ("{kind: text-lines, ids: first, longest: 200}", "chrf_pp"),
+    "task9-bleu": ("{kind: text-lines, ids: first, longest: 500}", "bleu"),
+    "task9-ter": ("{kind: text-lines, ids: first, longest: 100}", "ter"),
+    "task9-edits": ("{kind: text-lines, ids: first, longest: 2000}", "cer"),
+    "task9-rouge": ("{kind: text-lines, ids: first, longest: 2000}", "rouge_l"),
 }
+LONGEST = {"task9-chrf": 200, "task9-bleu": 500, "task9-ter": 100, "task9-edits": 2000, "task9-rouge": 2000}
 ITEM_FILES = {"task7-trec": "queries.txt", "task8-many": "many.txt"}
 TASK = """
 agon: 1
@@ -129,6 +136,7 @@ def corpus(size: int = 12_000_000, names: int = 200) -> list[Hostile]:
         _tuples(size),
         _standoff(size),
         _rankings(size),
+        _long_texts(size),
         _texts(size),
         _as_many_as_are_read(size),
     )
@@ -445,6 +453,29 @@ def _rankings(size: int) -> Source:
     )
 
 
+def _long_texts(size: int) -> Source:
+    """Yield texts that are as long as allowed, with the gold's words in another order."""
+    for track, longest in LONGEST.items():
+        length = min(longest, size // len(ITEMS))
+        yield track, "texts as long as allowed, in another order", partial(_text_lines, ITEMS, length, 7)
+        yield track, "texts of one word again and again", partial(_text_lines, ITEMS, length, 0)
+        if track == "task9-ter":
+            yield (
+                track,
+                "texts of one letter each",
+                lambda: "\n".join(f"{item}\t{'a b ' * 25}" for item in ITEMS).encode(),
+            )
+
+
+def _text_lines(items: list[str], length: int, step: int) -> bytes:
+    """Return a text of words with five letters for each item. `step` determines their order."""
+    words = max(1, length // 6)
+    texts = (
+        " ".join(f"{(at + n * step % words) * 7919 % 100_000:05d}" for n in range(words)) for at in range(len(items))
+    )
+    return "\n".join(f"{item}\t{text}" for item, text in zip(items, texts, strict=True)).encode()
+
+
 def _as_many_as_are_read(size: int) -> Source:
     """Yield files just within the limits on entries and values, so that all of their content is checked."""
     entries = min(limits.ENTRIES_FREE, size // 100)
@@ -659,6 +690,7 @@ VALID: dict[str, Callable[[list[str]], bytes]] = {
         }
     ),
     "task6-brat": lambda items: _zipped(lambda: {f"{item}.ann": b"T1\tPER 0 5\tAlice\n" for item in items}),
+    **{track: partial(_text_lines, length=longest, step=1) for track, longest in LONGEST.items()},
     "task6-sets": _json_run(
         lambda at: [{"who": f"who one {n}", "what": "two three", "kind": KINDS[at % 6]} for n in range(5)]
     ),

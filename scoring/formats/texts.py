@@ -13,7 +13,14 @@ from scoring.formats.json_records import RECORD_OPTIONS, Records, read_records, 
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, shown
 from scoring.formats.stray_rows import report_header
 
-LONGEST = Key("longest", WHOLE, "Maximum number of characters per text.", 5000)
+LONGEST = Key(
+    "longest",
+    WHOLE,
+    "Maximum number of characters per text. Its product with the number of items is limited to 4,000,000, for BLEU to "
+    "1,000,000 and for chrF to 400,000. For TER, the product of its square with the number of items is limited to "
+    "50,000,000.",
+    5000,
+)
 LINE_OPTIONS = (
     Key(
         "ids",

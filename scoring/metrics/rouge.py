@@ -13,7 +13,7 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import TextComparison
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import TEXTS, Example, Mean, Metric, Numbers, Options
-from scoring.metrics.text_distance import common_subsequence
+from scoring.metrics.text_distance import MOST_CHARACTERS, common_subsequence
 
 _WORDS = {"ascii": re.compile("[a-z0-9]+"), "unicode": re.compile(r"[^\W_]+")}
 _MEASURES = {"f1": 2, "precision": 0, "recall": 1}
@@ -75,6 +75,7 @@ def _metric(name: str, title: str, what: str, unit: str, matches: Matches, value
         example=Example("texts", {"1": "the cat sat on the mat"}, {"1": "the mat sat"}, value, why),
         kinds=TEXTS,
         options=OPTIONS,
+        most_characters=MOST_CHARACTERS,
     )
 
 

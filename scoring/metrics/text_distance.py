@@ -14,6 +14,7 @@ from scoring.extras import load
 from scoring.metrics.comparison import TextComparison
 from scoring.metrics.metric import TEXTS, Example, Mean, Metric, Numbers, Options, Share
 
+MOST_CHARACTERS = 4_000_000  # of texts with up to 5,000 characters; scored in about two seconds
 _CASE: Options = {"case": ("mixed", "lc")}
 
 Units = Callable[[str], Sequence[str]]
@@ -52,7 +53,7 @@ def _levenshtein(comparison: TextComparison, spec: MetricSpec) -> Numbers:
 
 
 _RATE = "Σ inserted, deleted and replaced {0} / Σ {0} in the references; can exceed 1"
-_metric = partial(Metric, kinds=TEXTS, higher_is_better=False, high=None)
+_metric = partial(Metric, kinds=TEXTS, higher_is_better=False, high=None, most_characters=MOST_CHARACTERS)
 
 METRICS = (
     _metric(

@@ -19,6 +19,9 @@ from scoring.metrics.edit_rate import edits_of
 from scoring.metrics.metric import TEXTS, Example, Metric, Numbers, Options, ratios, sums_of
 
 _ITEMS_AT_ONCE = 500  # items per batch; sacrebleu keeps the n-grams of all their references in memory
+_MOST = 1_000_000  # characters that are scored in about two seconds
+_MOST_IN_CHRF = 400_000
+_MOST_IN_TER = 50_000_000  # items × squared characters; the time grows with the square of the words
 _ORDERS = 4  # highest order of n-grams in BLEU
 _CHARACTERS = 6  # highest order of character n-grams in chrF
 _BETA = 2  # weight of recall in chrF
@@ -165,6 +168,7 @@ _CHRF = (
 METRICS = (
     _metric(
         name="bleu",
+        most_characters=_MOST,
         title="BLEU",
         short="BLEU",
         formula="100 · min(1, exp(1 − r / c)) · (p_1 p_2 p_3 p_4)^(1/4); p_n = matching word n-grams / word "
@@ -186,6 +190,7 @@ METRICS = (
     ),
     _metric(
         name="chrf",
+        most_characters=_MOST_IN_CHRF,
         title="chrF",
         short="chrF",
         formula=_CHRF.format(n="character n-grams with n = 1 … 6")
@@ -206,6 +211,7 @@ METRICS = (
     ),
     _metric(
         name="chrf_pp",
+        most_characters=_MOST_IN_CHRF,
         title="chrF++",
         short="chrF++",
         formula=_CHRF.format(n="character n-grams with n = 1 … 6 and word n-grams with n = 1, 2")
@@ -225,6 +231,7 @@ METRICS = (
     ),
     _metric(
         name="ter",
+        most_squares=_MOST_IN_TER,
         title="Translation edit rate",
         short="TER",
         formula="100 · Σ edits / Σ words in the references; an edit inserts, deletes or replaces a word, or moves "

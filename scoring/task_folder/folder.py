@@ -20,7 +20,7 @@ from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
 from scoring.items.slices import MANY, file_cells, slices_of
 from scoring.items.texts import TextsError, id_columns, read_texts
-from scoring.metrics import LoadedGold, plain
+from scoring.metrics import LoadedGold, get, plain
 from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold, named_bytes
@@ -193,12 +193,29 @@ class _Inspection:
             if is_there and (gold.track, gold.split) == (track.slug, split):
                 yield from self._errors_of_gold(gold, items)
         if items is not None:
+            yield from self._errors_of_cost(track, split, len(items.ids) + len(items.optional))
             for name, path in self._baselines(track, split):
                 if not self._is_broken(track, split, path):
                     report = _report_on_baseline(path, track.in_split(split), items)
                     if not report.ok:
                         place = f" (baseline {name} of the track {track.slug}, split {split})"
                         yield self._error(path, _first_error(report), report.errors[0].line, place)
+
+    def _errors_of_cost(self, track: Track, split: str, items: int) -> Iterator[Problem]:
+        """Check that scoring texts cannot take long, even if all of them are as long as the format allows."""
+        longest = track.format.options.get("longest")
+        if not longest or split not in self._definition.splits_of(track):
+            return
+        found = [(get(spec.name).longest_text(max(1, items)), spec.key) for spec in plain(track.metrics)]
+        allowed, key = min(((most, key) for most, key in found if most is not None), default=(longest, ""))
+        if longest > allowed:
+            place = f"task.yaml (track {track.slug}, split {split})"
+            fix = f"Set longest: {allowed} or less in the format" if allowed else "Use fewer items"
+            sentence = (
+                f"{place}: {key} on {items:,} items of up to {longest:,} characters could take too long to compute. "
+                f"{fix}, or remove {key}."
+            )
+            yield Problem("error", "folder-file", sentence, file="task.yaml")
 
     def _errors_of_annotators(self, track: Track, split: str) -> Iterator[Problem]:
         path = track.annotators.get(split)
