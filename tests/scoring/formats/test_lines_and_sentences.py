@@ -168,5 +168,5 @@ def test_items_without_a_label_where_the_format_allows_them(kind: str, options: 
 
 
 def test_only_items_with_several_labels_can_have_none() -> None:
-    with pytest.raises(AssertionError, match="without multi: true every item has exactly one label"):
+    with pytest.raises(AssertionError, match="empty: found allowed; expected reject"):
         track("json-labels", classes=["A", "B"], empty="allowed")
