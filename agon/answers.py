@@ -255,6 +255,8 @@ class Submission(Answer, frozen=True, kw_only=True):
     sha256: str
     state: str
     is_finished: bool
+    uploads_before: int | None = None
+    seconds_left: int | None = None
     received_at: datetime
     problems: Problems
     runs: list[Run]
@@ -386,6 +388,7 @@ class Push(Answer, frozen=True, kw_only=True):
     is_first: bool
     state: str
     is_finished: bool
+    uploads_before: int | None = None
     problems: Problems
     changes: list[str]
     effects: list[str]
@@ -458,6 +461,7 @@ class GoldUpload(Answer, frozen=True, kw_only=True):
     split: str
     state: str
     is_finished: bool
+    uploads_before: int | None = None
     is_stale: bool
     version: int | None
     problems: Problems

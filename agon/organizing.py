@@ -6,7 +6,7 @@ from pathlib import Path
 from agon.answers import Gold, GoldUpload, GoldVersion, OrganizedTeam, Organizer, Push
 from agon.downloads import Progress, fetch
 from agon.errors import FileExists, NotAllowed
-from agon.portal import WAIT, Portal
+from agon.portal import WAIT, Portal, Watch
 
 EXPORTS = ("teams.csv", "runs.zip", "scores.csv", "downloads.csv", "audit.csv", "audit.json")
 
@@ -14,14 +14,23 @@ EXPORTS = ("teams.csv", "runs.zip", "scores.csv", "downloads.csv", "audit.csv", 
 class OrganizersPortal(Portal):
     """A `Portal` for a token with the `organize` scope."""
 
-    def push(self, archive: str | Path, task: str | None, *, wait: float = WAIT) -> Push:
+    def push(
+        self,
+        archive: str | Path,
+        task: str | None,
+        *,
+        wait: float = WAIT,
+        progress: Progress | None = None,
+        watch: Watch[Push] | None = None,
+    ) -> Push:
         """Upload the zip of a task's folder. `task` is the task to change, or None for a new task.
 
         When this method returns, the draft of a new task exists. Changes to an existing task take effect only with
-        `apply_push`.
+        `apply_push`. While waiting for the check, `watch` is called with each state.
         """
-        sent = self._send_file(Push, f"/tasks/{task}/organize/pushes" if task else "/pushes", archive)
-        return self._until_finished(Push, f"/pushes/{sent.id}", wait)
+        where = f"/tasks/{task}/organize/pushes" if task else "/pushes"
+        sent = self._send_file(Push, where, archive, progress=progress)
+        return self._until_finished(Push, f"/pushes/{sent.id}", wait, watch=watch)
 
     def apply_push(self, push: str, *, is_sure: bool = False) -> Push:
         """Change the task to match the pushed folder."""
@@ -47,14 +56,24 @@ class OrganizersPortal(Portal):
         """Return the gold standard of each track and split."""
         return self._connection.read(list[Gold], f"/tasks/{task}/organize/gold")
 
-    def upload_gold(self, task: str, track: str, split: str, file: str | Path, *, wait: float = WAIT) -> GoldUpload:
+    def upload_gold(
+        self,
+        task: str,
+        track: str,
+        split: str,
+        file: str | Path,
+        *,
+        wait: float = WAIT,
+        progress: Progress | None = None,
+        watch: Watch[GoldUpload] | None = None,
+    ) -> GoldUpload:
         """Upload a gold standard.
 
         The first gold standard is used immediately. A correction is only previewed. Call `apply_gold` to put it
-        into effect.
+        into effect. While waiting for the check and the preview, `watch` is called with each state.
         """
-        sent = self._send_file(GoldUpload, f"/tasks/{task}/organize/gold/{track}/{split}", file)
-        return self._until_finished(GoldUpload, f"/tasks/{task}/organize/gold-uploads/{sent.id}", wait)
+        sent = self._send_file(GoldUpload, f"/tasks/{task}/organize/gold/{track}/{split}", file, progress=progress)
+        return self._until_finished(GoldUpload, f"/tasks/{task}/organize/gold-uploads/{sent.id}", wait, watch=watch)
 
     def gold_upload(self, task: str, upload: str) -> GoldUpload:
         """Return an uploaded gold file with its state and the changes it makes."""

@@ -5,7 +5,7 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -44,6 +44,7 @@ _SENT = "The portal has received the file, so don’t send it again."
 
 Kind = TypeVar("Kind")
 Unfinished = TypeVar("Unfinished", Submission, Validation, Push, GoldUpload)
+Watch = Callable[[Unfinished], None]  # is called with what is being waited for, each time its state is known
 
 
 class Portal:
@@ -315,17 +316,26 @@ class Portal:
         """Return one of your team's uploads."""
         return self._connection.read(Submission, f"/tasks/{task}/submissions/{submission}")
 
-    def wait(self, task: str, submission: str, seconds: float = WAIT) -> Submission:
-        """Wait until the upload has been processed, and return it.
+    def wait(
+        self, task: str, submission: str, seconds: float = WAIT, *, watch: Watch[Submission] | None = None
+    ) -> Submission:
+        """Wait until the upload has been processed, and return it. `watch` is called with each state until then.
 
         Raises:
             WaitTimedOut: processing takes longer than `seconds`.
         """
         path = f"/tasks/{task}/submissions/{submission}"
-        return self._until_finished(Submission, path, seconds, "not-finished")
+        return self._until_finished(Submission, path, seconds, "not-finished", watch=watch)
 
     def _until_finished(
-        self, kind: type[Unfinished], path: str, seconds: float, code: str = "", *, again: str = _SENT
+        self,
+        kind: type[Unfinished],
+        path: str,
+        seconds: float,
+        code: str = "",
+        *,
+        again: str = _SENT,
+        watch: Watch[Unfinished] | None = None,
     ) -> Unfinished:
         """Read the path until the portal reports a result, even if the portal does not respond for a while.
 
@@ -343,6 +353,8 @@ class Portal:
                 problem = str(error)
             if found is not None and found.is_finished:
                 return found
+            if found is not None and watch is not None:
+                watch(found)
             left = end - time.monotonic()
             if left <= 0:
                 why = f"No result for {path.rpartition('/')[2]} after {seconds:g} seconds. {problem} {again}"

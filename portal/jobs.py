@@ -31,6 +31,7 @@ from portal.evaluation.limits import (
     GIVE_WAY_SECONDS,
     HINT_PRIORITY,
     JOB_SECONDS,
+    ORGANIZER_PRIORITY,
     PACK_JOB_SECONDS,
     PACK_SECONDS,
     PREVIEW_JOB_SECONDS,
@@ -38,14 +39,17 @@ from portal.evaluation.limits import (
     PUSH_SECONDS,
     QUIET_SECONDS,
     RECONCILE_SECONDS,
+    RUNS_AT_ONCE,
     VALIDATION_PRIORITY,
 )
+from portal.evaluation.line import claim_next
 from portal.evaluation.notices import alert
 from portal.evaluation.preview import preview_gold as preview
 from portal.evaluation.reconcile import reconcile as find_differences
 from portal.evaluation.rescore import adopt_scorer
 from portal.evaluation.rounds import start_rounds
 from portal.evaluation.score import score_run as score
+from portal.evaluation.sweep import gold_to_check
 from portal.evaluation.sweep import sweep as find_work
 from portal.mail import outbox
 from portal.models import (
@@ -74,7 +78,10 @@ log = structlog.get_logger("portal.jobs")
 
 @app.task(name="portal.check_submission", soft_time_limit=GIVE_WAY_SECONDS)
 def check_submission(submission_id: str) -> None:
-    publish_first_scores(evaluate_submission(UUID(submission_id), database_now()))
+    """Check the upload whose turn it is, which need not be the one in the message."""
+    at = database_now()
+    if (claimed := claim_next(UUID(submission_id), at)) is not None:
+        publish_first_scores(evaluate_submission(claimed[0], at, claimed[1]))
 
 
 @app.task(name="portal.score_run", soft_time_limit=GIVE_WAY_SECONDS)
@@ -131,16 +138,17 @@ def sweep() -> None:
     start_rounds(database_now())
     validation.expire(database_now())
     pushes.expire(database_now())
-    if _is_empty(Lane.SCORING):
+    if _is_empty(Lane.SCORING, VALIDATION_PRIORITY):
         publish_validations(validation.due(database_now()))
+    if _is_empty(Lane.SCORING, ORGANIZER_PRIORITY):
         publish_pushes(pushes.due(database_now()))
+        publish_gold(gold_to_check(database_now()))
     lanes = (Lane.SCORING, Lane.HIDDEN, Lane.BULK)
     work = find_work(database_now(), [lane for lane in lanes if _is_empty(lane)])
     publish_checks(work.submissions)
     publish_scores(work.runs)
     publish_scores(work.hidden, Lane.HIDDEN)
     publish_scores(work.others, Lane.BULK)
-    publish_gold(work.gold)
     publish_previews(work.previews)
 
 
@@ -158,13 +166,16 @@ def sweep_mails() -> None:
 def refresh_boards() -> None:
     """Queue messages for boards to compare or publish, one job for each board.
 
-    No messages are queued while uploads are waiting to be scored, because comparisons would use their CPU cores, or
-    while earlier messages are still waiting.
+    No messages are queued while earlier ones are still waiting. While uploads are waiting, too, at most one board is
+    compared at a time, because comparisons use their CPU cores.
     """
-    if _is_empty(Lane.SCORING) and _is_empty(Lane.BULK):
+    if _is_empty(Lane.BULK):
         announced = {board.pk for board in Board.objects.defer("comparison").to_announce(database_now())}
         _publisher.publish(refresh_board, announced)
         for work in find_board_work(database_now()):
+            if not _is_empty(Lane.SCORING):
+                _publisher.publish(refresh_board, work.refresh[:1])
+                return
             _publisher.publish(refresh_board, [pk for pk in work.refresh if pk not in announced])
             _publisher.publish(publish_board_items, work.publish)
             _publisher.publish(refresh_combined, work.combine)
@@ -310,17 +321,19 @@ _publisher = _Publisher()
 
 # Each accepts the ids of waiting work and queues messages for them.
 publish_checks = partial(_publisher.publish, check_submission)
-publish_gold = partial(_publisher.publish, check_gold)
+# Before runs, because organizers wait for them, and there are only a few.
+publish_gold = partial(_publisher.publish, check_gold, priority=ORGANIZER_PRIORITY)
+publish_pushes = partial(_publisher.publish, check_push, priority=ORGANIZER_PRIORITY)
 publish_previews = partial(_publisher.publish, preview_gold)
 publish_packs = partial(_publisher.publish, build_pack)
 publish_mails = partial(_publisher.publish, send_mail, together=outbox.MAILS_PER_CONNECTION)
 # In the lane for work that people are waiting for, but after submitted uploads.
 publish_validations = partial(_publisher.publish, validate, priority=VALIDATION_PRIORITY)
-publish_pushes = partial(_publisher.publish, check_push, priority=VALIDATION_PRIORITY)
 
 
 def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
-    _publisher.publish(score_run, run_ids, queue=lane)
+    """Queue messages for the first of these runs. The sweep queues the others, in turn with those of other tasks."""
+    _publisher.publish(score_run, islice(run_ids, RUNS_AT_ONCE), queue=lane)
 
 
 def publish_first_scores(run_ids: Collection[UUID]) -> None:
@@ -332,10 +345,10 @@ def publish_first_scores(run_ids: Collection[UUID]) -> None:
         publish_scores(hidden, Lane.HIDDEN)
 
 
-def _is_empty(lane: Lane) -> bool:
-    """Return whether no messages with the priority of hints are waiting in the lane.
+def _is_empty(lane: Lane, priority: int = HINT_PRIORITY) -> bool:
+    """Return whether no messages with this priority are waiting in the lane.
 
     If some are waiting, workers are busy, and more messages would only make the queue longer.
     """
     with app.connection_for_read() as connection:
-        return bool(connection.default_channel.client.llen(message_list(lane, HINT_PRIORITY)) == 0)
+        return bool(connection.default_channel.client.llen(message_list(lane, priority)) == 0)

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from agon.answers import Answer
+from agon.answers import Answer, GoldUpload, Push, Submission
 from agon.downloads import Progress
 from agon.errors import AgonError, FileExists, WaitTimedOut, WrongUsage
 from agon.portal import Portal
@@ -262,6 +262,32 @@ def confirmed(options: argparse.Namespace, question: str, otherwise: str = "Noth
     if not agrees:
         note(otherwise)
     return agrees
+
+
+def watch_of(options: argparse.Namespace) -> Callable[[Submission | Push | GoldUpload], None] | None:
+    """Return a function that prints what is being waited for, once for each state and place in line."""
+    if options.quiet:
+        return None
+    said: list[str] = []
+
+    def watch(found: Submission | Push | GoldUpload) -> None:
+        text = _waiting_text(found)
+        place = text.partition(",")[0]  # the time left changes with each answer
+        if place not in said:
+            said.append(place)
+            note(text)
+
+    return watch
+
+
+def _waiting_text(found: Submission | Push | GoldUpload) -> str:
+    if found.state == "received":
+        before = found.uploads_before or 0
+        place = f"{before} {'upload' if before == 1 else 'uploads'} before yours" if before else "Yours is next"
+        left = getattr(found, "seconds_left", None)
+        return f"{place}, about {left} s." if left is not None else f"{place}."
+    texts = {"checking": "Being checked …", "previewing": "Computing the effects on runs and leaderboards …"}
+    return texts.get(found.state, "Checked. Waiting for the scores …")
 
 
 def progress_of(options: argparse.Namespace, name: str) -> Progress | None:

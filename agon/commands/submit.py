@@ -21,6 +21,7 @@ from agon.commands import (
     say,
     seconds,
     task_option,
+    watch_of,
 )
 from agon.commands.runs import run_text
 from agon.downloads import sha256_of
@@ -110,7 +111,9 @@ def _run(options: argparse.Namespace) -> int:
     if sent.not_described:
         note(f"{sent.id} was submitted, but the description was not saved: {sent.not_described}")
     if options.wait is not None:
-        sent = replace(portal.wait(task, sent.id, options.wait), not_described=sent.not_described)
+        sent = replace(
+            portal.wait(task, sent.id, options.wait, watch=watch_of(options)), not_described=sent.not_described
+        )
     _print(options, sent)
     return _exit_code(sent)
 

@@ -25,6 +25,7 @@ from agon.commands import (
     show_paths,
     table,
     task_argument,
+    watch_of,
 )
 from agon.errors import AgonError, RunInvalid, WrongUsage
 from agon.organizing import EXPORTS, OrganizersPortal
@@ -179,7 +180,13 @@ def _pushed(portal: OrganizersPortal, task: str | None, options: argparse.Namesp
     with tempfile.TemporaryDirectory() as temporary:
         archive = Path(temporary) / "task.zip"
         packed_folder(options.folder, archive)
-        pushed = portal.push(archive, task, wait=options.timeout)
+        pushed = portal.push(
+            archive,
+            task,
+            wait=options.timeout,
+            progress=progress_of(options, str(options.folder)),
+            watch=watch_of(options),
+        )
     if pushed.state == "rejected":
         raise RunInvalid(f"{options.folder} was rejected; nothing was changed.", "push_rejected", pushed.problems)
     if pushed.state == "failed":
@@ -276,7 +283,15 @@ def _preview_former_gold(portal: OrganizersPortal, task: str, line: Gold, option
 def _upload_gold(portal: OrganizersPortal, task: str, line: Gold, options: argparse.Namespace) -> int:
     if line.newest and not options.dry_run:
         _require_note(options)
-    upload = portal.upload_gold(task, line.track, line.split, options.file, wait=options.timeout)
+    upload = portal.upload_gold(
+        task,
+        line.track,
+        line.split,
+        options.file,
+        wait=options.timeout,
+        progress=progress_of(options, options.file.name),
+        watch=watch_of(options),
+    )
     return _previewed(portal, task, upload, options)
 
 

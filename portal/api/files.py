@@ -124,7 +124,7 @@ def submit_file(request: ApiRequest, task: str, phase: str, query: Query[SubmitQ
             key=request.headers.get(KEY, ""),
             fields=fields,
         )
-    view = submission_view(submission, request.user, at)
+    view = submission_view(submission, request.user, at, with_place=False)
     official = official_among(view.runs, request.user, at)
     answer = SubmissionAnswer.seen(view, official)
     request.location = reverse("api:submission", args=[task, submission.pk])

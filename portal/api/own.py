@@ -60,7 +60,7 @@ def submission(request: ApiRequest, task: str, submission: UUID) -> SubmissionAn
 @read("Submissions", "/tasks/{slug:task}/submissions/{uuid:submission}/report", ReportAnswer)
 def report(request: ApiRequest, task: str, submission: UUID) -> dict[str, Any]:
     """The problems, in the format of `agon check --json`."""
-    view = submission_view(find_submission(request, task, submission), request.user, request.at)
+    view = submission_view(find_submission(request, task, submission), request.user, request.at, with_place=False)
     return view.report
 
 

@@ -39,15 +39,17 @@ class Checked:
     reader: Reader | None = None
 
 
-def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
+def evaluate_submission(submission_id: UUID, at: datetime, token: UUID | None = None) -> list[UUID]:
     """Check an upload and score its runs. Return the ids of runs that still need separate jobs.
+
+    It is claimed here unless the caller has the token of its claim.
 
     `at` is when the job began. A run is scored here only if enough time is left and if its scores are public:
     otherwise, the next upload would wait for a score, and its waiting time would reveal how long the scoring took.
     """
     now = running_from(at)
     left = []
-    with checked(submission_id, at) as found:
+    with checked(submission_id, at, token) as found:
         for run in found.runs:
             is_public = run.phase.scores_are_public(now())
             if is_public and found.reader and found.reader.has(run) and now() - at <= _LATEST_SCORE:
@@ -58,8 +60,8 @@ def evaluate_submission(submission_id: UUID, at: datetime) -> list[UUID]:
 
 
 @contextmanager
-def checked(submission_id: UUID, at: datetime) -> Iterator[Checked]:
-    """Claim and check the upload, and record the result.
+def checked(submission_id: UUID, at: datetime, token: UUID | None = None) -> Iterator[Checked]:
+    """Claim the upload unless there is a token, check it, and record the result.
 
     If the upload is rejected or the claim was lost, there are no runs.
     """
@@ -69,7 +71,7 @@ def checked(submission_id: UUID, at: datetime) -> Iterator[Checked]:
     if submission is None or not goes_by_this_scorer(submission.shared_task):
         token = None
     else:
-        token = claim_submission(submission_id, at)
+        token = token or claim_submission(submission_id, at)
     with ExitStack() as reading:
         yield _check(submission, token, now, reading) if submission and token else Checked()
 

@@ -17,7 +17,8 @@ log = structlog.get_logger("portal.evaluation")
 
 def claim_submission(submission_id: UUID, at: datetime) -> UUID | None:
     """Claim the upload for its check and return the token, or None if it is already claimed, finished or abandoned."""
-    return _claim(Submission.objects.unchecked().filter(pk=submission_id), Submission.State.CHECKING, at)
+    waiting = Submission.objects.unchecked().filter(pk=submission_id)
+    return _claim(waiting, Submission.State.CHECKING, at, started_at=at)
 
 
 def claim_run(run_id: UUID, at: datetime) -> UUID | None:

@@ -29,7 +29,8 @@ LEASES_LOST = 4  # work is quarantined if more than this many workers die on it
 # Message priorities. Redis delivers 0 first. Regular work (sweeps, heartbeats) is short and comes before other
 # messages.
 REGULAR_PRIORITY = 0
-HINT_PRIORITY = 3
+ORGANIZER_PRIORITY = 3  # pushed folders and gold files: few, and an organizer waits for each
+HINT_PRIORITY = 6
 VALIDATION_PRIORITY = 9
 REGULAR_WAITING = 20  # regular work is queued only while fewer regular messages than this are waiting in a lane
 HINT_SECONDS = 20  # time until the sweep queues another message for the same work
@@ -38,6 +39,7 @@ REMIND_SECONDS = 60  # interval between searches for emails that are due because
 HEARTBEAT_SECONDS = 30  # interval of each lane's heartbeat
 PROBE_SECONDS = 5  # interval between checks that a worker has everything it needs
 SWEEP_BATCH = 500
+RUNS_AT_ONCE = 500  # runs of one task that are queued at once
 
 COMPARE_SECONDS = 200  # wall-clock and CPU time for comparing a board's runs
 COMPARE_JOB_SECONDS = 240

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from portal.actions.papers import give_paper
 from portal.actions.uploads.submit import submit
-from portal.models import Phase, SharedTask, Team
+from portal.models import Phase, SharedTask, Submission, Team
 from tasks.invented import invented_archive
 
 TEAMS = {  # name → share of correct answers
@@ -66,6 +66,7 @@ def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) ->
     method = _METHODS[int(np.random.default_rng([*seed, 1]).integers(len(_METHODS)))]
     fields = {one.key: _FIELDS.get(one.key, method) for one in phase.shared_task.definition.run_fields}
     submission = submit(captain, phase, at, content=[archive.read_bytes()], file_name=archive.name, fields=fields)
+    Submission.objects.filter(pk=submission.pk).update(in_bulk=True)  # uploads of visitors go first
     if not fields:
         submission.runs.update(method=method)
 

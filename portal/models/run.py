@@ -2,21 +2,24 @@
 
 import re
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from portal.models.account import Viewer
+from portal.models.account import User, Viewer
 from portal.models.gold import GoldStandard
 from portal.models.lease import Leased, LeaseQuerySet
 from portal.models.phase import Phase
+from portal.models.prepared import PreparedQuery
 from portal.models.task import SharedTask, Track
 from portal.models.team import Team, web_address
+
+TURN = timedelta(minutes=1)  # time between the turns of uploads by the same team or person
 
 one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("Use a single line of text."))
 
@@ -37,6 +40,13 @@ class Evaluated(Leased):
         abstract = True
 
 
+@PreparedQuery
+def _last_turn(team: int, user: int) -> QuerySet["Submission", datetime | None]:
+    """The last turn of the uploads of the team or the person that are waiting and not in bulk."""
+    own = Submission.objects.unchecked().filter(Q(team=team) | Q(sent_by=user), in_bulk=False)
+    return own.order_by("-turn_at").values_list("turn_at", flat=True)[:1]
+
+
 class SubmissionQuerySet(LeaseQuerySet["Submission"]):
     def rejected_or_fatal(self) -> Self:
         """Select rejected uploads and uploads whose content crashed the child that read it. Outages do not count."""
@@ -49,6 +59,15 @@ class SubmissionQuerySet(LeaseQuerySet["Submission"]):
     def unchecked(self) -> Self:
         """Select uploads that have not been checked yet."""
         return self.filter(state__in=Submission.UNCHECKED)
+
+    def next_turn(self, team: Team, user: User, at: datetime) -> datetime:
+        """Return when it is the turn of an upload that is received now.
+
+        If uploads of the team or the person are still waiting, in any task, it comes after the last of them, so that
+        others can go first meanwhile. Turns are times, so no upload can be overtaken forever.
+        """
+        last = list(_last_turn(team=team.pk, user=user.pk))
+        return max([at, *(turn + TURN for turn in last if turn is not None)])
 
     def counting(self, team: Team, phase: Phase) -> Self:
         """Select the team's uploads that count in this phase."""
@@ -92,6 +111,9 @@ class Submission(Evaluated):
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
     problems = models.JSONField(default=list)  # problems with the upload as a whole; each run also has its own
     received_at = models.DateTimeField()
+    turn_at = models.DateTimeField(null=True, editable=False)  # see `SubmissionQuerySet.next_turn`
+    in_bulk = models.BooleanField(default=False, db_default=False, editable=False)  # whether all other uploads go first
+    started_at = models.DateTimeField(null=True, editable=False)  # when a worker last claimed it
     definition_sha256 = models.CharField(max_length=64, blank=True)  # the rules at upload time, for the receipt
     scorer = models.CharField(max_length=32, blank=True)  # scoring.__version__ at the time of the upload
     checked_at = models.DateTimeField(null=True)
@@ -112,6 +134,8 @@ class Submission(Evaluated):
         indexes = [
             models.Index(fields=("state", "lease_ends"), name="submission_work"),
             models.Index(fields=("received_at",), name="submission_received"),
+            models.Index(fields=("shared_task", "started_at"), name="submission_served"),
+            models.Index(fields=("shared_task", "state", "in_bulk", "turn_at", "received_at"), name="submission_line"),
         ]
 
     def __str__(self) -> str:

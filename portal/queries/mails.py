@@ -83,7 +83,7 @@ def _rejected(mail: OutgoingMail, at: datetime) -> MailFacts:
 
 
 def _scored(mail: OutgoingMail, at: datetime) -> MailFacts:
-    lines = submission_view(_submission(mail), _EVERYBODY, at).runs
+    lines = submission_view(_submission(mail), _EVERYBODY, at, with_place=False).runs
     results = [_result(line, line.scores, mail.language) for line in lines if line.state == Run.State.SCORED]
     return replace(_failed(mail, at), results=results)
 

@@ -15,6 +15,7 @@ from portal.models.run import RunQuerySet
 from portal.queries.boards.columns import Score, scores, shown_score
 from portal.queries.boards.ladder import shown_keys
 from portal.queries.boards.official import OfficialRun, official_runs
+from portal.queries.line import Place, place_of
 from portal.queries.quota import TrackLimits, remaining
 from portal.queries.task_folder import home_command, items_option
 
@@ -65,6 +66,7 @@ class SubmissionView:
     warnings: int
     scored: int  # number of scored runs
     scores_are_hidden: bool
+    place: Place | None  # None unless the upload is waiting for its check and the place is asked for
     replaces: Submission | None  # the team's submission that this one replaces, now or once it is accepted
 
     @property
@@ -137,8 +139,11 @@ def _same_board(runs: Iterable[Run]) -> RunQuerySet:
     return Run.objects.filter(team__in=set(teams), phase__in=set(phases), track__in=set(tracks))
 
 
-def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> SubmissionView:
-    """Return an upload that the viewer may see, with its problems and its progress."""
+def submission_view(submission: Submission, viewer: Viewer, at: datetime, *, with_place: bool = True) -> SubmissionView:
+    """Return an upload that the viewer may see, with its problems and its progress.
+
+    The answer to the upload itself does without the place in line, which takes several queries.
+    """
     lines = run_lines(Run.objects.filter(submission=submission).order_by("track__position", "number"), viewer, at)
     problems = [*submission.problems, *(problem for line in lines for problem in line.run.problems)]
     severities = Counter(problem["severity"] for problem in problems)
@@ -156,6 +161,7 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime) -> Sub
         warnings=severities["warning"],
         scored=sum(line.state == Run.State.SCORED for line in lines),
         scores_are_hidden=any(line.scores_are_hidden for line in lines),
+        place=place_of(submission, at) if with_place else None,
         replaces=_replaces(submission),
     )
 

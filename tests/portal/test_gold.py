@@ -16,7 +16,7 @@ from portal.evaluation.gold import check_gold_upload, drop_unused_gold
 from portal.evaluation.limits import ATTEMPTS
 from portal.evaluation.reseal import reseal_all
 from portal.evaluation.score import score_run
-from portal.evaluation.sweep import sweep
+from portal.evaluation.sweep import gold_to_check
 from portal.models import AuditEntry, GoldStandard, GoldUpload, Run
 from portal.objects.interface import gold_objects
 from portal.sealing import CannotOpen, SealedFile, as_text, new_private_key, private_key_file, public_key, seal, unseal
@@ -262,8 +262,8 @@ def test_gold_without_its_key_waits_and_the_old_one_stays(tiny, organizer, monke
 
 def test_an_upload_whose_hint_was_lost_is_found(tiny, organizer):
     upload = upload_gold(organizer, tiny.tracks.get(slug="one"), EVALUATION, split="test", sealed=sealed_file(OTHER))
-    assert sweep(EVALUATION).gold == []
-    assert sweep(POST).gold == [upload.pk]
+    assert gold_to_check(EVALUATION) == []
+    assert gold_to_check(POST) == [upload.pk]
 
 
 def test_an_import_without_the_key_leaves_the_comparison_to_a_worker(tiny, tiny_folder, web):

@@ -11,19 +11,24 @@ from pathlib import Path
 import pytest
 
 from portal import jobs
+from portal.actions.gold import upload_gold
+from portal.actions.task_folder.pushes import push_task
 from portal.celery import Beat, app
 from portal.evaluation import check
+from portal.evaluation.boards import BoardWork
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import (
     GIVE_WAY_SECONDS,
     HINT_PRIORITY,
+    HINT_SECONDS,
+    ORGANIZER_PRIORITY,
     OTHER_NICENESS,
     REGULAR_WAITING,
     SCORING_NICENESS,
 )
 from portal.models import Board, Run, Submission
 from portal.models.clock import database_now
-from tests.portal.world import GOOD, send_run
+from tests.portal.world import GOOD, organizer_of, run_file, sealed_file, send_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,8 +67,8 @@ def test_workers_rank_among_each_other_but_their_session_keeps_its_weight(queues
     assert session.strip() == "False" or session.strip().endswith("nice 0")
 
 
-def test_nothing_of_ours_starves_next_to_other_programs():
-    """Five is a third of the weight of an ordinary process. CPU weights of services keep at least as much."""
+def test_no_process_starves_next_to_other_programs():
+    """Niceness 5 is a third of the weight of an ordinary process. CPU weights of services keep at least as much."""
     assert max(SCORING_NICENESS, OTHER_NICENESS) <= 5
     units = [path.read_text() for path in (REPOSITORY / "deploy/systemd").glob("*.service")]
     units.append((REPOSITORY / "docker-compose.yml").read_text())
@@ -140,14 +145,35 @@ def test_messages_hold_ids_and_nothing_else(run, queue):
     assert run.team.name.encode() not in message
 
 
-def test_boards_are_compared_when_no_upload_waits(run, queue):
+def test_boards_are_compared_one_at_a_time_while_uploads_wait(run, queue, monkeypatch):
     jobs.check_submission(str(run.submission.pk))
     queue.rpush(message_list(Lane.SCORING, HINT_PRIORITY), "a hint")
     jobs.refresh_boards()
-    assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == 0
+    assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == 1
+    queue.flushall()
+    monkeypatch.setattr(jobs, "find_board_work", lambda _at: iter([BoardWork([1, 2, 3], [], [])]))
+    queue.rpush(message_list(Lane.SCORING, HINT_PRIORITY), "a hint")
+    jobs.refresh_boards()
+    jobs.refresh_boards()
+    assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == 1
     queue.flushall()
     jobs.refresh_boards()
-    assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) > 0
+    assert queue.llen(message_list(Lane.BULK, HINT_PRIORITY)) == 3
+
+
+def test_pushes_and_gold_go_before_runs_and_are_hinted_while_runs_wait(tiny, run, queue):
+    organizer = organizer_of(tiny, "Oana")
+    at = database_now() - timedelta(seconds=HINT_SECONDS)
+    gold = upload_gold(organizer, tiny.tracks.get(slug="one"), at, split="test", sealed=sealed_file(run_file(GOOD)))
+    push = push_task(organizer, tiny, at, sealed=sealed_file(b"no zip"))
+    queue.flushall()
+    queue.rpush(message_list(Lane.SCORING, HINT_PRIORITY), "a hint")
+    jobs.sweep()
+    organizers = message_list(Lane.SCORING, ORGANIZER_PRIORITY)
+    assert ORGANIZER_PRIORITY < HINT_PRIORITY
+    found = {json.loads(message)["headers"]["argsrepr"] for message in queue.lrange(organizers, 0, -1)}
+    assert found == {f"('{gold.pk}',)", f"('{push.pk}',)"}
+    assert queue.llen(message_list(Lane.SCORING, HINT_PRIORITY)) == 1
 
 
 def test_each_board_is_hinted_at_once_and_compared_by_one_worker(run, queue):

@@ -84,6 +84,7 @@ def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
         idempotency_key=key,
         slot=given.slot,
         received_at=given.at,
+        turn_at=Submission.objects.next_turn(given.team, given.user, given.at),
         definition_sha256=shared_task.definition_sha256,
         scorer=scorer_version,
         lease_ends=given.at + timedelta(seconds=HINT_SECONDS),

@@ -10,6 +10,7 @@ from portal.actions.task_folder.pushes import is_stale
 from portal.api.schemas.base import Answer, Problems
 from portal.models import TaskPush
 from portal.queries.gold_preview import GoldPreview, PlaceOnBoard, PreviewedBoard
+from portal.queries.line import gold_before, pushes_before
 
 
 class OrganizedTeamAnswer(Answer):
@@ -101,6 +102,7 @@ class GoldUploadAnswer(Answer):
     split: str
     state: str
     is_finished: bool = Field(description="True if processing has finished")
+    uploads_before: int = Field(description="Gold files that are checked before this one")
     is_stale: bool = Field(
         description="True if the current gold, the rules or the runs have changed since the preview was computed. "
         "If so, request a new preview"
@@ -120,6 +122,7 @@ class GoldUploadAnswer(Answer):
         return cls.read(
             upload,
             track=upload.track.slug,
+            uploads_before=gold_before(upload),
             is_stale=preview.is_stale,
             version=upload.gold.version if upload.gold else None,
             changes={kind: GoldChangeAnswer.model_validate(part) for kind, part in preview.changes.items()},
@@ -147,6 +150,7 @@ class PushAnswer(Answer):
     is_first: bool = Field(description="True if the push creates a new task as a draft")
     state: str = Field(description="received, checking, rejected, ready, applied, expired or failed")
     is_finished: bool = Field(description="True if processing has finished")
+    uploads_before: int = Field(description="Pushed folders that are checked before this one")
     is_stale: bool = Field(
         description="True if the task has changed since the push was checked. If so, push the folder again"
     )
@@ -168,6 +172,7 @@ class PushAnswer(Answer):
         return cls.read(
             push,
             task=push.shared_task.slug if push.shared_task else None,
+            uploads_before=pushes_before(push),
             is_stale=is_stale(push),
             by=str(push.sent_by),
             needs_confirmation=push.touches_runs,

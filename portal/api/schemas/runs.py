@@ -121,6 +121,8 @@ class SubmissionAnswer(SubmissionSummary):
     slot: str
     is_finished: bool = Field(description="True if all runs have finished, or the upload was rejected or failed")
     is_delayed: bool = Field(description="True if an error on our side delays processing")
+    uploads_before: int | None = Field(description="Uploads that are checked before this one, or null")
+    seconds_left: int | None = Field(description="Approximate seconds until its check has ended, or null")
     errors: int
     warnings: int
     problems: Problems = Field(description="Problems with the whole upload. Each run lists its own problems")
@@ -134,6 +136,8 @@ class SubmissionAnswer(SubmissionSummary):
             **SubmissionSummary.of(view.submission).model_dump(),
             slot=view.submission.slot,
             is_finished=view.finished,
+            uploads_before=view.place.before if view.place else None,
+            seconds_left=view.place.seconds if view.place else None,
             problems=view.submission.problems,
             runs=[RunAnswer.of(line, official) for line in view.runs],
             limits=[LimitAnswer.of(line) for line in view.remaining],

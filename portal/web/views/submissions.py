@@ -227,7 +227,8 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
     view = submission_view(found, request.user, context["at"])
     names = valid_names(found.shared_task, found.team, found.phase)
     delayed = ["delayed"] if view.is_delayed else []
-    signature = "-".join([view.state, *(line.state for line in view.runs), *delayed])
+    place = [f"{view.place.before}.{view.place.seconds}"] if view.place else []
+    signature = "-".join([view.state, *(line.state for line in view.runs), *delayed, *place])
     return context | {
         "view": view,
         "runs_with_problems": [line for line in view.runs if line.run.problems],
