@@ -158,7 +158,7 @@ def _read_text(
         rows = without_repeated_header(rows, text, reading)
         first = [options["aliases"].get(cell, cell) for cell in rows.first]
         wanted = [name for name in needed if name in first or name not in dispensable]
-        places = find_columns(first, wanted, separator, options["extra_columns"], reading)
+        places = find_columns(first, wanted, options["separator"], options["extra_columns"], reading)
         is_without = places is None and reading.items is not None and any(cell in reading.items for cell in first)
         rows = rows if is_without else rows.without_first()
         places = places or _columns_by_content(rows, options["id"], order if is_without else needed, reading)

@@ -247,7 +247,9 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
 
 def _nearest(rule: Rule, named: NameReading) -> str | None:
     """Return the nearest valid name, with a different run number if this one is already used, or None."""
-    near = _near(rule, named) or _near(rule, replace(named, number=None))
+    near = _near(rule, named)
+    if not near and named.number is not None:
+        near = _near(rule, replace(named, number=None))
     return near[0] if near else None
 
 

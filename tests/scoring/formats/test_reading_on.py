@@ -54,6 +54,10 @@ def test_a_wrong_layout_hides_no_other_problem(task: Definition, text: str, code
     assert found["duplicate-ids"].places == ("i2",)
 
 
+def test_a_header_is_expected_with_the_right_separator(task: Definition) -> None:
+    assert problems(task, f"id,Label\n{REST}".replace(",", ";"))["header-column-missing"].expected == "id,label"
+
+
 def test_columns_in_another_order_are_found_by_their_ids(task: Definition) -> None:
     rows = "".join(",".join(reversed(line.split(","))) + "\n" for line in REST.splitlines())
     assert problems(task, f"answer,text\n{rows}").keys() == FOUND | {"header-column-missing"}
