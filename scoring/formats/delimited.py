@@ -118,7 +118,7 @@ def separator_of(text: str, separator: str, names: Sequence[str], width: int, re
     Another separator is recognized if it splits the line into `width` cells, or if several of them are column names.
     """
     line = text.lstrip("\n")[:FIRST_LINE].split("\n", 1)[0]
-    if width < 2 or separator in line:
+    if width < 2 or separator in line or line.startswith(("{", "[")):  # JSON has no separator
         return separator
     known = {name.casefold() for name in names}
     for other, name in SEPARATORS.items():
