@@ -137,6 +137,61 @@ def update_web_host(own: Installation) -> None:
     own.webs[1].start()
 
 
+def freeze_web(own: Installation, seconds: float) -> None:
+    _freeze(own.webs[0], seconds)
+
+
+def freeze_worker(own: Installation, seconds: float) -> None:
+    _freeze(own.scorers[0], seconds)
+
+
+def _freeze(program: Program, seconds: float) -> None:
+    """Stop all processes of a program (SIGSTOP). Kill it if it shows no sign of life, and start it, as systemd does."""
+    process = program.process
+    with suppress(ProcessLookupError):
+        os.killpg(program.pid, signal.SIGSTOP)
+    stopped = time.time()
+    time.sleep(seconds)
+    is_silent = max(file.stat().st_mtime for file in program.cache.glob("alive-*")) <= stopped
+    if is_silent and program.process is process:  # another fault may have restarted it
+        program.kill()
+        program.start()
+
+
+def freeze_web_process(own: Installation) -> None:
+    """Stop the process that serves pages. Its watchdog must kill it, which ends the program."""
+    _stop(children(own.webs[1].pid))
+
+
+def freeze_pool_process(own: Installation) -> None:
+    """Stop a pool process. Its watchdog must kill it, and Celery replaces it."""
+    _stop(children(own.scorers[1].pid)[:1])
+
+
+def _stop(processes: Sequence[int]) -> None:
+    for pid in processes:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
+
+
+def fill_gold_folder(own: Installation, seconds: float) -> None:
+    """Leave less space for gold than the portal keeps free."""
+    filler = own.gold / "filler"
+    with filler.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(own.gold).free - SPARE_BYTES // 2)
+    time.sleep(seconds)
+    filler.unlink(missing_ok=True)
+
+
+def fill_broker(own: Installation, seconds: float) -> None:
+    """Let the broker run out of memory: it answers, but accepts no messages. Another fault may restart it meanwhile."""
+    with suppress(redis.RedisError):
+        redis.Redis.from_url(own.environment["REDIS_URL"]).config_set("maxmemory", 1)
+    time.sleep(seconds)
+    with suppress(redis.RedisError):
+        redis.Redis.from_url(own.environment["REDIS_URL"]).config_set("maxmemory", 0)
+
+
 def fill_disk(own: Installation) -> None:
     processes = [pid for web in own.webs for pid in (web.pid, *children(web.pid))]
     _limit_files(processes, FULL_DISK_BYTES)
@@ -150,7 +205,7 @@ def nearly_fill_disk(own: Installation) -> None:
     with filler.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(own.state).free - SPARE_BYTES // 2)
     time.sleep(DOWN_SECONDS)
-    filler.unlink()
+    filler.unlink(missing_ok=True)
 
 
 def forbid_writes(own: Installation, seconds: float) -> None:
@@ -223,16 +278,22 @@ FAULTS: dict[str, Fault] = {
     "the child that scores killed": kill_scoring_child,
     "a worker whose clock is 5 minutes ahead": Lasting(add_worker_with_another_clock, 30),
     "the parents of such children killed": kill_fork_servers,
+    "a web server frozen": Lasting(freeze_web, 60),
     "a web host killed": kill_web_host,
     "the broker emptied": flush_broker,
     "the database read-only": Lasting(forbid_writes, 30),
+    "the gold folder full": Lasting(fill_gold_folder, 30),
+    "a process of the worker frozen": freeze_pool_process,
     "the disk full": fill_disk,
     "the disk nearly full": nearly_fill_disk,
     "a worker host killed": kill_worker_host,
     "a process of the worker killed": kill_pool_process,
+    "the broker out of memory": Lasting(fill_broker, 30),
     "the broker killed": kill_broker,
     "a worker host updated": update_worker_host,
+    "a worker frozen, all its processes": Lasting(freeze_worker, 60),
     "a worker without data": add_worker_without_data,
+    "a process of a web server frozen": freeze_web_process,
     "a web host updated": update_web_host,
 }
 # What an installation must have for a fault.
@@ -240,6 +301,7 @@ NEEDED: dict[str, Callable[[Installation], bool]] = {
     "the storage answers 503": lambda own: own.bucket is not None,
     "the disk full": lambda own: own.bucket is None,
     "the disk nearly full": lambda own: own.has_own_disk,
+    "the gold folder full": lambda own: own.has_own_disk,
 }
 OUTAGES: dict[str, Fault] = {"an outage of a minute": stop_all}
 

@@ -65,6 +65,7 @@ class Installation:
     def __init__(self, folder: Path, shape: Shape, bucket: S3 | None) -> None:
         self.folder, self.shape, self.bucket = folder, shape, bucket
         self.state = folder / "state"
+        self.gold = self.state / "gold"
         self.has_own_disk = False
         self.addresses = [(host.address, free_port()) for host in shape.webs]
         self.port, broker_port = self.addresses[0][1], free_port()
@@ -175,7 +176,9 @@ class Installation:
 
     def _program(self, name: str, command: list[str], host: Host = HERE) -> Program:
         own = {} if host == HERE else {"AGON_STATE": str(self.folder / host.name)}
-        return Program([*host.prefix, *command], self.environment | own, self.folder / f"{name}.log")
+        cache = self.folder / f"cache-{name}"
+        environment = self.environment | own | {"AGON_CACHE": str(cache)}
+        return Program([*host.prefix, *command], environment, self.folder / f"{name}.log", cache=cache)
 
 
 def _buckets(server: S3) -> dict[str, str]:
@@ -199,6 +202,8 @@ def installation(shape: Shape = Shape()) -> Iterator[Installation]:
         own = Installation(folder, shape, bucket)
         if shape.disk_bytes:
             own.has_own_disk = stack.enter_context(_disk(own.state, shape.disk_bytes))
+        if own.has_own_disk:
+            stack.enter_context(_disk(_made(own.gold), shape.disk_bytes))
         own.database.start(fsync=True)
         stack.callback(own.database.stop)
         own.broker.start()

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from secrets import randbelow
 from types import TracebackType
@@ -113,14 +114,14 @@ class Native:
             )
 
     def stop(self, name: str, number: int = signal.SIGTERM) -> None:
-        """Stop a service as `docker compose stop` does. If it does not end, kill it."""
+        """Stop a service as `docker compose stop` does, with its child processes. If it does not end, kill it."""
         process = self._processes[name]
         process.send_signal(signal.SIGINT if name == "postgres" and number == signal.SIGTERM else number)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        process.wait()
 
     def restart(self, name: str) -> None:
         """Restart a service as `docker compose restart` does, and wait until it is healthy."""

@@ -14,6 +14,7 @@ import structlog
 from celery import Celery, Task
 from celery.beat import PersistentScheduler, ScheduleEntry
 from celery.signals import (
+    beat_init,
     before_task_publish,
     celeryd_init,
     setup_logging,
@@ -28,6 +29,7 @@ from kombu import Producer
 from portal.evaluation.confinement import missing_protection
 from portal.evaluation.lanes import Lane, message_list
 from portal.evaluation.limits import OTHER_NICENESS, REGULAR_PRIORITY, REGULAR_WAITING, SCORING_NICENESS
+from portal.watchdog import Watchdog
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 # Use one thread per job. Numerical libraries would otherwise start one per core.
@@ -78,6 +80,16 @@ def _log_request_id(task: Task, **_: Any) -> None:
     structlog.contextvars.clear_contextvars()
     if request_id := task.request.get("request_id"):
         structlog.contextvars.bind_contextvars(request_id=request_id)
+
+
+@celeryd_init.connect
+def _watch_worker(options: Mapping[str, Any], **_: Any) -> None:
+    Watchdog(settings.CACHE_ROOT / f"alive-{'-'.join(options.get('queues') or Lane)}").start()
+
+
+@beat_init.connect
+def _watch_beat(**_: Any) -> None:
+    Watchdog(settings.CACHE_ROOT / "alive-beat").start()
 
 
 @celeryd_init.connect

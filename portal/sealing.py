@@ -211,6 +211,12 @@ def has_private_key() -> bool:
     return bool(settings.GOLD_PRIVATE_KEYS) or not settings.GOLD_PUBLIC_KEY
 
 
+def is_another_pair() -> bool:
+    """Return whether none of the private keys belongs to the public key, with which web servers seal."""
+    own = {as_text(key.public_key) for key in private_keys()}
+    return bool(settings.GOLD_PUBLIC_KEY) and settings.GOLD_PUBLIC_KEY not in own
+
+
 def renew_kept_key() -> None:
     """Add a new key to the key file.
 

@@ -19,6 +19,7 @@ from granian.log import LogLevels
 
 from portal.environment import Environment
 from portal.logs import configuration
+from portal.watchdog import Probe, Watchdog
 
 APPLICATION = "portal.wsgi:application"
 THREADS = 4  # per process; Python runs one thread at a time while the others wait for the database or a disk
@@ -33,6 +34,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.application == APPLICATION:
         _require_schema()
+        host = "127.0.0.1" if options.host == "0.0.0.0" else options.host
+        alive = import_module("django.conf").settings.CACHE_ROOT / "alive-web"
+        Watchdog(alive, Probe(host, options.port).seconds_waiting).start()
     # Forked workers would inherit the parent's handlers, which ignore SIGTERM while the workers load the portal.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     as_json = Environment().bool("LOG_JSON", default=False)

@@ -6,6 +6,7 @@ A variable can also come from a file, named by `<VARIABLE>_FILE`.
 import re
 import sys
 from datetime import timedelta
+from email.utils import parseaddr
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
@@ -111,7 +112,7 @@ if not SECRET_KEY and not PUBLIC:
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # requested internally, without TLS
+    SECURE_REDIRECT_EXEMPT = [r"^(livez|healthz|readyz)$"]  # requested internally, without TLS
     SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds())
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
@@ -396,6 +397,8 @@ EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
 EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=EMAIL_PORT == 465)  # implicit TLS, the default on port 465
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False) and not EMAIL_USE_SSL  # STARTTLS
 EMAIL_TIMEOUT = 10
+# Who gets alerts while the database, which has the administrators' addresses, does not respond.
+ALERTS_TO = env.list("AGON_ALERTS_TO", default=[]) or [parseaddr(DEFAULT_FROM_EMAIL)[1]]
 
 # Background work. Messages in the queue only speed things up, because every accepted upload has a row. Publishing
 # therefore does not retry, results are not stored, and the sweep finds work whose message was lost.

@@ -4,6 +4,7 @@ An upload is a temporary file until `keep` moves it to its permanent name. Only 
 Rejected uploads leave no files behind.
 """
 
+import errno
 import hashlib
 import os
 import shutil
@@ -20,7 +21,7 @@ from django.db import connection, transaction
 
 from portal.models.task import definition_name
 from portal.objects.folder import require_space
-from portal.objects.interface import data_objects, gold_objects
+from portal.objects.interface import Objects, data_objects, gold_objects
 from portal.sealing import (
     HEAD_BYTES,
     has_key_for,
@@ -296,6 +297,33 @@ def can_open_this_gold(sealed_sha256: str) -> bool:
     """
     with closing(gold_objects().open(sealed_sha256)) as file:
         return has_key_for(file.read(HEAD_BYTES))
+
+
+def is_for_another_key(sealed_sha256: str) -> bool:
+    """Return whether the file was sealed for a key other than the one that is used now. No private key is needed.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with closing(gold_objects().open(sealed_sha256)) as file:
+        return sealed_for(file.read(HEAD_BYTES)) != key_id(public_key())
+
+
+def try_storage(objects: Objects) -> None:
+    """Store, find and delete a file, which takes longer than the probe but also shows rights that a bucket lacks.
+
+    Raises:
+        OSError: one of these is not possible. The text says why.
+    """
+    draft, sha256, _size = _write([b"ready?"], objects.drafts())
+    name = f"probes/{sha256}"
+    try:
+        objects.put(draft, name)
+        if not objects.has(name):
+            raise FileNotFoundError(errno.ENOENT, "a file that was just stored is not there")
+        objects.delete(name)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 @contextmanager

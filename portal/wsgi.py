@@ -15,7 +15,9 @@ from django.db.backends.signals import connection_created  # noqa: E402
 import portal.urls  # noqa: E402, F401 - now, rather than with the first request
 from portal.web.bodies import discarding, measured  # noqa: E402
 from portal.web.connections import close_with_thread  # noqa: E402
+from portal.web.templates import load_templates  # noqa: E402
 
+load_templates()
 connection_created.connect(close_with_thread)
 application = measured(django_application)
 if settings.ALLAUTH_TRUSTED_PROXY_COUNT:

@@ -58,6 +58,11 @@ def public_key(private_key: str) -> str:
     return _private(private_key).public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 
+def key_id(private_key: str) -> str:
+    """Return the id of a private key in PEM format, as in the receipts that it signs."""
+    return _key_id(_private(private_key).public_key())
+
+
 def sign(content: Mapping[str, Any], private_key: str) -> dict[str, Any]:
     """Sign the content and return it with `agon_receipt`, `key_id` and `signature` (hexadecimal) added."""
     key = _private(private_key)

@@ -167,8 +167,16 @@ def postgres(folder: Path) -> Iterator[str]:
 class Program:
     """One of Agon's programs in a separate process group. It can be killed and started again."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path, folder: Path = ROOT) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        log: Path,
+        folder: Path = ROOT,
+        cache: Path | None = None,
+    ) -> None:
         self._command, self._environment, self._log, self._folder = command, environment, log, folder
+        self.cache = cache or log.parent  # where its watchdog writes, if the environment says so
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:

@@ -49,7 +49,7 @@ ALLOWED = {  # path → words that are allowed there
 }
 ALLOWED_PHRASES = (
     r"SQLite, faults|page[_ -]faults?|benchmarks?[/.]faults|tests[/.]faults|/faults\b|fault injection|\bfaults`"
-    r"|ConnectionRefused|SMTPRecipientsRefused|SMTPSenderRefused"  # names of Python's own exceptions
+    r"|[Cc]onnection refused|ConnectionRefused|SMTPRecipientsRefused|SMTPSenderRefused"  # messages of others
     r"|portal_grace|one_grace_(a_team|for_all)|grace_(until|granted_at)|/grace/"  # names in databases, and old URLs
     r"|stop_grace_period"  # a name of Docker Compose
 )

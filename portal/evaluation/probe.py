@@ -9,7 +9,7 @@ from portal.models import GoldStandard, SharedTask
 from portal.models.schema import schema_problems
 from portal.models.task import definition_name
 from portal.objects.interface import data_objects, gold_objects
-from portal.sealing import has_private_key
+from portal.sealing import has_private_key, is_another_pair
 from portal.storage import can_open_this_gold
 
 PROBED = 20  # how many of the newest files to look for; any one of them proves that this is the portal's storage
@@ -40,6 +40,11 @@ def _key() -> Iterator[str]:
     if not has_private_key():
         yield "The gold key is missing. Set AGON_GOLD_PRIVATE_KEY_FILE."
         return
+    if is_another_pair():
+        yield (
+            "AGON_GOLD_PUBLIC_KEY_FILE does not belong to AGON_GOLD_PRIVATE_KEY_FILE, so workers could not open new "
+            "gold. Use both files of one pair, then restart web and workers."
+        )
     newest = _newest(GoldStandard, "sealed_sha256")
     try:
         there = [sealed for sealed in newest if gold_objects().has(sealed)]

@@ -23,7 +23,7 @@ def missing_migrations() -> list[str]:
     if not missing:
         return []
     count = f"{len(missing)} migration{'s' if len(missing) > 1 else ''}"
-    return [f"The database is missing {count} ({_some(missing)}). Make a backup, then run manage.py migrate."]
+    return [f"The database is missing {count} ({some_of(missing)}). Make a backup, then run manage.py migrate."]
 
 
 @cache
@@ -44,7 +44,7 @@ def _missing_columns() -> list[str]:
         return []
     count = f"{len(missing)} column{'s' if len(missing) > 1 else ''}"
     return [
-        f"The database is missing {count} ({_some(missing)}), although every migration has been applied. It was "
+        f"The database is missing {count} ({some_of(missing)}), although every migration has been applied. It was "
         f"created before Agon 0.1.0 or changed manually. Restore the most recent backup into a new database."
     ]
 
@@ -55,5 +55,6 @@ def _columns(cursor: Any, table: str) -> set[str]:
     return {column[0] for column in cursor.description}
 
 
-def _some(names: list[str]) -> str:
+def some_of(names: list[str]) -> str:
+    """Return the first few names, separated by commas."""
     return ", ".join([*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])])

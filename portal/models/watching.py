@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from django.db import models, transaction
+from django.db import connection, models, transaction
 from django.db.models import F
 
 
@@ -16,9 +16,17 @@ class TallyQuerySet(models.QuerySet["Tally"]):
         for name, label in wanted:
             self.filter(name=name, label=label).update(value=F("value") + counts[name, label])
 
+    def mark(self, name: str, label: str) -> None:
+        """Create this counter with the value 0 unless it exists."""
+        with connection.cursor() as cursor:  # called for each upload, and Django would compose the SQL each time
+            row = "INSERT INTO portal_tally (name, label, value) VALUES (%s, %s, 0) ON CONFLICT DO NOTHING"
+            cursor.execute(row, [name, label])
+
 
 class Tally(models.Model):
     """A counter, such as `uploads`, for one label, such as a task."""
+
+    RECEIPT_KEY = "receipt_key"  # label: the id of a key that has signed receipts; it counts nothing
 
     name = models.CharField(max_length=40)
     label = models.CharField(max_length=100, blank=True)

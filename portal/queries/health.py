@@ -14,7 +14,8 @@ from django.db.models import Count, Min, Q, QuerySet
 from portal.models import Heartbeat, OutgoingMail, Phase, Run, Submission, TaskPush, WorkerHost
 from portal.models.clock import clock_offset, database_now
 from portal.models.schema import missing_migrations
-from portal.objects.interface import data_objects
+from portal.objects.interface import data_objects, gold_objects
+from portal.queries.static_files import missing_static_files
 
 BROKER_SECONDS = 1
 # A lane is considered dead after this long without a heartbeat. Heartbeats are 30 seconds apart.
@@ -23,6 +24,36 @@ HIDDEN = "score hidden"  # backlog of first scores that are hidden until the rel
 WEB = "web"  # the lane name that web servers report
 CLOCK_SECONDS = 5  # tolerated difference between a machine's clock and the database's
 LATE = timedelta(minutes=10)  # if the oldest waiting work is older than this, its lane is too slow
+
+
+# Beginnings of messages, in lower case, and what they mean.
+DATABASE_ERRORS = {
+    "password authentication failed": "wrong user or password",
+    "no password supplied": "wrong user or password",
+    "connection refused": "not running, or at another address",
+    "no such file or directory": "not running, or at another address",
+    "resolve": "the host name is unknown",
+    "does not exist": "there is no such database or user",
+    "too many": "too many connections",
+    "remaining connection slots": "too many connections",
+    "starting up": "starting",
+    "shutting down": "stopping",
+    "timeout": "no response",
+}
+# The first type that matches counts, so special ones come first.
+BROKER_ERRORS: dict[type[redis.RedisError], str] = {
+    redis.OutOfMemoryError: "out of memory",
+    redis.ReadOnlyError: "read-only",
+    redis.AuthenticationError: "wrong password",
+    redis.TimeoutError: "no response",
+    redis.ConnectionError: "not running, or at another address",
+}
+WAITING_WORK = {
+    "check": "the oldest upload",
+    "score": "the oldest run",
+    "push": "the oldest pushed folder",
+    "mail": "the oldest email",
+}
 
 
 class HealthStatus(StrEnum):
@@ -44,8 +75,8 @@ def health() -> Health:
 
     Uploads need only the database and storage. The sweep can catch up on everything else later.
     """
-    needed = _database() | {"storage": _said(data_objects().probe)}
-    later = {"broker": _said(_try_broker)}
+    needed = _database() | {"storage": _said(data_objects().probe), "static files": _static_files()}
+    later = {"gold storage": _said(gold_objects().probe), "broker": _said(_try_broker)}
     if needed.get("schema") == "ok":
         at = database_now()
         later |= _workers(at) | {"queue": _queue(at), "clocks": _clocks(at)}
@@ -61,8 +92,21 @@ def _said(test: Callable[[], object]) -> str:
     except OSError as error:
         return error.strerror or type(error).__name__  # leaves out path and address
     except redis.RedisError as error:
-        return type(error).__name__
+        return _broker_words(error)
     return "ok"
+
+
+def _broker_words(error: redis.RedisError) -> str:
+    """Describe an error without the broker's address."""
+    for kind, words in BROKER_ERRORS.items():
+        if isinstance(error, kind):
+            return words
+    return f"does not accept messages ({str(error).partition(' ')[0] or type(error).__name__})"
+
+
+def _static_files() -> str:
+    missing = missing_static_files()
+    return f"not collected: {missing}" if missing else "ok"
 
 
 def _database() -> dict[str, str]:
@@ -70,7 +114,7 @@ def _database() -> dict[str, str]:
     try:
         at = database_now()
     except Error as error:
-        return {"database": type(error).__name__}
+        return {"database": _database_words(error)}
     if missing := missing_migrations():
         return {"database": "ok", "schema": " ".join(missing)}
     try:
@@ -80,10 +124,17 @@ def _database() -> dict[str, str]:
     return {"database": "ok", "schema": "ok"}
 
 
+def _database_words(error: Error) -> str:
+    """Describe why a connection failed, without the database's address."""
+    text = str(error).lower()
+    return next((words for part, words in DATABASE_ERRORS.items() if part in text), type(error).__name__)
+
+
 def _try_broker() -> None:
+    """Write a message's worth of data. A broker that is out of memory or read-only still answers a ping."""
     url = settings.CELERY_BROKER_URL
     with redis.Redis.from_url(url, socket_connect_timeout=BROKER_SECONDS, socket_timeout=BROKER_SECONDS) as broker:
-        broker.ping()
+        broker.set("agon-probe", "ready?", ex=SILENCE)
 
 
 def _workers(at: datetime) -> dict[str, str]:
@@ -116,8 +167,9 @@ def _beating(last: datetime | None, at: datetime) -> str:
 
 def _queue(at: datetime) -> str:
     # Everyone can read the answer, so it must not depend on scores that are hidden.
-    age = max(backlog.age for backlog in backlogs(at) if backlog.work != HIDDEN)
-    return "ok" if age <= LATE.total_seconds() else f"the oldest work has been waiting for {int(age)} s"
+    late = [backlog for backlog in backlogs(at) if backlog.work != HIDDEN and backlog.age > LATE.total_seconds()]
+    waits = (f"{WAITING_WORK[backlog.work]} has been waiting for {int(backlog.age)} s" for backlog in late)
+    return "; ".join(waits) or "ok"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Receipts for uploads, signed with the portal's key, and their verification."""
 
 from datetime import UTC
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -38,6 +39,16 @@ def verify(text: bytes) -> Verdict:
 def public_key() -> str:
     """Return the public key for verifying receipts, in PEM format."""
     return receipts.public_key(_private_key())
+
+
+def key_id() -> str:
+    """Return the id of the key that signs receipts."""
+    return _id_of(_private_key())
+
+
+@lru_cache(maxsize=1)
+def _id_of(private_key: str) -> str:
+    return receipts.key_id(private_key)
 
 
 def _private_key() -> str:

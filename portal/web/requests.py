@@ -18,7 +18,7 @@ from portal.queries.metrics import ANSWERED, ANSWERED_SECONDS, ANSWERS
 
 log = structlog.get_logger("portal.web")
 
-_WATCHING = ("/healthz", "/readyz", "/metrics")  # requested every few seconds; 503 is a normal response there
+_WATCHING = ("/livez", "/healthz", "/readyz", "/metrics")  # requested every few seconds; 503 is a normal response there
 _lock = Lock()
 _counts: Counter[tuple[str, str]] = Counter()
 

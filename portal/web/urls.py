@@ -86,6 +86,7 @@ urlpatterns = [
     path(f"{TASK}/calendar.ics", public.calendar, name="task_calendar"),
     path(f"{TASK}/releases.atom", public.feed, name="task_feed"),
     path(f"{TASK}/announcements.atom", announcements.feed, name="task_announcements_feed"),
+    path("livez", health.livez, name="livez"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),

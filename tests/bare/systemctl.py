@@ -6,12 +6,14 @@ It runs a unit's command as the unit's user, with the unit's variables, and rest
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 UNITS = Path("/etc/systemd/system")
+STARTED = Path("/run/started")  # the process groups of the units
 
 
 def unit(name: str) -> list[tuple[str, str]]:
@@ -35,13 +37,33 @@ def start(name: str) -> None:
         elif key == "LoadCredential":
             credential, _, source = value.partition(":")
             folder = Path(f"/run/credentials/{name}.service")
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)
             (folder / credential).write_bytes(Path(source).read_bytes())
             subprocess.run(["chown", "-R", dict(said)["User"], folder], check=True)
             folder.chmod(0o500)
         elif key == "CacheDirectory":
             subprocess.run(["install", "-d", "-o", dict(said)["User"], "-m", "700", f"/var/cache/{value}"], check=True)
-    subprocess.Popen([__file__, "--keep", name], env=variables, start_new_session=True)
+    process = subprocess.Popen([__file__, "--keep", name], env=variables, start_new_session=True)
+    STARTED.mkdir(exist_ok=True)
+    (STARTED / name).write_text(str(process.pid))
+
+
+def stop(name: str) -> None:
+    """Stop what keeps the service running, then the service, and wait until it has ended."""
+    keeper = int((STARTED / name).read_text())
+    os.kill(keeper, signal.SIGKILL)
+    os.killpg(keeper, signal.SIGTERM)
+    while any(_group(path) == keeper for path in Path("/proc").glob("[0-9]*")):
+        time.sleep(0.1)
+
+
+def _group(process: Path) -> int | None:
+    """Return the process group of a process that has not ended."""
+    try:
+        state, _parent, group = (process / "stat").read_text().rpartition(")")[2].split()[:3]
+    except OSError:
+        return None
+    return None if state == "Z" else int(group)
 
 
 def keep(name: str) -> None:
@@ -61,12 +83,14 @@ def keep(name: str) -> None:
 
 def main(verb: str, *names: str) -> None:
     for name in names:
-        if name.startswith("--"):
+        if name.startswith("--") or (verb == "enable" and "--now" not in names):
             continue
         if name.endswith(".timer"):
             unit(name.removesuffix(".timer"))
             assert (UNITS / name).exists()
         elif (UNITS / f"{name.partition('@')[0]}{'@' * ('@' in name)}.service").exists():
+            if verb == "restart":
+                stop(name)
             start(name)
         else:
             subprocess.run(["service", name, verb], check=True)

@@ -96,6 +96,11 @@ def test_every_service_is_limited_and_writes_to_its_volumes_alone() -> None:
         assert said["read_only"] is True, name
         assert {"mem_limit", "pids_limit"} <= said.keys(), name
         assert said["tmpfs"], name
+        assert said["cap_drop"] == ["ALL"], name
+
+
+def test_only_databases_have_rights_of_root() -> None:
+    assert {name for name, said in services().items() if "cap_add" in said} == {"postgres", "valkey"}
 
 
 def test_every_service_that_goes_on_has_a_health_check() -> None:

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import re
 import shutil
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.error
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -23,7 +25,7 @@ from scoring.limits import UPLOAD_BYTES
 from tests.conftest import ROOT
 from tests.deploy.production import ADDRESS, DATASET, HOST, Production, production
 from tests.portal.world import GOOD, run_file
-from tests.services import postgres_programs, wait_until
+from tests.services import children, postgres_programs, wait_until
 
 BOARD = "/tasks/tiny/leaderboard/one/?phase=post&format=json"
 DOWNLOAD = "/tasks/tiny/data/sample/"
@@ -308,6 +310,39 @@ def test_a_rolling_restart_loses_nothing(services: Production) -> None:
     wait_until(lambda: states(services) == [expected] * 3, f"all {expected} are scored")
 
 
+def freeze(services: Production, name: str) -> Path:
+    """Stop all processes of a service (SIGSTOP) and let its watchdog's file look old. Return the file."""
+    for pid in (services.pid(name), *children(services.pid(name))):
+        os.kill(pid, signal.SIGSTOP)
+    (alive,) = (services.folder / name / "tmp/agon-cache").glob("alive-*")
+    an_hour_ago = time.time() - 3600
+    os.utime(alive, (an_hour_ago, an_hour_ago))
+    return alive
+
+
+def test_a_frozen_web_service_delays_few_requests_and_is_restarted(services: Production) -> None:
+    alive = freeze(services, "web")
+    assert [ask(services, path)[0] for path in ("/", "/tasks/tiny/", "/guide/") * 3] == [200] * 9
+    upstreams = re.findall(r'"upstream":"([^"]+)"', services.log("proxy").read_text())[-9:]
+    frozen = services.address("web")
+    assert sum(frozen in upstream for upstream in upstreams) < len(upstreams) / 2  # each delays one request
+    assert not services.is_healthy("web")  # the health check kills it
+    assert services.ended() == "web"
+    services.restart("web")
+    assert services.is_healthy("web")
+    assert alive.read_text() == str(services.pid("web"))
+
+
+def test_a_frozen_worker_is_restarted(services: Production) -> None:
+    freeze(services, "worker")
+    uploads, _, _ = states(services)
+    services.captain("127.0.0.7").upload("tiny", "post", "one_Meltemi_3.json", run_file(GOOD))
+    services.is_healthy("worker")
+    wait_until(lambda: services.ended() == "worker", "the health check has killed it")
+    services.restart("worker")
+    wait_until(lambda: states(services)[2] == uploads + 1, "the run is scored")
+
+
 def test_without_a_broker_uploads_go_on_and_are_scored_later(services: Production) -> None:
     services.stop("valkey", signal.SIGKILL)
     assert json.loads(ask(services, "/readyz")[2])["status"] == "degraded"
@@ -321,7 +356,7 @@ def test_without_a_database_the_portal_says_so_and_comes_back(services: Producti
     services.stop("postgres", signal.SIGQUIT)
     status, _, body = ask(services, "/readyz")
     assert (status, json.loads(body)["status"]) == (503, "unready")
-    assert json.loads(body)["parts"]["database"] == "OperationalError"
+    assert json.loads(body)["parts"]["database"] == "not running, or at another address"
     services.start("postgres")
     wait_until(lambda: ask(services, "/readyz")[0] == 200, "the portal is ready again")
 

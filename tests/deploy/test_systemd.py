@@ -1,4 +1,4 @@
-"""The systemd units: each role's rights and user, and a good score in systemd's own audit."""
+"""The systemd units: each role's rights and user, a good score in systemd's own audit, and restarts."""
 
 import re
 import subprocess
@@ -19,8 +19,12 @@ USERS = {
     "agon-beat": "agon-mail",
     "agon-backup": "agon",
     "agon-rehearse": "agon",
+    "agon-doctor": "agon",
     "agon-failed@": "agon",
+    "agon-retry@": "agon",
 }
+# The units that run all the time.
+SERVICES = {"agon-web@", "agon-worker", "agon-hidden", "agon-background", "agon-mail", "agon-beat"}
 
 
 def values(unit: Path, key: str) -> list[str]:
@@ -45,15 +49,33 @@ def test_the_key_to_gold_and_the_backups_are_for_those_who_need_them() -> None:
 
 
 def test_whatever_fails_is_reported() -> None:
-    reported = {
-        unit.stem for unit in UNITS if re.findall(r"^OnFailure=agon-failed@%[Np]\.service$", unit.read_text(), re.M)
-    }
-    assert reported == USERS.keys() - {"agon-failed@"}
+    reported = {unit.stem for unit in UNITS if "agon-failed@%N.service" in " ".join(values(unit, "OnFailure"))}
+    assert reported == USERS.keys() - {"agon-failed@", "agon-retry@"}
+
+
+def test_a_frozen_service_is_killed_and_started_again() -> None:
+    """The watchdog's signal must be one that a stopped process cannot leave pending."""
+    wanted = {"Type": "notify", "WatchdogSec": "60", "WatchdogSignal": "SIGKILL", "Restart": "always"}
+    for unit in UNITS:
+        found = {key: values(unit, key) for key in wanted}
+        assert found == {key: [value] for key, value in wanted.items()} or unit.stem not in SERVICES
+
+
+def test_a_service_that_cannot_start_reaches_the_limit_and_is_started_again_later() -> None:
+    retried = {unit.stem for unit in UNITS if "agon-retry@%N.service" in " ".join(values(unit, "OnFailure"))}
+    assert retried == SERVICES
+    for unit in UNITS:
+        if unit.stem in SERVICES:
+            pause, most, within = (
+                int(values(unit, key)[0]) for key in ("RestartSec", "StartLimitBurst", "StartLimitIntervalSec")
+            )
+            slowest_start = 30  # seconds until it fails
+            assert most * (pause + slowest_start) < within
 
 
 def test_each_timer_has_its_unit_and_is_switched_on_by_the_guide() -> None:
     timers = {timer.stem for timer in FOLDER.glob("*.timer")}
-    assert timers == {"agon-backup", "agon-rehearse"}
+    assert timers == {"agon-backup", "agon-rehearse", "agon-doctor"}
     assert all((FOLDER / f"{timer}.service").exists() for timer in timers)
     enabled = re.findall(r"systemctl enable --now (.*)", (ROOT / "docs/for-administrators.md").read_text())[0].split()
     assert {f"{timer}.timer" for timer in timers} <= set(enabled)

@@ -86,7 +86,7 @@ def test_counting_while_counters_are_read_changes_nothing(lived_in: Team) -> Non
 
 def test_what_may_still_be_about_to_commit_is_counted_from_its_row(lived_in: Team) -> None:
     keep_counters(EVALUATION + timedelta(minutes=9))
-    assert not Tally.objects.exists()
+    assert not Tally.objects.exclude(name=Tally.RECEIPT_KEY).exists()
     send_run(lived_in, GOOD, 3, EVALUATION - timedelta(seconds=1))  # as if its transaction was slow to commit
     keep_counters(EVALUATION + HOUR)
     assert counters(EVALUATION + HOUR)["uploads", "tiny"] == 3

@@ -19,8 +19,9 @@ from portal.actions.uploads.rejections import (
 )
 from portal.actions.uploads.slots import SLOT_ERRORS, fill_slots
 from portal.evaluation.limits import HINT_SECONDS
-from portal.models import Phase, Quota, Run, Submission, Track
+from portal.models import Phase, Quota, Run, Submission, Tally, Track
 from portal.queries.quota import TrackLimits, remaining
+from portal.queries.receipts import key_id
 from portal.storage import UploadedFile
 from scoring import __version__ as scorer_version
 from scoring.uploads.inspection import RecognisedRun
@@ -89,6 +90,7 @@ def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
         scorer=scorer_version,
         lease_ends=given.at + timedelta(seconds=HINT_SECONDS),
     )
+    Tally.objects.mark(Tally.RECEIPT_KEY, key_id())
     tracks = {track.slug: track for track in given.phase.tracks()}
     by_track: dict[Track, list[RecognisedRun]] = defaultdict(list)
     for run in recognized:

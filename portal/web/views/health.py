@@ -12,8 +12,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from portal import __version__
 from portal.models.clock import database_now
+from portal.models.worker_host import running_version
 from portal.queries.health import HealthStatus, health
 from portal.queries.metrics import metrics as figures
 from portal.web.requests import keep_counts
@@ -21,11 +21,18 @@ from portal.web.requests import keep_counts
 
 @never_cache
 @require_safe
+def livez(request: HttpRequest) -> HttpResponse:
+    """Show that this process responds, whether or not its database does. The process's own watchdog requests it."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@never_cache
+@require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """Show that this process and its database respond, and the version."""
     keep_counts()
-    version = f"agon {__version__} {settings.REVISION[:12]}".rstrip()
-    return HttpResponse(f"ok {database_now():%Y-%m-%dT%H:%M:%SZ} {version}\n", content_type="text/plain")
+    now = f"{database_now():%Y-%m-%dT%H:%M:%SZ}"
+    return HttpResponse(f"ok {now} agon {running_version()}\n", content_type="text/plain")
 
 
 @never_cache
