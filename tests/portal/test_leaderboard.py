@@ -187,8 +187,8 @@ def test_lower_is_better_ranks_upwards(tiny_folder, db):
             'metrics: [accuracy, f1_macro, "f1:YES"]\n    rank_by: accuracy', "metrics: [mae]\n    rank_by: mae"
         )
     )
-    for name in ("gold/one.json", "baselines/one_yes.json"):
-        soft = [{"id": item, "value": {"YES": 1.0, "NO": 0.0}} for item in "abcd"]
+    for name, weight in (("gold/one.json", 1.0), ("baselines/one_yes.json", 0.9)):
+        soft = [{"id": item, "value": {"YES": weight, "NO": round(1 - weight, 1)}} for item in "abcd"]
         (tiny_folder / name).write_text(json.dumps(soft))
     tiny = import_shared_task(None, tiny_folder, EVALUATION).shared_task
     for name, error in {"Meltemi": 0.5, "Ostro": 0.25}.items():

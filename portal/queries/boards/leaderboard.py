@@ -237,7 +237,7 @@ def _missing_comparison(board: Board, lines: Sequence[Row], at: datetime) -> str
     if not any(row.scores.get(board.track.definition.rank_by) is not None for row in lines):
         return ""
     if not board.comparison and board.scorer == scorer_version:
-        if board.phase.is_open(at) and not board.phase.scores_are_public(at):
+        if not board.phase.scores_are_public(at) and board.phase.is_open(at):
             return _("Intervals and tests are computed once the phase has closed.")
         return _("Intervals and tests are being computed. They appear here within minutes.")
     if "intervals" not in board.comparison:
