@@ -127,7 +127,7 @@ def test_no_two_actions_wait_for_each_other(meltemi):
 @pytest.mark.parametrize("result", ["score", "quarantine"])
 def test_a_check_that_replaces_an_upload_and_the_result_of_its_run_wait_in_turn(result, meltemi, overlapping):
     """The other worker is stopped where the check has locked the uploads but not yet their runs."""
-    Phase.objects.filter(slug="evaluation").update(max_submissions=1, run_numbers="free")
+    Phase.objects.filter(slug="evaluation").update(max_submissions=1, run_numbers="free", scores="at-once")
     first = send_run(meltemi, GOOD, 1, EVALUATION)
     check_submission(first.submission.pk, EVALUATION)
     later = send_run(meltemi, GOOD, 2, EVALUATION + timedelta(minutes=1)).submission
