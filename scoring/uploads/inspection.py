@@ -15,7 +15,7 @@ from scoring.formats.several import packed, packed_name
 from scoring.reports.problems import Report
 from scoring.uploads import naming
 from scoring.uploads.archives import ArchivedFile, inspect_archive, read_archived
-from scoring.uploads.name_rules import UsedNumbers
+from scoring.uploads.name_rules import NameReading, UsedNumbers
 from scoring.uploads.patterns import Pattern
 
 
@@ -111,14 +111,8 @@ def inspect_upload(
         report.error("archive-no-zip", file=label, found=label)
         return Upload([], report, is_archive=False)
     files = [ArchivedFile("", file_name, size)]
-    recognised = _recognise_all(definition, files, team, used_numbers, report)
-    return Upload(_runs_of(recognised), report, is_archive=False, unnamed=_unnamed(files, recognised))
-
-
-def _unnamed(files: Sequence[ArchivedFile], recognised: Sequence[_RecognisedFile]) -> list[ArchivedFile]:
-    """Return the first files whose names say no track."""
-    named = {file.run.entry for file in recognised}
-    return [file for file in files if file.entry not in named][: limits.UNNAMED_RUNS]
+    recognised, unnamed = _recognise_all(definition, files, team, used_numbers, report)
+    return Upload(_runs_of(recognised), report, is_archive=False, unnamed=unnamed)
 
 
 def _is_parquet(definition: Definition, head: bytes) -> bool:
@@ -175,33 +169,42 @@ def _inspect_archive(
         expected = f"{top} or in the folder {folder.removesuffix('.zip')}" if folder else top
         report.warning("archive-folder", file=label, found=naming.printable(archive.folder), expected=expected)
     team_of_runs = team or (named.team if named.report.ok else None)
-    recognised = _recognise_all(definition, archive.files, team_of_runs, used_numbers, report)
+    recognised, unnamed = _recognise_all(definition, archive.files, team_of_runs, used_numbers, report)
     _check_twice([file for file in recognised if not file.run.is_guess], report)
     if not archive.report.ok:
         return Upload([], report, is_archive=True)
-    return Upload(_runs_of(recognised), report, is_archive=True, unnamed=_unnamed(archive.files, recognised))
+    return Upload(_runs_of(recognised), report, is_archive=True, unnamed=unnamed)
 
 
 def _recognise_all(
     definition: Definition, files: Sequence[ArchivedFile], team: str | None, used_numbers: UsedNumbers, report: Report
-) -> list[_RecognisedFile]:
-    """Recognize the files by name, in their order. No name is suggested twice.
+) -> tuple[list[_RecognisedFile], list[ArchivedFile]]:
+    """Recognize the files by name, in their order. No name is suggested twice: its number counts as used.
 
     After too many invalid names, list the remaining ones without analyzing them, and skip their files.
+
+    Returns:
+        The recognized files, and the first ones whose names say no track, not even one outside the phase.
     """
     valid = {file.entry: naming.read(definition, file.name, team) for file in files}
     invalid = [file for file in files if valid[file.entry] is None]
     used = naming.numbers_of(filter(None, valid.values())).union(used_numbers if invalid else ())
-    found = []
+    found, unnamed = list[_RecognisedFile](), list[ArchivedFile]()
     for file in files:
         if file in invalid[limits.NAMES :]:
             continue
-        one = _recognise(definition, file, team, used, report)
-        found += [one] if one else []
+        named = naming.explain(definition, file.name, team, used)
+        report.extend(named.report)
+        used |= naming.numbers_of(naming.suggested(definition, named, team))
+        recognised = _recognise(definition, file, named, team)
+        if recognised:
+            found.append(recognised)
+        elif named.track is None:
+            unnamed.append(file)
     if left_out := [naming.printable(file.name) for file in invalid[limits.NAMES :]]:
         places = tuple(left_out[: report.listed])
         report.error("names-not-analyzed", expected=definition.naming.run, count=len(left_out), places=places)
-    return found
+    return found, unnamed[: limits.UNNAMED_RUNS]
 
 
 def _asks_for_folder(definition: Definition, folder: str, team: str | None) -> bool:
@@ -210,12 +213,9 @@ def _asks_for_folder(definition: Definition, folder: str, team: str | None) -> b
 
 
 def _recognise(
-    definition: Definition, file: ArchivedFile, team: str | None, used: set[tuple[str, int | None]], report: Report
+    definition: Definition, file: ArchivedFile, named: NameReading, team: str | None
 ) -> _RecognisedFile | None:
-    """Recognize a file by its name. If a different name is suggested, its run number counts as used from then on."""
-    named = naming.explain(definition, file.name, team, used)
-    report.extend(named.report)
-    used |= naming.numbers_of(naming.suggested(definition, named, team))
+    """Return the run, or the part of a run, that a file's name means, or None if the phase accepts no such runs."""
     if named.track in [track.slug for track in definition.other_tracks]:
         return None
     track = named.track or naming.likely_track(definition, file.name, team)
