@@ -78,7 +78,7 @@ def read_folder(folder: Path) -> Definition:
     if not (folder / DEFINITION).is_file():
         raise WrongUsage(f"{folder} has no {DEFINITION}. “agon task new {folder}” creates a folder.")
     try:
-        return load_definition(folder)
+        return load_definition(folder, is_imported=False)
     except DefinitionError as error:
         raise _invalid(folder, error.report.problems) from None
 

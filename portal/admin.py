@@ -180,8 +180,8 @@ class SharedTaskAdmin(UndeletableAdmin):
     ) -> None:
         """Save the organizers. Their teams have no rank from now on, as if an organizer had added them."""
         super().save_related(request, form, formsets, change)
-        own = {"shared_task": form.instance, "members__organized_tasks": form.instance, "state__in": Team.ACTIVE}
-        for team in Team.objects.filter(**own):
+        own = Team.objects.filter(shared_task=form.instance, members__organized_tasks=form.instance)
+        for team in own.exclude(state=Team.State.WITHDRAWN):
             end_ranking(team, database_now())
 
 

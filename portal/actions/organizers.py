@@ -25,9 +25,8 @@ TOO_MANY_ADDRESSES = LimitReached.declare(
 COMPETES = Conflict.declare(
     "competes",
     _(
-        "%(address)s is on the team %(team)s, which takes part in this task. Organizers see hidden scores, so the team "
-        "would have no rank from now on, even if the person stops organizing or leaves the team. Confirm this to add "
-        "the organizer."
+        "%(address)s is on the team %(team)s in this task. Organizers see hidden scores, so the team would have no "
+        "rank from now on, even if the person stops organizing or leaves the team. Confirm this to add the organizer."
     ),
 )
 IS_ORGANIZER = Conflict.declare("is_organizer", _("%(address)s is already an organizer of this task."))
@@ -58,7 +57,8 @@ def add_organizer(act: Act, shared_task: SharedTask, *, address: Address, is_sur
     with act.transaction() as shared_task:
         if shared_task.organizers.filter(pk=user.pk).exists():
             raise IS_ORGANIZER(address=address)
-        team = Team.objects.locked().filter(shared_task=shared_task, members=user, state__in=Team.ACTIVE).first()
+        teams = Team.objects.locked().filter(shared_task=shared_task, members=user)
+        team = teams.exclude(state=Team.State.WITHDRAWN).first()  # a declined team may still be approved
         if team is not None and not is_sure:
             raise COMPETES(address=address, team=team.name)
         shared_task.organizers.add(user)

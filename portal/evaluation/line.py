@@ -26,7 +26,7 @@ def claim_next(submission_id: UUID, at: datetime) -> tuple[UUID, UUID] | None:
     """Claim the upload whose turn it is. Return its id and the token, or None if there is nothing to do.
 
     `submission_id` is the upload in the message. It goes first only if it has been tried before, because the message
-    says that it is time to try again.
+    says that it is time to try again, or if an earlier version of Agon, which knew no turns, has accepted it.
     """
     for _ in range(_TRIES):
         for key in _in_order(submission_id, at):
@@ -38,9 +38,9 @@ def claim_next(submission_id: UUID, at: datetime) -> tuple[UUID, UUID] | None:
 
 
 def _in_order(submission_id: UUID, at: datetime) -> Iterator[UUID]:
-    """Yield the upload in the message if it has been tried before, then one upload of each task, the next one first."""
+    """Yield the upload in the message if it goes first, then one upload of each task, the next one first."""
     in_message = Submission.objects.unchecked().filter(pk=submission_id, shared_task__scorer=scorer_version)
-    if in_message.filter(started_at__isnull=False).exists():
+    if in_message.filter(Q(started_at__isnull=False) | Q(turn_at__isnull=True)).exists():
         yield submission_id
     last_served = Submission.objects.filter(shared_task=OuterRef("shared_task"), started_at__isnull=False)
     first = Submission.objects.filter(pk__in=_first_of_each_task(at)).annotate(

@@ -153,7 +153,9 @@ def reject_outside_phase(waiting: LeaseQuerySet[Run], at: datetime) -> bool:
 
     If all runs of the upload are rejected, so is the upload. Return False if the run is no longer waiting.
     """
-    run = waiting.select_related("phase__shared_task", "track", "submission").get()
+    run = waiting.select_related("phase__shared_task", "track", "submission").first()
+    if run is None:
+        return False
     assert run.submission is not None
     _lock_upload(run)
     report, tracks = Report(), ", ".join(track.slug for track in run.phase.tracks())

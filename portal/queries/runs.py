@@ -25,7 +25,8 @@ class RunLine:
     """A run in a table. If it has no scores, `scores_are_hidden` says whether the reason is that they are hidden.
 
     If they are, nothing here depends on scoring: a valid run stays valid, and it was finished when it was checked. If
-    the viewer sees scores on a ladder, `step` is set, and only runs that improved the shown score have a score.
+    the viewer sees scores on a ladder, `step` is set, only runs that improved the shown score have a score, and the
+    times are not those of scoring, either.
     """
 
     run: Run
@@ -212,14 +213,15 @@ def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLin
     step = {phase: phase.step_for(viewer, at) for phase in phases}
     evaluations = _shown_evaluations([run for run in runs if visible[run.phase]], viewer, at)
     keys = shown_keys([run for run in runs if visible[run.phase] and step[run.phase] is not None], viewer, at)
+    exact = {phase for phase in phases if visible[phase] and step[phase] is None}
     states = {run.pk: run.state_shown(visible[run.phase]) for run in runs}
     golden = _gold_of([run for run in runs if states[run.pk] in Run.UNFINISHED])
     return [
         RunLine(
             run=run,
             state=states[run.pk],
-            started_at=run.started_at if visible[run.phase] else None,
-            finished_at=_finished_at(run, visible[run.phase]),
+            started_at=run.started_at if run.phase in exact else None,
+            finished_at=_finished_at(run, run.phase in exact),
             scores=_scores(run, evaluations.get(run.pk), keys.get(run.pk), step[run.phase]),
             flags=evaluations[run.pk].flags if run.pk in evaluations else [],
             scores_are_hidden=not visible[run.phase],
@@ -236,8 +238,8 @@ def _gold_of(runs: Iterable[Run]) -> set[tuple[int, str]]:
     return set(GoldStandard.objects.filter(track__in=tracks).values_list("track", "split")) if tracks else set()
 
 
-def _finished_at(run: Run, scores_are_visible: bool) -> datetime | None:
-    if scores_are_visible or run.state in Run.NOT_COUNTED:
+def _finished_at(run: Run, is_exact: bool) -> datetime | None:
+    if is_exact or run.state in Run.NOT_COUNTED:
         return run.finished_at
     return run.received_at if run.submission is None else run.submission.checked_at
 

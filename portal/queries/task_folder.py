@@ -7,8 +7,10 @@ from pathlib import Path
 
 from portal.models import SharedTask, Track
 from scoring.definition.files import each_file
+from scoring.task_folder.reader import DOWNLOADED
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed date, so that the same files always give the same zip
+_NOTE = "The portal has accepted this folder, so agon applies no rules to task.yaml that were added later.\n"
 _FILE = 0o100644 << 16  # a regular file that everyone can read
 
 
@@ -17,10 +19,11 @@ def folder_zip(shared_task: SharedTask) -> bytes:
     folder = shared_task.definition.folder
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w") as packed:
-        for path in _files(shared_task):
-            entry = zipfile.ZipInfo(f"{shared_task.slug}/{path.relative_to(folder).as_posix()}", _EPOCH)
+        found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in _files(shared_task)}
+        for name, content in ({DOWNLOADED: _NOTE.encode()} | found).items():
+            entry = zipfile.ZipInfo(f"{shared_task.slug}/{name}", _EPOCH)
             entry.external_attr, entry.create_system = _FILE, 3
-            packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+            packed.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return body.getvalue()
 
 

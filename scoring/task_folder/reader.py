@@ -13,14 +13,17 @@ from scoring.formats.reading import decode
 from scoring.reports.problems import Report
 from scoring.task_folder.rules import check_rules
 
+DOWNLOADED = ".downloaded"  # a file in folders that were downloaded from a portal
 
-def load_definition(folder_or_yaml: str | Path, *, is_imported: bool = False) -> Definition:
+
+def load_definition(folder_or_yaml: str | Path, *, is_imported: bool | None = None) -> Definition:
     """Read a task's folder, or the task.yaml in it.
 
     Args:
         is_imported: the folder was accepted before, perhaps by an earlier version. If it breaks only rules
             (`definition-rule`), it is accepted again, because these may have been added since. New rules, such as
-            maxima, must be reported with this code. Their errors appear at the next push.
+            maxima, must be reported with this code. Their errors appear at the next push. By default, only folders
+            that were downloaded from a portal have been accepted before.
 
     Raises:
         DefinitionError: the definition has errors. `.report` lists all problems.
@@ -38,6 +41,8 @@ def load_definition(folder_or_yaml: str | Path, *, is_imported: bool = False) ->
         report.extend(encoding, file=str(path))
         raise DefinitionError(report)
     folder = path.parent.resolve()
+    if is_imported is None:
+        is_imported = (folder / DOWNLOADED).is_file()
     root = parse_document(text, report, folder, FORMATS, is_imported=is_imported)
     if root is None:
         raise DefinitionError(report)

@@ -135,6 +135,15 @@ def test_what_was_tried_before_waits_for_its_time_and_then_for_its_own_message(t
     assert (claim_next(postponed.pk, EVALUATION + SECOND) or [None])[0] == postponed.pk
 
 
+def test_uploads_that_an_earlier_version_accepted_go_by_their_own_messages(tiny: SharedTask) -> None:
+    """They have no turn, and PostgreSQL sorts them after all others, so they could wait forever."""
+    older = [waiting(new_team(tiny, name), EVALUATION + SECOND) for name in ("First", "Second")]
+    waiting(new_team(tiny, "Fresh"), EVALUATION)
+    Submission.objects.filter(pk__in=[upload.pk for upload in older]).update(turn_at=None)
+    for upload in reversed(older):
+        assert (claim_next(upload.pk, EVALUATION + 2 * SECOND) or [None])[0] == upload.pk
+
+
 def test_a_worker_with_another_scorer_claims_nothing(tiny: SharedTask) -> None:
     upload = waiting(new_team(tiny, "Meltemi"), EVALUATION)
     SharedTask.objects.update(scorer="0.0.1")

@@ -7,6 +7,7 @@ from django.test import Client
 
 from portal.actions.base.errors import ActionError
 from portal.actions.task_folder.import_shared_task import import_shared_task
+from portal.evaluation.record import reject_outside_phase
 from portal.evaluation.sweep import sweep
 from portal.models import OutgoingMail, Phase, Quota, Run, SharedTask
 from portal.queries.quota import remaining
@@ -104,6 +105,7 @@ def test_waiting_runs_are_rejected_with_a_report_and_their_quota_comes_back(tiny
     assert "phase without-gold: tracks one, two → two" in changes
     assert "phase without-gold: 2 waiting runs will be rejected" in changes
     sweep(POST + timedelta(hours=1))
+    assert not reject_outside_phase(Run.objects.filter(pk=alone.pk).unfinished(), POST), "another sweep was faster"
     kept, gone = both.runs.get(track__slug="two"), both.runs.get(track__slug="one")
     assert [run.state for run in (kept, gone)] == ["valid", "rejected"]
     alone.refresh_from_db()

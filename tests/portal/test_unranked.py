@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from portal.actions.approval import approve_team
 from portal.actions.base.errors import Conflict, NotAllowed
 from portal.actions.organizers import add_organizer, remove_organizer
 from portal.actions.teams import join_team, register_team
@@ -70,6 +71,15 @@ def test_a_member_becomes_an_organizer_only_after_a_confirmation(teams: list[Tea
     assert captain(teams[0]).organized_tasks.exists()
     entry = AuditEntry.objects.get(verb="add_organizer")
     assert entry.detail == {"account": captain(teams[0]).pk, "unranked": "Meltemi"}
+
+
+def test_a_declined_team_that_is_approved_later_has_no_rank_either(teams: list[Team], organizer: User) -> None:
+    Team.objects.filter(pk=teams[0].pk).update(state=Team.State.DECLINED)
+    with pytest.raises(Conflict, match="would have no rank from now on"):
+        make_organizer(teams[0], organizer)
+    make_organizer(teams[0], organizer, is_sure=True)
+    approve_team(organizer, Team.objects.get(pk=teams[0].pk), EVALUATION)
+    assert ranks(teams[0]) == {"Meltemi": None, "Notus": 1, "Ostro": 2}
 
 
 @pytest.mark.parametrize("runs", ["official", "all"])

@@ -80,7 +80,7 @@ def _agreement(definition: Definition) -> dict[tuple[str, str], list[dict[str, A
 
 def _valid_definition(folder: Path) -> Definition:
     try:
-        definition = load_definition(folder)
+        definition = load_definition(folder, is_imported=False)
     except DefinitionError as error:
         raise DEFINITION(problems="\n".join(problem_line(problem) for problem in error.report)) from None
     gold = GoldStandard.objects.filter(track__shared_task__slug=definition.slug)

@@ -38,19 +38,21 @@ def accepted(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
 def rejected(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
     """List the problems, and say that no quota was used."""
     submission, names = _submission(mail)
+    subject = _("%(task)s: %(file)s was rejected")
     if submission.state == Submission.State.REJECTED:
         opening = _(
             "Your upload to %(phase)s was rejected. No run was submitted, and no quota was used. Fix the problems "
             "listed below and upload the file again."
         )
     else:
+        subject = _("%(task)s: some runs in %(file)s were rejected")
         opening = _(
             "Some runs in your upload to %(phase)s were rejected, and their quota was returned. The other runs count."
         )
     rest = found.findings_left_out
     more = ngettext("There is one more problem.", "There are %(n)d more problems.", rest) % {"n": rest}
     return MailContent(
-        subject=_("%(task)s: %(file)s was rejected") % names,
+        subject=subject % names,
         blocks=[
             text(opening % names),
             points([(finding.place, f"{finding.message} [{finding.code}]") for finding in found.findings]),

@@ -100,6 +100,14 @@ def test_a_team_reads_of_its_steps_alone(stepped: SharedTask) -> None:
 
 
 @pytest.mark.slow
+def test_a_team_sees_no_times_of_scoring(stepped: SharedTask) -> None:
+    team = stepped.teams.get(name="Notus")
+    Run.objects.filter(team=team).update(started_at=LATER, finished_at=LATER + timedelta(seconds=6))
+    lines = team_runs(team, captain(team), LATER)
+    assert {line.started_at for line in lines} == {None}
+    assert all(line.run.submission and line.finished_at == line.run.submission.checked_at for line in lines)
+
+
 def test_organizers_see_scores_as_they_are_and_all_do_when_it_has_closed(
     stepped: SharedTask, organizer: Client, at: Clock
 ) -> None:

@@ -44,13 +44,13 @@ def run(printed_command: str, folder: Path) -> int:
 def test_it_holds_the_rules_and_the_ids_alone(anybody: Client, tiny: SharedTask) -> None:
     response = anybody.get(ADDRESS)
     names = zipfile.ZipFile(io.BytesIO(response.content)).namelist()
-    assert names == ["tiny/data/items.txt", "tiny/pages/overview.md", "tiny/task.yaml"]
+    assert names == ["tiny/.downloaded", "tiny/data/items.txt", "tiny/pages/overview.md", "tiny/task.yaml"]
     assert response["Content-Disposition"] == 'attachment; filename="tiny.zip"'
 
 
 def test_no_dataset_is_in_it(anybody: Client, gated: SharedTask) -> None:
     names = zipfile.ZipFile(io.BytesIO(anybody.get("/tasks/gated/folder.zip").content)).namelist()
-    assert names == ["gated/data/items.txt", "gated/pages/overview.md", "gated/task.yaml"]
+    assert names == ["gated/.downloaded", "gated/data/items.txt", "gated/pages/overview.md", "gated/task.yaml"]
 
 
 def test_it_is_the_same_each_time_and_sent_once(anybody: Client, tiny: SharedTask) -> None:

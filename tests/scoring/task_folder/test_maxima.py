@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
+from agon.errors import RunInvalid
+from agon.task_folder import checked_folder
 from scoring import DefinitionError, limits, load_definition
 from scoring.definition.keys import Key, keys_of
 from scoring.definition.spec import Definition
 from scoring.formats import FORMATS
 from scoring.metrics import tree
 from scoring.reports.problems import Problem
+from scoring.task_folder.reader import DOWNLOADED
 from scoring.task_folder.schema import schema
 from tests.scoring.conftest import DEFINITION
 from tests.scoring.task_folder.test_schema import EVERY_KEY, as_yaml
@@ -198,6 +201,18 @@ def test_stored_definitions_that_exceed_new_maxima_are_still_read(
     stored = load_definition(folder, is_imported=True)
     assert len(stored.sources) == len(change.get("sources", ()))
     assert len(stored.team.questions) == len(change.get("team", {}).get("questions", ()))
+
+
+def test_a_downloaded_folder_that_breaks_new_rules_is_still_read_but_not_pushed(
+    write_task: Callable[[str], Path],
+) -> None:
+    folder = write_task(as_yaml(yaml.safe_load(DEFINITION) | {"sources": [f"s{n}" for n in range(limits.ENTRIES + 1)]}))
+    with pytest.raises(DefinitionError):
+        load_definition(folder)
+    (folder / DOWNLOADED).touch()
+    assert len(load_definition(folder).sources) == limits.ENTRIES + 1
+    with pytest.raises(RunInvalid):
+        checked_folder(folder)
 
 
 def test_a_stored_definition_with_thousands_of_metrics_is_read_completely(write_task: Callable[[str], Path]) -> None:
