@@ -17,7 +17,7 @@ from django.test import Client
 import agon as client
 from agon.answers import Run as AnyRun
 from agon.errors import AgonError, NotAllowed, NotSignedIn, RunInvalid, WaitTimedOut
-from portal.models import Download, SharedTask, Team, User
+from portal.models import Download, Run, SharedTask, Team, User
 from scoring import load_definition
 from scoring.formats import write_run
 from scoring.score import load_gold
@@ -39,6 +39,7 @@ from tests.portal.world import (
     set_up_second_factor,
     work_off,
 )
+from tests.services import wait_until
 
 NAME = "one_Meltemi_1.json"
 
@@ -55,12 +56,13 @@ def test_the_whole_journey(agon: Typed, portal: str, worker: None, at: Clock, mo
     Path("one_Meltemi_2.json").write_bytes(run_file(PERFECT))
     assert agon("check", "--task", "tiny", "--team", "Meltemi", NAME) == f"{NAME}: valid. Track: one.\n"
     for name in (NAME, "one_Meltemi_2.json"):
-        assert f"{name}: scored." in agon("submit", name, "-t", "tiny", "--wait=60", "--yes")
+        assert f"{name}: valid." in agon("submit", name, "-t", "tiny", "--wait=60", "--yes")
     assert "0.7500" not in agon("runs", "list", "-t", "tiny")
     assert "The scores are hidden until they are released." in agon.err
     agon("runs", "select", NAME, "-t", "tiny")
     agon("leaderboard", "tiny/one")
     assert "Meltemi" not in agon.out
+    wait_until(lambda: Run.objects.filter(kind="team", state="scored").count() == 2, "both runs are scored")
     at(RELEASE)
     (own,) = [
         line.split()
@@ -92,7 +94,7 @@ def test_the_commands_on_the_page_submit_are_right(agon: Typed, team: Team, work
     Path("tiny_Meltemi.zip").write_bytes(archive({NAME: run_file(GOOD)}))
     for words in commands:
         agon(*words, *(["--yes"] if words[0] == "submit" else []))
-    assert f"{NAME}: scored." in agon.out
+    assert f"{NAME}: valid." in agon.out
 
 
 @pytest.mark.slow

@@ -140,7 +140,7 @@ def test_a_late_upload_uses_no_quota_and_says_what_can_be_done(
     page.goto(f"{TASK}/submit/")
     upload(page, tmp_path, "one_Grecale_1.json")
     expect(page.get_by_role("heading", level=1)).to_have_text("Accepted: one run")
-    mail = mail_to(brief, "tove@example.org", "was scored")
+    mail = mail_to(brief, "tove@example.org", "was accepted")
     assert "one_Grecale_1.json" in mail
     stop = re.search(r"http://\S+/mails/stop/\S+", mail)
     assert stop
@@ -169,7 +169,7 @@ def test_who_leaves_sees_no_runs_any_more_and_gets_no_mails(
     upload(vera, tmp_path, "one_Zefiro_1.json")
     expect(vera.get_by_role("heading", level=1)).to_have_text("Accepted: one run")
     sent = vera.url
-    mail_to(brief, "vera@example.org", "was scored")
+    mail_to(brief, "vera@example.org", "was accepted")
     vera.goto(f"{TASK}/team/")
     vera.get_by_text("Leave team").click()
     vera.get_by_role("button", name="Leave Zefiro").click()
