@@ -287,7 +287,8 @@ def _upload_report(
     with as_uploaded(definition, path) as file:
         name = file.name if path.is_dir() else naming.name_of(definition, path)
         found = check_upload(definition, file, name, *given)
-    return found.report, [(naming.printable(one.run.name), one.run.track) for one in found.runs]
+    named = [one for one in found.runs if not any(problem.code == "name-guessed" for problem in one.report)]
+    return found.report, [(naming.printable(one.run.name), one.run.track) for one in named]
 
 
 def _suggested(report: Report, definition: Definition, path: Path) -> str:

@@ -26,6 +26,7 @@ from portal.queries.receipts import receipt
 from portal.queries.runs import RunLine, official_runs_of, submission_view, team_runs
 from portal.times_and_numbers import count, score
 from scoring.reports.messages import phrase
+from scoring.reports.messages.expected import EXPECTED
 from scoring.reports.problems import Problem, translate
 
 FINDINGS = 10  # maximum number of errors listed in an email; the page lists all
@@ -149,7 +150,8 @@ def _finding(found: dict[str, Any], language: str) -> Finding:
     # An email may be read by others, so it does not quote the run.
     problem = translate(Problem(**{**found, "places": tuple(found["places"]), "excerpt": None}), language)
     hints = []
-    if problem.expected and (expected := phrase(problem.expected, language)) not in problem.message:
+    is_said = problem.expected == EXPECTED.get(problem.code)  # in other words, as the fix
+    if problem.expected and not is_said and (expected := phrase(problem.expected, language)) not in problem.message:
         hints.append(_("Expected: %(expected)s.") % {"expected": expected})
     if problem.suggestion and problem.suggestion not in problem.message:
         hints.append(_("Closest match: %(name)s.") % {"name": problem.suggestion})

@@ -12,6 +12,7 @@ from scoring.formats.changed_ids import ChangedIds, changed_ids
 from scoring.formats.filetypes import SAMPLE_BYTES, fix_of, foreign_kind
 from scoring.items.index import ItemIndex, are_surely_unique
 from scoring.limits import CELLS, LINES, LISTED, SHOWN
+from scoring.reports.excerpts import WITHOUT
 from scoring.reports.problems import Report, Severity
 
 UTF8_MARK = b"\xef\xbb\xbf"
@@ -281,7 +282,9 @@ def _report_respelled(respelled: Mapping[str, str], reading: Reading) -> None:
 def _report_ids(code: str, severity: Severity, ids: Sequence[str], report: Report, **fields: str | None) -> None:
     if ids:
         places = tuple(map(shown_id, ids[: report.listed]))
-        report.add(severity, code, item=shown_id(ids[0]), count=len(ids), places=places, **fields)
+        if code not in WITHOUT:
+            fields = {"found": places[0], **fields}
+        report.add(severity, code, item=places[0], count=len(ids), places=places, **fields)
 
 
 def _nearest_id(unknown: str, known: Collection[str]) -> str | None:

@@ -17,7 +17,7 @@ TRIES = 50  # places at which an id is searched
 CHUNK = 4096
 WITHIN = 2000  # characters after an id in which its value is searched
 
-_WITHOUT = ("missing-items", "optional-items-missing")  # their items are not in the file
+WITHOUT = ("missing-items", "optional-items-missing")  # their items are not in the file
 _BETWEEN = ("\t", ",", ";", "|", '"')  # what may be next to an id
 _ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|x([0-9a-f]{2}))")
 
@@ -37,7 +37,7 @@ def add_excerpts(report: Report, data: bytes, separator: str | None = None) -> N
         excerpt = None
         if start is not None:
             excerpt = _of_line(text, start, problem, separator)
-        elif problem.item and not problem.line and problem.code not in _WITHOUT:
+        elif problem.item and not problem.line and problem.code not in WITHOUT:
             excerpt = _of_item(text, problem, separator)
         if excerpt is not None:
             report.problems[place] = replace(problem, excerpt=excerpt)

@@ -8,6 +8,7 @@ from scoring.limits import LISTED
 from scoring.reports.messages import phrase, sentence
 from scoring.reports.messages.counts import PLACES, UNITS, and_more
 from scoring.reports.messages.en import MESSAGES
+from scoring.reports.messages.expected import EXPECTED
 
 Severity = Literal["error", "warning"]
 
@@ -103,6 +104,8 @@ class Report:
 
     def add(self, severity: Severity, code: str, message: str | None = None, **fields: Any) -> None:
         problem = Problem(severity, code, message or "", **fields)
+        if problem.expected is None and code in EXPECTED:
+            problem = replace(problem, expected=EXPECTED[code])
         self.problems.append(problem if message else replace(problem, message=_message(problem)))
 
     def extend(self, other: "Report", file: str | None = None) -> None:

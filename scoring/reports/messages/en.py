@@ -1,5 +1,7 @@
 """The sentences in English: what was found, what was expected, how to fix it."""
 
+from scoring.reports.messages.expected import EXPECTED
+
 MESSAGES = {
     # task.yaml
     "definition-unreadable": "The definition {file} cannot be read: {found}.",
@@ -226,6 +228,7 @@ MESSAGES = {
 
 # Agon's own phrases in `found`, `expected` and `places`. `{}` stands for any text, which may itself be a phrase.
 PHRASES = (
+    *dict.fromkeys(EXPECTED.values()),
     "{}: {}",
     "at the top level of the archive",
     "at the top level of the archive or in the folder {}",

@@ -10,6 +10,7 @@ import pytest
 from scoring.reports.messages import CATALOGUES, LANGUAGES
 from scoring.reports.messages.counts import NOUNS, UNITS, counted
 from scoring.reports.messages.en import MESSAGES, PHRASES
+from scoring.reports.messages.expected import EXPECTED
 from scoring.reports.problems import Problem, Report, translate
 from tests.conftest import ROOT
 
@@ -17,6 +18,15 @@ SOURCES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "scoring")
 PLACEHOLDERS = {"file", "line", "column", "item", "found", "expected", "suggestion", "count", "places"}
 PARTS_OF_NAMES = ("case", "extension", "number", "team", "track", "file", "without-file", "folders")
 NAME_PARTS = {f"name-{part}" for part in PARTS_OF_NAMES}
+
+EXPECTED_ELSEWHERE = {  # kinds without an entry in EXPECTED → why
+    "definition-yaml": "found is a sentence that says it",
+    "definition-rule": "found is a sentence that says it",
+    "definition-time": "found is a sentence that says it",
+    "gold-view": "found is a sentence that says it",
+    "json-missing-key": "the missing key, wherever it is reported",
+    "trailing-separator": "the number of cells, wherever it is reported",
+}
 
 
 def test_every_code_is_used_and_every_used_code_is_there() -> None:
@@ -27,6 +37,25 @@ def test_every_code_is_used_and_every_used_code_is_there() -> None:
     assert MESSAGES.keys() - used - NAME_PARTS == set()
     calls = r"(?:error|warning|add|_tell_ids|_warn)\(\s*" + code
     assert {match for text in SOURCES.values() for match in re.findall(calls, text)} <= MESSAGES.keys()
+
+
+def test_every_kind_of_problem_says_what_is_expected() -> None:
+    said = {code for code, message in MESSAGES.items() if "{expected}" in message}
+    assert MESSAGES.keys() - said - EXPECTED.keys() == EXPECTED_ELSEWHERE.keys()
+    assert not said & EXPECTED.keys(), "these get what is expected where they are found"
+    for code in MESSAGES.keys() - said - EXPECTED_ELSEWHERE.keys():
+        report = Report()
+        report.error(code, found="x", item="x", line=1, suggestion="x", places=("x",))
+        (problem,) = report
+        assert problem.as_dict()["expected"] == EXPECTED[code]
+        assert translate(problem, "es").message != problem.message, "the sentence is still translated"
+
+
+def test_what_a_problem_expects_in_particular_is_kept() -> None:
+    report = Report()
+    report.error("no-rows", expected="12")
+    report.error("no-rows")
+    assert [problem.expected for problem in report] == ["12", "one row for each item"]
 
 
 def test_messages_use_the_fields_of_a_problem_and_end_as_sentences() -> None:
