@@ -68,8 +68,8 @@ _UNKNOWN_LABEL: dict[str, Any] = {
     "path": "#2.value",
     "excerpt": {
         "line": 1,
-        "text": '[{"id": "a", "value": "YES"}, {"id": "b", "value": "Yes"}, {"id": "c", "value": "NO"}, {"id": "d", "value": '
-        '"NO"}]',
+        "text": '[{"id": "a", "value": "YES"}, {"id": "b", "value": "Yes"}, '
+        '{"id": "c", "value": "NO"}, {"id": "d", "value": "NO"}]',
         "start": 52,
         "end": 55,
     },

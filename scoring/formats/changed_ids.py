@@ -142,13 +142,65 @@ def _changes(sample: Sequence[str], first: str, missing: Sequence[str]) -> Itera
     yield from _roundings(sample)
     yield _Change(_compatible, "the letters and digits of the item list, not look-alikes")
     yield _Change(_joined_alike, "the same separators as in the item list")
+    yield from _dates(sample, missing)
     yield _Change(_unescaped, "ids without %-escapes and HTML entities")
     yield _Change(_decoded, "ids read and written as UTF-8")
     yield _Change(_bare, "ids exactly as in the item list")
 
 
 _AS_TEXT = "ids as text, because as numbers they lose leading zeros or get decimals (in pandas, read with dtype=str)"
+_NO_DATES = "ids as text, because spreadsheets change them to dates (in Excel, import the column as text)"
 _ROUNDED = "ids as text, because long numbers are rounded (in pandas, read with dtype=str; in Excel, import as text)"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAY_OF_MONTH = re.compile(r"([0-9]{1,2})[-/. ]([A-Za-z]{3,9})(?:[-/. ]([0-9]{2}|[0-9]{4}))?")  # 2-Jan
+_MONTH_AND_DAY = re.compile(r"([A-Za-z]{3,9})[-/. ]?([0-9]{1,2})")  # MAR1
+_NUMBERED = re.compile(r"([0-9]{1,2})[-/.]([0-9]{1,2})(?:[-/.]([0-9]{2}|[0-9]{4}))?")  # 1/2/2024
+_ISO_DATE = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?:[ T]00:00(?::00(?:\.0+)?)?)?")
+
+
+def _dates(sample: Collection[str], missing: Sequence[str]) -> Iterator[_Change]:
+    """Yield the ways in which a spreadsheet reads ids as dates. The one that fits more ids of the sample is first."""
+    if not any(_date_in(item, month_first=True) for item in sample):
+        return
+    keys = [_dater(month_first, with_year) for with_year in (True, False) for month_first in (True, False)]
+    known = missing[:FIRST]
+    yield from (
+        _Change(key, _NO_DATES)
+        for key in sorted(keys, key=lambda key: -len(set(map(key, sample)).intersection(map(key, known))))
+    )
+
+
+def _dater(month_first: bool, with_year: bool) -> Key:
+    """Return a key that is the same for an id such as `1-2` and the dates that a spreadsheet makes of it."""
+
+    def key(item: str) -> str:
+        found = _date_in(item, month_first) if len(item) <= LONGEST else None
+        if found is None:
+            return item
+        month, day, year = found
+        return f"{month}-{day}-{int(year) % 100}" if year and with_year else f"{month}-{day}"
+
+    return key
+
+
+def _date_in(item: str, month_first: bool) -> tuple[int, int, str | None] | None:
+    """Return the month, day and year (or None) that an id may be read as."""
+    if match := _ISO_DATE.fullmatch(item):
+        return int(match[2]), int(match[3]), match[1]
+    if match := _NUMBERED.fullmatch(item):
+        first, second = int(match[1]), int(match[2])
+        return (first, second, match[3]) if month_first else (second, first, match[3])
+    if match := _DAY_OF_MONTH.fullmatch(item):
+        month = _month(match[2])
+        return None if month is None else (month, int(match[1]), match[3])
+    match = _MONTH_AND_DAY.fullmatch(item)
+    month = _month(match[1]) if match else None
+    return None if match is None or month is None else (month, int(match[2]), None)
+
+
+def _month(name: str) -> int | None:
+    short = name.casefold()[:3]
+    return _MONTHS.index(short) + 1 if short in _MONTHS else None
 
 
 def _visible(item: str) -> str:

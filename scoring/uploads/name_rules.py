@@ -120,7 +120,7 @@ class RunRule:
         return {name: "|".join(map(re.escape, dict.fromkeys(own))) or NOTHING for name, own in values.items()}
 
     def said_by(self, named: NameReading) -> list[FieldSpelling]:
-        """Return how a valid name says its track and file, without fields in which all valid names are alike."""
+        """Return how a valid name says its track and file."""
         naming, tracks = self.definition.naming, self.definition.tracks
         track = self.definition.track(named.track) if named.track else None
         values = _values_of(naming, track.slug) if track else None
@@ -134,7 +134,7 @@ class RunRule:
         if track.files and named.value:
             spellings = (track.files.spelled(named.value), named.value)
             found.append(FieldSpelling(spellings, set(track.files.spelled_values)))
-        return [field for field in found if len(field.all) > 1]
+        return found
 
     def right_names(
         self, track: Track | None, number: int | None, team: str | None, value: str | None = None

@@ -35,6 +35,11 @@ OTHER_EXTENSIONS = re.compile(
     r"pptx?|png|jpe?g|gif|svg|pkl|pickle|pt|pth|bin|ckpt|safetensors|h5|onnx|exe|so|dll|mp[34]|wav|bak|tmp)",
     re.IGNORECASE,
 )
+# What browsers and operating systems add to the name of a copy: `run (1).csv`, `run - Copy.csv`, `run copy 2.csv`.
+COPY = re.compile(
+    r"[ _]*(?:\([0-9]{1,3}\)|[-_ ][ _]?(?:copy|copia|cópia|copie|kopie)(?:[ _]?\(?[0-9]{1,3}\)?)?)(?=(?:\.[^./]*)*$)",
+    re.IGNORECASE,
+)
 
 
 def explain(definition: Definition, name: str, team: str | None, used_numbers: UsedNumbers = ()) -> NameReading:
@@ -186,7 +191,7 @@ def _explain(rule: Rule, name: str) -> NameReading:
     waived, named = _least_waived(rule, clean)
     if named and not (is_odd or waived):
         return replace(named, name=name)
-    suggestion = _nearest(rule, named or NameReading(clean))
+    suggestion = _nearest(rule, named or _of_copy(rule, clean) or NameReading(clean))
     if is_odd:
         found, expected = shown_name(name), rule.pattern.source
         report.error("name-characters", file=printable(name), found=found, expected=expected, suggestion=suggestion)
@@ -197,6 +202,12 @@ def _explain(rule: Rule, name: str) -> NameReading:
     for part in waived:
         _report(rule, part, named, suggestion, report)
     return replace(named, name=name, report=report)
+
+
+def _of_copy(rule: Rule, name: str) -> NameReading | None:
+    """Return how to read the name of a copy without what was added to it, or None if it is not such a name."""
+    bare = COPY.sub("", name)
+    return _least_waived(rule, bare)[1] if bare != name else None
 
 
 def _of_other_track(rule: RunRule, name: str) -> NameReading | None:
@@ -273,12 +284,26 @@ def _is_near(rule: RunRule, named: NameReading, candidate: str, likeness: float)
     Their words may be misspelled, but not replaced: `pred_eng.csv` does not mean `pred_chn.csv`.
     """
     meant = rule.match(candidate, frozenset())
-    fields = rule.said_by(meant) if meant else []
+    said = rule.said_by(meant) if meant else []
+    fields = [field for field in said if len(field.all) > 1]
+    if any(_contradicts(named.name, candidate, field.own[0]) for field in said if len(field.all) == 1):
+        return False
     if meant is None or not fields:
         return likeness >= ALIKE
     words = _words_of_track(rule, named.name, candidate, meant)
     is_said = all(any(_says(words, text, field.all) for text in field.own) for field in fields)
     return is_said and (named.track is not None or likeness >= FAINT)
+
+
+def _contradicts(name: str, candidate: str, text: str) -> bool:
+    """Return whether a name has another word in place of one word of a text in the candidate: track_b for track_a."""
+    words, wanted, own = _words(name), _words(candidate), _words(text)
+    for tag, start, end, wanted_start, wanted_end in difflib.SequenceMatcher(None, words, wanted).get_opcodes():
+        pairs = zip(words[start:end], wanted[wanted_start:wanted_end], strict=False)
+        replaced = [meant for word, meant in pairs if tag == "replace" and not _is_alike(word, meant) and meant in own]
+        if replaced and any(word in words for word in own):
+            return True
+    return False
 
 
 def _words_of_track(rule: RunRule, name: str, candidate: str, meant: NameReading) -> list[str]:

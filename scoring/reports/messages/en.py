@@ -483,6 +483,7 @@ PHRASES = (
     "ids without quotes or brackets",
     "ids as text, because as numbers they lose leading zeros or get decimals (in pandas, read with dtype=str)",
     "ids as text, because long numbers are rounded (in pandas, read with dtype=str; in Excel, import as text)",
+    "ids as text, because spreadsheets change them to dates (in Excel, import the column as text)",
     "ids in the same case as in the item list",
     "ids without a file extension",
     "ids with their file extension",

@@ -17,6 +17,10 @@ LONG = [str(1_290_012_345_678_901_234 + 987_654_321_987_654 * number) for number
 ZEROS = [f"{number:04}" for number in range(1, 11)]
 NAMES = ["news-01_Ana", "news-02_B\u00e9la", "news-03_Cy", "news-04_Di"]
 
+PAIRS = ["1-1", "1-2", "1-3", "2-1", "2-2"]
+MONTHS = ("Jan", "Feb", "Mar")
+GENES = {"MARCH1": "1-Mar", "SEPT2": "2-Sep", "DEC10": "10-Dec"}
+
 
 def excel(item: str) -> str:
     return f"{float(item):.2E}"
@@ -51,6 +55,11 @@ CHANGES: dict[str, tuple[list[str], Callable[[str], str], str]] = {
     "tensors": (ZEROS, lambda item: f"tensor({item})", "quotes"),
     "full width": (ZEROS, lambda item: "".join(chr(ord(digit) + 0xFEE0) for digit in item), "look-alikes"),
     "separators": (NAMES, lambda item: item.replace("-", "_"), "separators"),
+    "dates": (PAIRS, lambda item: f"{item[2]}-{('Jan', 'Feb')[int(item[0]) - 1]}", "dates"),
+    "dates, day first": (PAIRS, lambda item: f"{item[0]}. {MONTHS[int(item[2]) - 1]}".replace(".", ""), "dates"),
+    "dates with years": (PAIRS, lambda item: f"0{item[0]}/0{item[2]}/2024", "dates"),
+    "dates of genes": (["MARCH1", "SEPT2", "DEC10"], lambda item: f"{GENES[item]}", "dates"),
+    "dates with times": (["2024/1/2", "2024/1/3"], lambda item: f"2024-01-0{item[-1]} 00:00:00", "dates"),
     "escapes": ([f"{item} x" for item in NAMES], lambda item: item.replace(" ", "%20"), "escapes"),
     "mojibake": ([f"{n}-S\u00ed" for n in range(5)], lambda item: item.replace("\u00ed", "\u00c3\u00ad"), "UTF-8"),
     "several": (NAMES, lambda item: f" 'x/{item.upper()}.TXT'", "exactly"),

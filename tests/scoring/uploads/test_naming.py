@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from scoring import Definition
+from scoring import Definition, load_definition
 from scoring.definition import Naming
 from scoring.definition.files import Files
 from scoring.uploads import naming
 from scoring.uploads.name_rules import NameReading, errors_of_naming
+from tests.conftest import ROOT
 
 
 def broken(named: NameReading) -> set[str]:
@@ -406,3 +407,28 @@ def test_other_files_get_no_name_where_there_is_one_track(tiny: Definition, name
     assert {problem.suggestion for problem in naming.explain(definition, name, "Lak_NLP").report} == {None}
     near = naming.explain(definition, "a-Lak_NLP-2.csv", "Lak_NLP").report
     assert {problem.suggestion for problem in near} == {"a_Lak_NLP_2.csv"}
+
+
+@pytest.mark.parametrize("added", [" (1)", "(2)", " - Copy", " copy 2", "_copy", " - copia (3)", " - Kopie"])
+def test_a_copy_is_suggested_the_name_that_it_was_copied_from(tiny: Definition, added: str) -> None:
+    name = f"task1_hard_Lak_NLP_2{added}.json"
+    (problem,) = naming.explain(tiny, name, "Lak_NLP").report
+    assert problem.suggestion == "task1_hard_Lak_NLP_2.json"
+    (taken,) = naming.explain(tiny, name, "Lak_NLP", {("task1-hard", 2)}).report
+    assert taken.suggestion == "task1_hard_Lak_NLP_1.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("track_b/pred_eng.csv", None),
+        ("track-2/pred_eng.csv", None),
+        ("tracka/pred_eng.csv", "track_a/pred_eng.csv"),
+        ("pred_eng.csv", "track_a/pred_eng.csv"),
+        ("results/pred_eng.csv", "track_a/pred_eng.csv"),
+        ("track_a/pred_english.csv", "track_a/pred_eng.csv"),
+    ],
+)
+def test_a_name_for_another_track_is_not_near_the_only_track(name: str, suggestion: str | None) -> None:
+    multilingual = load_definition(ROOT / "tasks" / "multilingual")
+    assert {problem.suggestion for problem in naming.explain(multilingual, name, "Lak_NLP").report} == {suggestion}
