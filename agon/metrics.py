@@ -1,6 +1,6 @@
 """Metrics for answers in memory: lists, arrays, Series, DataFrames or dictionaries."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.answers import Answers, Entities, Matrix, Spans, Texts, Tuples
-from scoring.definition import MetricSpec
-from scoring.metrics import LoadedGold, compare, get
+from agon.declared_classes import Classes, with_classes
+from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts, Tuples
+from scoring.definition import FormatSpec, MetricSpec, Track
+from scoring.metrics import LoadedGold, Metric, compare, get
 from scoring.metrics import compute as compute_metric
+from scoring.metrics.metric import AnswerKinds, Part
+from scoring.metrics.validation import validate_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +23,8 @@ Values: TypeAlias = "Sequence[Any] | Mapping[Any, Any] | NDArray[Any] | pd.Serie
 """One answer per item, by position or, in dictionaries, Series and DataFrames, by item id."""
 
 Several: TypeAlias = list[str] | tuple[str, ...]
+Option: TypeAlias = str | float
+Hierarchy: TypeAlias = Mapping[str, Sequence[str]]
 
 _COLUMN = "value"  # column name for plain numbers
 
@@ -30,9 +35,10 @@ def compute(
     *,
     predictions: Values,
     references: Values,
-    hierarchy: Mapping[str, Sequence[str]] | None = None,
+    hierarchy: Hierarchy | None = None,
     texts: "Values | None" = None,
-    **options: str,
+    classes: Classes = None,
+    **options: Option,
 ) -> float | None: ...
 @overload
 def compute(
@@ -40,40 +46,48 @@ def compute(
     *,
     predictions: Values,
     references: Values,
-    hierarchy: Mapping[str, Sequence[str]] | None = None,
+    hierarchy: Hierarchy | None = None,
     texts: "Values | None" = None,
-    **options: str,
+    classes: Classes = None,
+    **options: Option,
 ) -> dict[str, float | None]: ...
 def compute(
     metric: str | Several,
     *,
     predictions: Values,
     references: Values,
-    hierarchy: Mapping[str, Sequence[str]] | None = None,
+    hierarchy: Hierarchy | None = None,
     texts: "Values | None" = None,
-    **options: str,
+    classes: Classes = None,
+    **options: Option,
 ) -> float | dict[str, float | None] | None:
     """Compute the metric with this leaderboard key, such as `f1:YES`, or several metrics.
 
     An answer is a label, a list of labels, a mapping of labels to weights, a number, a list of spans as pairs (begin,
     end), a list of entities as triples (begin, end, type), a list of tuples (whose columns are 1, 2, …, or the keys of
-    mappings), or a text. A reference may be a list of texts. Two dictionaries, Series or DataFrames are aligned by id:
+    mappings), a text, or a query's documents as a list or as a mapping of documents to scores or relevance grades. A
+    reference may be a list of texts. Two dictionaries, Series or DataFrames are aligned by id:
     items missing from `predictions` count as incorrect, and extra items are ignored. All other values are
     aligned by position. The value of an undefined metric is None.
 
     Args:
         hierarchy: the children of each class, for metrics that use them.
         texts: the texts of the items, aligned with the references, for metrics that compare surface forms.
+        classes: the labels, entity types or values that answers may have, as in a track's format. For a table, this
+            can also be a mapping of columns to values. By default, they are the ones that occur in the references or
+            the predictions. `over: declared` averages over them.
         options: the metric's options, as in task.yaml.
 
     Raises:
-        ValueError: the answers do not match each other or the metric.
+        ValueError: the answers do not match each other, the classes or the metric, or an option is invalid.
         UnknownMetricError: the metric does not exist.
     """
     if not isinstance(metric, str):
-        one = partial(compute, predictions=predictions, references=references, hierarchy=hierarchy, texts=texts)
-        return {name: one(name, **options) for name in metric}
+        given: dict[str, Any] = {"predictions": predictions, "references": references, "hierarchy": hierarchy}
+        given |= {"texts": texts, "classes": classes, **options}
+        return {name: compute(name, **given) for name in metric}
     name, _, part = metric.partition(":")
+    spec = MetricSpec(name, part or None, {key: str(value) for key, value in options.items()})
     kinds = get(name).kinds
     gold, run = _items(references), _items(predictions)
     if gold.has_ids != run.has_ids or not gold.has_ids:
@@ -83,14 +97,59 @@ def compute(
     if missing := [item for item, value in zip(gold.ids, gold.values, strict=True) if value is None]:
         raise ValueError(f"The reference of item {missing[0]} is missing.")
     read = next((own for kind, own in _READERS.items() if kind in kinds), None)
-    read = read or _reader(gold.values, "labels" in kinds)
+    read = read or _reader(gold.values, kinds)
     answers = read(gold)
     if texts is not None and isinstance(answers, Entities):
         answers = replace(answers, texts=_texts_of(gold, _items(texts)))
     if isinstance(answers, Tuples):
         read = partial(_tuples, columns=answers.columns)
-    standard = LoadedGold(answers, hierarchy)
-    return compute_metric(compare(standard, read(_answered(run))), MetricSpec(name, part or None, options))
+    if isinstance(answers, Ranking):
+        read = partial(_rankings, is_run=True)
+    predicted = read(_answered(run, {*gold.ids}))
+    answers, declared = with_classes(answers, predicted, classes)
+    track = _track(answers, spec, hierarchy)
+    if problem := validate_key(spec, track, only_known=classes is not None):
+        raise ValueError(problem)
+    declared = {**dict.fromkeys(track.format.options["columns"], ()), **declared}
+    return compute_metric(compare(LoadedGold(answers, hierarchy, declared), predicted), spec)
+
+
+def _track(answers: Answers, spec: MetricSpec, hierarchy: Hierarchy | None) -> Track:
+    """Return a track whose runs have answers like these in files."""
+    metric = get(spec.name)
+    names: tuple[str, ...] = ()
+    if isinstance(answers, Entities):
+        kind, names = "conll", answers.types
+    elif isinstance(answers, Matrix):
+        kind, names = _format(answers, metric, spec), answers.columns
+    elif isinstance(answers, Tuples):
+        kind, names = "tuples", answers.columns
+    else:
+        kind = {Ranking: "trec-run", Spans: "spans", Texts: "text-lines"}[type(answers)]
+    are_columns = kind in ("table", "tuples")
+    columns, classes = (names, ()) if are_columns else ((), names)
+    return Track(
+        slug="answers",
+        title="Answers",
+        format=FormatSpec(kind, {"columns": columns, "values": columns, "classes": classes}),
+        hierarchy=None if hierarchy is None else {name: tuple(below) for name, below in hierarchy.items()},
+        items={},
+        metrics=(spec,),
+        rank_by=spec.key,
+        decimals=4,
+    )
+
+
+def _format(answers: Matrix, metric: Metric, spec: MetricSpec) -> str:
+    """Return the format for labels, weights or tables like these.
+
+    Weights and tables of numbers look the same. They are weights if the metric supports them and needs no column.
+    """
+    if answers.values.dtype.kind == "b":
+        return "json-labels"
+    if answers.values.dtype.kind == "i" or "soft" not in metric.kinds or answers.columns == (_COLUMN,):
+        return "table"
+    return "table" if metric.part is Part.COLUMN and spec.part is not None else "json-soft"
 
 
 @dataclass(frozen=True)
@@ -128,18 +187,18 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and np.isnan(value) else value
 
 
-def _answered(run: _Items) -> _Items:
-    """Return only the items that have an answer."""
-    kept = [number for number, value in enumerate(run.values) if value is not None]
-    return _Items([run.ids[number] for number in kept], [run.values[number] for number in kept], run.has_ids)
+def _answered(run: _Items, known: set[str]) -> _Items:
+    """Return only the known items that have an answer."""
+    kept = [at for at, value in enumerate(run.values) if value is not None and run.ids[at] in known]
+    return _Items([run.ids[at] for at in kept], [run.values[at] for at in kept], run.has_ids)
 
 
-def _reader(values: list[Any], takes_labels: bool) -> Any:
+def _reader(values: list[Any], kinds: AnswerKinds) -> Any:
     """Return the function that reads this kind of answers. `values` are the references."""
     first = next(iter(values), "")
     if isinstance(first, Mapping):
-        return _weights
-    if (isinstance(first, bool | int) and takes_labels) or isinstance(first, str):
+        return partial(_weights, kinds=kinds)
+    if (isinstance(first, bool | int) and "labels" in kinds) or isinstance(first, str):
         return _labels
     if isinstance(first, int | float):
         return _numbers
@@ -147,6 +206,28 @@ def _reader(values: list[Any], takes_labels: bool) -> Any:
         raise ValueError(f"An answer must be a label, a number, labels, weights or spans, not {type(first).__name__}.")
     inner = next((one for answer in values for one in answer), "")
     return _labels if isinstance(inner, str | bool | int) else _spans
+
+
+def _rankings(items: _Items, is_run: bool = False) -> Answers:
+    """Return documents with scores or relevance grades.
+
+    The documents of a list are in the order of their ranks or, in the references, all relevant with grade 1.
+    """
+    rows = [_documents(value, is_run) for value in items.values]
+    scores = np.array([score for row in rows for score in row.values()], np.float64)
+    return Ranking(items.ids, [name for row in rows for name in row], scores, _starts(rows))
+
+
+def _documents(given: Any, is_run: bool) -> dict[str, float]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(f"An answer must be a list or a mapping of documents, not {given!r}.")
+    if isinstance(given, Mapping):
+        return {str(name): float(score) for name, score in given.items()}
+    names = [str(name) for name in given]
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise ValueError(f"Document {twice} appears twice in {names}.")
+    return {name: -float(at) if is_run else 1.0 for at, name in enumerate(names)}
 
 
 def _texts(items: _Items) -> Answers:
@@ -203,7 +284,7 @@ def _cells(given: Any, columns: tuple[str, ...]) -> tuple[str, ...]:
 
 def _labels(items: _Items) -> Answers:
     several = (value if isinstance(value, list | tuple | set | frozenset) else [value] for value in items.values)
-    rows = [list(map(str, labels)) for labels in several]
+    rows = [list(map(_label, labels)) for labels in several]
     columns = tuple(sorted({label for row in rows for label in row}))
     places = {label: place for place, label in enumerate(columns)}
     values = np.zeros((len(rows), len(columns)), np.bool_)
@@ -212,17 +293,27 @@ def _labels(items: _Items) -> Answers:
     return Matrix(items.ids, columns, values)
 
 
-def _weights(items: _Items) -> Answers:
+def _label(given: Any) -> str:
+    """Return a label as text. Whole numbers have no decimal point, which pandas adds if an answer is missing."""
+    return str(int(given)) if isinstance(given, float) and given.is_integer() else str(given)
+
+
+def _weights(items: _Items, kinds: AnswerKinds) -> Answers:
     if not all(isinstance(row, Mapping) for row in items.values):
         raise ValueError("The references are mappings, so every prediction must be a mapping.")
     columns = tuple(dict.fromkeys(str(label) for row in items.values for label in row))
     rows = [{str(label): _plain(weight) for label, weight in row.items()} for row in items.values]
     cells = [[row.get(label) for label in columns] for row in rows]
-    if all(isinstance(cell, bool | None) for row in cells for cell in row):
+    if all(isinstance(cell, bool | None) for row in cells for cell in row) and "labels" in kinds:
         return Matrix(items.ids, columns, np.array([[bool(cell) for cell in row] for row in cells], np.bool_))
     absent = np.array([[cell is None for cell in row] for row in cells], np.bool_).reshape(len(rows), len(columns))
     filled = [[0 if cell is None else cell for cell in row] for row in cells]
-    return Matrix(items.ids, columns, _number_array(filled, len(columns)), absent if absent.any() else None)
+    values = _number_array(filled, len(columns))
+    if "table" not in kinds:
+        values = values.astype(np.float64)
+    elif "soft" not in kinds and not (values % 1).any():  # pandas converts columns with missing answers to floats
+        values = values.astype(np.int64)
+    return Matrix(items.ids, columns, values, absent if absent.any() else None)
 
 
 def _numbers(items: _Items) -> Answers:
@@ -253,8 +344,13 @@ def _positions(pairs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.int64], NDA
     return begins, ends
 
 
-def _starts(rows: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
+def _starts(rows: Sequence[Sized]) -> NDArray[np.int64]:
     return np.append(0, np.cumsum([len(row) for row in rows])).astype(np.int64)
 
 
-_READERS: dict[str, Callable[[_Items], Answers]] = {"texts": _texts, "entities": _entities, "tuples": _tuples}
+_READERS: dict[str, Callable[[_Items], Answers]] = {
+    "texts": _texts,
+    "entities": _entities,
+    "tuples": _tuples,
+    "rankings": _rankings,
+}

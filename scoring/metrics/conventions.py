@@ -140,6 +140,10 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
     ),
     **dict.fromkeys(("ndcg", "map", "mrr", "*_at", "r_precision", "bpref", "err", "rbp"), ("Rankings",)),
     **dict.fromkeys(("precision*", "recall*", "f1*"), ("Items", "Classes")),
+    **dict.fromkeys(
+        ("c_at_1", "f_05_u", "f_beta_decided", "brier_complement", "calibration_error", "roc_auc", "average_precision"),
+        ("Items", "Probabilities"),
+    ),
     **dict.fromkeys(("mae", "rmse", "pearson", "spearman", "kendall", "kappa_quadratic"), ("Items", "Numbers")),
     "*": ("Items",),
 }

@@ -1,7 +1,8 @@
 """ROC and precision–recall curves of a class or column, and the areas under them.
 
 An item is positive if its gold weight for the class or column is more than one half. Items are ordered by the run's
-weights. Items with equal weights form one step of the curve, and items without an answer come last.
+weights. Items with equal weights form one step of the curve. In a table column with numbers from 0 to 1, an item
+without an answer counts as 0.5, as in PAN's evaluator. For soft labels and other numbers, it comes last.
 """
 
 from collections.abc import Callable
@@ -80,8 +81,15 @@ def _steps_of(comparison: MatrixComparison, name: str) -> Steps:
         return np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([np.inf]), 0
     judged = ~comparison.gold.absent[:, at]
     truth = comparison.gold.values[judged, at] > 0.5
-    weights = np.where(comparison.absent[judged, at], -np.inf, comparison.run[judged, at].astype(np.float64))
-    return _steps(truth, weights)
+    absent, numbers = comparison.absent[:, at], comparison.run[:, at].astype(np.float64)
+    return _steps(truth, np.where(absent, _unanswered(comparison, name, numbers[~absent]), numbers)[judged])
+
+
+def _unanswered(comparison: MatrixComparison, name: str, given: Numbers) -> float:
+    """Return the number that an item without an answer counts as. `given` are the run's numbers in the column."""
+    gold = comparison.gold
+    is_column = comparison.run.dtype.kind == "i" or name in gold.declared or len(gold.matrix.columns) == 1
+    return 0.5 if is_column and ((given >= 0) & (given <= 1)).all() else -np.inf
 
 
 def _steps(truth: NDArray[np.bool_], weights: Numbers) -> Steps:
@@ -134,8 +142,8 @@ METRICS = (
         name="roc_auc",
         title="Area under the ROC curve",
         short="AUC",
-        formula="P(weight of a positive item > weight of a negative item) + P(equal) / 2; mean over all classes if "
-        "no class is given; undefined if the gold lacks positive or negative items",
+        formula="P(weight of a positive item > weight of a negative item) + P(equal) / 2; if no class is "
+        "given, mean over the classes for which it is defined; undefined if the gold lacks positive or negative items",
         source="Fawcett (2006), An introduction to ROC analysis; scikit-learn, roc_auc_score",
         compute=mean_over_classes(lambda comparison, _, name: area_under_roc(comparison, name)),
         example=_example(
@@ -148,8 +156,8 @@ METRICS = (
         name="average_precision",
         title="Average precision",
         short="AP",
-        formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; mean over all classes if no "
-        "class is given; undefined if the gold has no positive items",
+        formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; if no class is given, mean "
+        "over the classes for which it is defined; undefined if the gold has no positive items",
         source="scikit-learn, average_precision_score",
         compute=mean_over_classes(lambda comparison, _, name: _average_precision(comparison, name)),
         example=_example(

@@ -271,6 +271,9 @@ def _macro(counts: Counts, measure: Measure) -> Sums:
 
     def contributions(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
         types, over = comparison.gold.entities.types, spec.options.get("over", "gold")
+        if not types:
+            nothing = np.zeros((len(comparison.gold), 1))
+            return Contributions(nothing, lambda sums: np.full(sums.shape[:-1], np.nan))
 
         def combine(sums: Numbers) -> Numbers:
             by_type = sums.reshape(*sums.shape[:-1], len(types), -1)

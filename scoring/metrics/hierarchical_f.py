@@ -66,7 +66,8 @@ METRICS = (
         title="Hierarchical F-measure",
         short="HF",
         formula="mean over items of 2 |A ∩ G| / (|A| + |G|), where both sets include all ancestors and the root",
-        source="Kiritchenko et al. (2004); Ariza-Casabona et al. (2022), DETESTS, section 4",
+        source="Ariza-Casabona et al. (2022), DETESTS, section 4; a variant of Kiritchenko et al. (2004), who "
+        "compute one F-measure over all items together and leave out the root",
         compute=_hierarchical,
         example=Example(
             kind="labels",

@@ -47,6 +47,12 @@ class Contrast(NamedTuple):
         return self.run + self.gold - self.union
 
 
+def _gains_from_additions(spec: MetricSpec) -> bool:
+    """Return whether additional classes in the run's answer improve the value. The gold is then not the best answer."""
+    contrast = contrast_of(spec)
+    return contrast.run > contrast.union
+
+
 CONTRAST_OPTIONS: Options = {name: AnyNumber(low=0.0) for name in ("alpha1", "alpha2", "beta")}
 
 
@@ -181,7 +187,8 @@ METRICS = (
         name="icm_norm",
         title="Normalized information contrast model",
         short="ICM-Norm",
-        formula="max(0, (ICM(A, G) + ICM(G, G)) / (2 ICM(G, G))); undefined if all gold items have the same classes",
+        formula="max(0, (ICM(A, G) + ICM(G, G)) / (2 ICM(G, G))); undefined if all gold items have the same classes; "
+        "can exceed 1 only if α1 > β, because additional classes then improve ICM",
         source="PyEvALL 0.2.11, ICMNorm",
         compute=_icm_norm,
         example=Example(
@@ -194,5 +201,6 @@ METRICS = (
         contributions=_norm_contributions,
         kinds=LABELS | TABLE,
         options=CONTRAST_OPTIONS,
+        exceeds_high=_gains_from_additions,
     ),
 )

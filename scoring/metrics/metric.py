@@ -147,7 +147,7 @@ class Part(Enum):
     COLUMN_OR_ALL = "Optional suffix: `:COLUMN` (by default, all columns)"
     TYPE = "Optional suffix: `:TYPE` (by default, all types together)"
     COLUMNS = "Optional suffix: `:COLUMN`, or several columns joined by `+` (by default, all columns)"
-    SCORED = "Optional suffix: `:CLASS` or `:COLUMN` (by default, the mean over all classes or columns)"
+    SCORED = "Optional suffix: `:CLASS` or `:COLUMN` (by default, the mean over those with a value)"
     GROUP = "Optional suffix: `:GROUP`, a group of items (by default, all groups)"
     CUTOFF = "Suffix: `:K`, the number of top documents to consider"
     CUTOFF_OR_ALL = "Optional suffix: `:K`, the number of top documents to consider (by default, all documents)"
@@ -204,6 +204,7 @@ class Metric:
     higher_is_better: bool = True
     low: float | None = 0.0
     high: float | None = 1.0
+    exceeds_high: Callable[[MetricSpec], bool] | None = None  # whether values can exceed `high` with these options
     is_count: bool = False  # shown without decimal places
     numbers: bool = False  # also supports tables of arbitrary numbers, not only labels
     ordinal: bool = False  # needs columns whose values the definition lists

@@ -304,7 +304,7 @@ METRICS = (
         "Expected reciprocal rank",
         "ERR",
         "Σ_i R_i / i · Π_{j<i} (1 − R_j), where R_i = (2^relevance_i − 1) / 2^highest; the `highest` option is the "
-        "highest degree of relevance and defaults to 4",
+        "highest degree of relevance and defaults to 4; higher grades count as `highest`, and negative ones as 0",
         _reciprocal_expected,
         Part.CUTOFF_OR_ALL,
         _example(3 / 4 + 1 / 4 * 1 / 4 / 3, "R = 3/4, 0, 1/4: 3/4 + (1/4) · (1/4) / 3", options={"highest": "2"}),

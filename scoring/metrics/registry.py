@@ -280,7 +280,8 @@ def value_range(spec: MetricSpec) -> tuple[float | None, float | None]:
     """Return the range of values, with None for an unbounded end."""
     if not spec.of:
         metric = get(spec.name)
-        return metric.low, metric.high
+        is_open = metric.exceeds_high is not None and metric.exceeds_high(spec)
+        return metric.low, None if is_open else metric.high
     return Combination.of(spec, len(spec.of)).range([value_range(part) for part in spec.of])
 
 

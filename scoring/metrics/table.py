@@ -31,9 +31,13 @@ have it in both. In `accuracy:TR`, the suffix `:TR` limits the metric to one col
 - **Classes.** Macro averages cover the classes in the gold, as in PyEvALL. By default, scikit-learn covers the classes
   in the gold or the run, as `over: seen` does. Weighted averages cover the classes in the gold. A class that is never
   predicted has a precision of 0, as with scikit-learn's `zero_division=0`. If the gold lacks a class, its recall and F1
-  are undefined, while scikit-learn returns its `zero_division`.
+  are undefined, while scikit-learn returns its `zero_division`. Cohen's kappa is undefined if gold and run have the
+  same single class, while PyEvALL 0.2.11 returns 0.
 - **Numbers.** In errors and correlations, an item without an answer counts as 0. Quadratic kappa uses the distances
   between values, while scikit-learn uses their positions in the list of values.
+- **Probabilities.** In `c_at_1`, `f_05_u`, `brier_complement` and `calibration_error`, an item without an answer counts
+  as 0.5, as in PAN's evaluator. `f_beta_decided` leaves it out. In `roc_auc` and `average_precision`, it counts as 0.5
+  if all numbers of the run in the column are from 0 to 1. Otherwise, and for soft labels, it comes last.
 - **ICM.** Agon treats a class that does not occur in the gold as if it occurred in one item, so P = 1/N. PyEvALL does
   the same, while the DETESTS scorer returns no number.
 - **ICM-Soft.** By default, Agon computes P(weight ≥ w) from a normal distribution with the gold's mean and mean
@@ -44,15 +48,16 @@ have it in both. In `accuracy:TR`, the suffix `:TR` limits the metric to one col
 - **Cross entropy.** As in PyEvALL, a label that is missing from a run adds nothing to the cross entropy, so a run could
   improve its score by omitting labels. For this reason, runs must contain all labels. Runs with missing labels are
   scored only with `--lenient`.
-- **Soft labels.** The LeWiDi 2025 scorer rounds each item's distance to five decimals, while Agon does not round. For
-  the Wasserstein distance, that scorer also places the classes at 0, 1, 2 and so on. If the classes are consecutive
-  numbers, both give the same distance. For the cross entropy of earlier LeWiDi editions, use `soft_cross_entropy` with
-  `added: 1e-9`.
+- **Soft labels.** The LeWiDi 2025 scorer rounds values during the calculation, so its results can differ from Agon's in
+  the last decimals. For the Wasserstein distance, that scorer places the classes at 0, 1, 2 and so on. If the classes
+  are consecutive numbers, both give the same distance. For the cross entropy of earlier LeWiDi editions, use
+  `soft_cross_entropy` with `added: 1e-9`.
 - **Annotators.** An item's mean covers only the annotators who labeled it. Predictions for other annotators do
   not count. For the `range` of `annotator_distance`, the LeWiDi 2025 scorer uses the number of values, such as 11 for
   −5 to 5. If you use the greatest distance instead (10 in this example), scores can reach 1.
-- **Tuples.** An item's tuples form a set, so identical tuples count once. F1 and recall are undefined if the gold has
-  no tuples, while sklearn returns its `zero_division`. Macro averages cover the values in the gold.
+- **Tuples.** An item's tuples form a set, so identical tuples count once. Partial credit is not the sentiment graph F1
+  of SemEval-2022 task 10, which weights each matched tuple by the overlap of its spans. F1 and recall are undefined if
+  the gold has no tuples, while sklearn returns its `zero_division`. Macro averages cover the values in the gold.
 - **Spans.** Spans count as written in the file: adjacent pairs or rows are separate spans, while adjacent offsets form
   a single span. Character-level metrics are not affected.
 - **Entities.** F1 and recall for a type that is not in the gold are undefined, while seqeval and nervaluate return 0.
@@ -72,7 +77,9 @@ have it in both. In `accuracy:TR`, the suffix `:TR` limits the metric to one col
   show sacrebleu's signature, but without the number of references in the gold (`nrefs`). All other text metrics range
   from 0 to 1 or, if they count edits, from 0 upward. ROUGE does not use a stemmer. If there are several references, WER
   and CER use the closest one, while jiwer supports only a single reference. If a reference has no
-  words, jiwer raises an error, while Agon counts all words in the output as errors.
+  words, all words of the output count as errors. If no reference has any words, WER is undefined, while jiwer 4 returns
+  the number of words of the outputs. The same applies to CER and characters. Any white space separates words, including
+  no-break spaces, while jiwer 4 splits texts only at spaces.
 - **Rankings.** With `queries: all`, metrics are averaged over all gold queries, as in `trec_eval -c`. With
   `queries: judged`, queries without a relevant document are excluded. With `queries: run`, queries for which the run
   has no documents are excluded, as in trec_eval without `-c`. Documents in lists of ids keep the order of the file.

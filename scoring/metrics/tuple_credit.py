@@ -98,8 +98,7 @@ def _metric(measure: str) -> Metric:
         title=f"{title}, partial credit",
         short=f"{short}, partial",
         formula=f"{formula.format('credit')}; computed over all items together. {_PAIRS}",
-        source="scipy.optimize.linear_sum_assignment; Kuhn (1955); "
-        "Barnes et al. (2022), SemEval-2022 task 10, section 4: weighted overlap of sentiment tuples",
+        source="scipy.optimize.linear_sum_assignment; Kuhn (1955)",
         compute=Sums(lambda comparison, spec: Contributions(comparison.once(_counts, spec), function)),
         example=tuple_example(
             {"precision": 2.5 / 4, "recall": 2.5 / 3, "f1": 5 / 7}[measure],

@@ -17,6 +17,7 @@ from scoring.metrics.registry import (
     describe,
     existing_names,
     find,
+    get,
     lacking_option,
     listed_formats,
     names,
@@ -48,6 +49,23 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
         or _validate_options(metric, spec, track)
         or _validate_slice(metric, spec, track)
     )
+
+
+def validate_key(spec: MetricSpec, track: Track, only_known: bool) -> str | None:
+    """Return what is wrong with a metric for answers in memory, or None if it is valid.
+
+    Args:
+        only_known: whether the class in the metric's key must be one of the track's.
+
+    Raises:
+        UnknownMetricError: there is no such metric.
+    """
+    metric = get(spec.name)
+    if metric.part is Part.GROUP or metric.sees_background:
+        return f"{spec.name} compares groups of items, which answers in memory do not have; score a run file instead"
+    if spec.part is not None and not only_known and metric.part in (Part.CLASS, Part.TYPE):
+        return _validate_options(metric, spec, track)
+    return _validate_part(metric, spec, track) or _validate_options(metric, spec, track)
 
 
 def _validate_score(spec: MetricSpec, track: Track) -> str | None:

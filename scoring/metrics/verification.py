@@ -45,7 +45,7 @@ def _bins(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     """Return 1 for judged items, followed by a column per bin, with gold answer − run's number in the item's bin."""
     judged, yes, given = _sides(comparison, spec.part)
     count = int(number(spec, "bins", _BINS))
-    bins = np.clip((given * count).astype(np.int64), 0, count - 1)
+    bins = np.searchsorted(np.arange(1, count) / count, given)  # exact for decimal numbers, unlike given * count
     off = np.zeros((len(judged), count))
     off[np.arange(len(judged)), bins] = judged * (yes - given)
     return np.column_stack([judged, off])
@@ -99,7 +99,8 @@ METRICS = (
         short="Fβ",
         formula="(1 + β²) tp / ((1 + β²) tp + β² fn + fp) over decided items; β is the `beta` option and defaults to "
         "1; undefined if tp, fn and fp are all 0",
-        source="van Rijsbergen (1979); scikit-learn, fbeta_score; PAN's verification evaluator for β = 1",
+        source="van Rijsbergen (1979); scikit-learn, fbeta_score; PAN's verification evaluator of 2020 to 2023 for β = "
+        "1, from which the evaluators of 2024 and 2025 differ if items are undecided",
         compute=sums_of(_decisions, _f_beta),
         example=_example(1.25 / (1.25 + 1), "tp = 1, fn = 0, fp = 1: 1.25 / (1.25 + 0 + 1)", options={"beta": "0.5"}),
         options={"beta": AnyNumber(0.0)},
@@ -118,14 +119,14 @@ METRICS = (
         title="Expected calibration error",
         short="ECE",
         formula="Σ_b |Σ g − Σ a| / n over bins b of equal width; the `bins` option sets their number and defaults to "
-        "10; each bin includes its lower bound, and the last bin also its upper bound",
-        source="Naeini et al. (2015), Obtaining well calibrated probabilities using Bayesian binning; scikit-learn, "
-        "calibration_curve",
+        "10; each bin includes its upper bound, and the first bin also its lower bound",
+        source="Naeini et al. (2015), Obtaining well calibrated probabilities using Bayesian binning; Guo et al. "
+        "(2017), On calibration of modern neural networks; scikit-learn, calibration_curve",
         compute=sums_of(_bins, lambda sums, _: ratios(np.abs(sums[..., 1:]).sum(axis=-1), sums[..., 0])),
         example=_example(
-            (0.2 + abs(2 - 2.0)) / 4,
-            "with 2 bins, item 3 is off by 0.2, while items 1, 2 and 4 contain 2 positive items, and their answers "
-            "add up to 0.9 + 0.5 + 0.6 = 2: (0.2 + 0) / 4",
+            (0.3 + 0.5) / 4,
+            "with 2 bins, items 2 and 3 contain 1 positive item, and their answers add up to 0.5 + 0.2 = 0.7, while "
+            "items 1 and 4 contain 1 positive item, and their answers add up to 0.9 + 0.6 = 1.5: (0.3 + 0.5) / 4",
             options={"bins": "2"},
         ),
         options={"bins": AnyNumber(1.0, 1000.0)},

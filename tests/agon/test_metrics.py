@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
 import agon
 from agon import frames
@@ -37,6 +37,42 @@ def test_labels_in_any_form(make: Any) -> None:
     found = agon.compute(["accuracy", "f1:YES", "f1_macro"], predictions=make(RUN), references=make(GOLD))
     macro = f1_score(GOLD, RUN, average="macro", zero_division=0)
     assert found == pytest.approx({"accuracy": accuracy_score(GOLD, RUN), "f1:YES": 2 / 3, "f1_macro": macro})
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), [("precision", precision_score), ("recall", recall_score), ("f1", f1_score)]
+)
+def test_averages_over_the_classes_that_occur_equal_those_of_sklearn(name: str, function: Any) -> None:
+    gold, run = ["A", "A"], ["A", "B"]
+    expected = function(gold, run, average="macro", zero_division=0)
+    found = agon.compute(f"{name}_macro", predictions=run, references=gold, over="seen")
+    assert found == pytest.approx(expected)
+    declared = agon.compute(
+        f"{name}_macro", predictions=run, references=gold, over="declared", classes=["A", "B", "C", "D"]
+    )
+    assert declared == pytest.approx(expected / 2)
+    entities = [[(0, 1, label)] for label in gold], [[(0, 1, label)] for label in run]
+    by_type = agon.compute(f"entity_{name}_macro", predictions=entities[1], references=entities[0], over="seen")
+    assert by_type == pytest.approx(expected)
+
+
+def test_predictions_for_other_items_add_no_classes() -> None:
+    gold, run = {"a": "A", "b": "B"}, {"a": "A", "b": "B", "z": "Z"}
+    assert agon.compute("f1_macro", predictions=run, references=gold, over="seen") == 1
+
+
+def test_types_that_pandas_or_json_change_do_not_matter() -> None:
+    assert agon.compute("accuracy", predictions=pd.Series([1, None, 0]), references=[1, 1, 0]) == pytest.approx(2 / 3)
+    whole = agon.compute("brier", predictions=[{"A": 1, "B": 0}], references=[{"A": 0, "B": 1}])
+    assert whole == agon.compute("brier", predictions=[{"A": 1.0, "B": 0.0}], references=[{"A": 0.0, "B": 1.0}])
+    frame = pd.DataFrame({"HS": [1, 0, None], "TR": [0, 0, 1]})
+    assert agon.compute("f1_macro:HS", predictions=frame, references=frame) == 1
+
+
+def test_rankings() -> None:
+    gold = [{"d1": 2, "d2": 0, "d3": 1}, ["d4"]]
+    assert agon.compute("map", predictions=[["d1", "d3"], ["d4"]], references=gold) == 1
+    assert agon.compute("mrr", predictions=[{"d2": 0.9, "d1": 0.8}, []], references=gold) == pytest.approx(1 / 4)
 
 
 def test_dictionaries_and_series_are_aligned_by_id() -> None:
@@ -86,16 +122,46 @@ def test_several_labels_flags_and_spans() -> None:
         ("tuple_f1", [[("a",)]], [[("a", "b")]], "is not a tuple of 2 values"),
         ("tuple_f1", [["ab"]], [[("a", "b")]], "is not a tuple of 2 values"),
         ("tuple_f1", [[{"z": "a"}]], [[{"x": "a"}]], "has the column z; the columns are x"),
-        ("tuple_f1:z", [[{"x": "a"}]], [[{"x": "a"}]], "there is no column z"),
+        ("tuple_f1:z", [[{"x": "a"}]], [[{"x": "a"}]], "z is not one of x"),
         ("haversine_mean", [{"x": 1.0}], [{"x": 1.0}], "requires the latitude option"),
         ("f1", ["A"], ["A"], "requires a class"),
         ("accuracy", pd.Series(["A", "B"], ["x", "x"]), pd.Series(["A", "B"]), "Item x appears twice"),
         ("accuracy", [object()], [object()], "not object"),
+        ("accuracy:B", ["A"], ["A"], "does not accept a class or column"),
+        ("accuracy", [{"x": 1, "y": 0}], [{"x": 1, "y": 0}], "requires a class or column, such as accuracy:x"),
+        ("precision_at:no", [["a"]], [["a"]], "must be a whole number"),
+        ("map", [["a", "a"]], [["a"]], "Document a appears twice"),
+        ("map", ["a"], [["a"]], "must be a list or a mapping of documents"),
     ],
 )
 def test_what_does_not_fit_is_said(metric: str, run: Any, gold: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         agon.compute(metric, predictions=run, references=gold)
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "said"),
+    [
+        ("f1_macro", {"over": "sen"}, "over must be one of gold, seen, declared, not sen"),
+        ("f1_macro", {"bins": 3}, "f1_macro has no option bins"),
+        ("f1_macro", {"classes": ["A"]}, "B is not one of the classes A"),
+        ("f1_macro", {"classes": "AB"}, "classes must be a list"),
+        ("f1:C", {"classes": ["A", "B"]}, "C is not one of A, B"),
+        ("exact_match", {"classes": ["A", "B"]}, "classes applies only to"),
+    ],
+)
+def test_invalid_options_and_classes_are_said(metric: str, given: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        agon.compute(metric, predictions=["A", "B"], references=["A", "A"], **given)
+
+
+def test_values_of_a_table_are_checked() -> None:
+    table = [{"x": 1}, {"x": 2}]
+    assert agon.compute("f1_macro", predictions=table, references=table, classes={"x": [0, 1, 2]}, over="declared") == (
+        pytest.approx(2 / 3)
+    )
+    with pytest.raises(ValueError, match="2 is not one of the classes of x: 0, 1"):
+        agon.compute("f1_macro", predictions=table, references=table, classes=[0, 1])
 
 
 def test_tuples_and_entities() -> None:

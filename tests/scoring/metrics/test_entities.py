@@ -18,9 +18,10 @@ from scoring.analysis.field import missed_by_all
 from scoring.analysis.item_answers import item_answers
 from scoring.answers import Entities
 from scoring.check import read_answers
-from scoring.definition import Definition, FormatSpec
+from scoring.definition import Definition, FormatSpec, MetricSpec
 from scoring.formats import FORMATS, write_run
 from scoring.formats.reading import Reading
+from scoring.metrics import LoadedGold, compare
 from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, load_gold, score_answers
 from scoring.significance import intervals, tie_groups
@@ -44,6 +45,16 @@ def found(tags: str, scheme: str, repair: str) -> list[tuple[str, int, int]]:
     answers = read([tags.split()], scheme, repair)
     places = zip(answers.kinds.tolist(), answers.begins.tolist(), answers.ends.tolist(), strict=True)
     return [(TYPES[kind], begin, end) for kind, begin, end in places]
+
+
+def test_macro_of_no_entities_is_undefined() -> None:
+    nothing = read_entities({"1": "", "2": ""})
+    for name in ("entity_f1_macro", "entity_precision_iou_macro", "entity_recall_surface_macro"):
+        assert value(name, nothing, nothing) is None
+        assert value(name, nothing, read_entities({"1": "PER 0-2", "2": ""})) is None
+    assert intervals({"run": compare(LoadedGold(nothing), nothing)}, MetricSpec("entity_f1_macro"), seed=1) == {
+        "run": None
+    }
 
 
 @pytest.mark.parametrize(

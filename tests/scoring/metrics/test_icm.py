@@ -2,6 +2,9 @@ from math import log2
 
 import pytest
 
+from scoring.definition import MetricSpec
+from scoring.metrics import LoadedGold, compare, value_range
+from scoring.significance import interval
 from tests.scoring.metrics.answers import labels, table, value
 
 HIERARCHY = {"YES": ("DIRECT", "REPORTED", "JUDGEMENTAL"), "NO": ()}
@@ -74,3 +77,16 @@ def test_in_a_table_items_without_a_class_have_one_of_their_own() -> None:
     assert value("icm", gold, gold, hierarchy) == (1 + 1 + 2 + 2) / 4
     empty = table("stereotype health security", dict.fromkeys("1234", "000"))
     assert value("icm", gold, empty, hierarchy) == pytest.approx((1 + 1 + 2 * (2 * 1 + 2 * 2 - 3 * (1 + 2))) / 4)
+
+
+def test_the_range_of_the_normalized_value_depends_on_the_coefficients() -> None:
+    gold, run = labels({"1": "a", "2": "b", "3": "c", "4": "c"}), labels(dict.fromkeys("1234", "a b c"))
+    spec = MetricSpec("icm_norm", None, {"beta": "1"})
+    exceeds = value("icm_norm", gold, run, beta="1")
+    assert exceeds is not None
+    assert exceeds > 1
+    assert value_range(spec) == (0, None)
+    assert value_range(MetricSpec("icm_norm", None, {"beta": "2"})) == value_range(MetricSpec("icm_norm")) == (0, 1)
+    found = interval(compare(LoadedGold(gold), run), spec, seed=1, rounds=200)
+    assert found is not None
+    assert found.low <= found.value <= found.high

@@ -58,6 +58,36 @@ def test_calibration_is_that_of_scikit_learns_curve(seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize("bins", [10, 16, 100])
+def test_an_answer_on_the_border_of_two_bins_is_in_the_lower_one(bins: int) -> None:
+    given = [number / bins for number in range(bins + 1)]
+    true = [float(number % 3 == 0) for number in range(bins + 1)]
+    expected = [abs(true[0] + true[1] - given[0] - given[1]), *(abs(true[at] - given[at]) for at in range(2, bins + 1))]
+    found = value("calibration_error", column(true), column(given), bins=str(bins))
+    assert found == pytest.approx(sum(expected) / (bins + 1))
+
+
+def test_decimal_numbers_are_in_the_bin_that_they_name() -> None:
+    assert value("calibration_error", column([1, 0]), column([0.28, 0.29]), bins="100") == pytest.approx(0.505)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_item_without_an_answer_is_undecided_in_every_measure(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    true = [1.0, 0.0, *rng.integers(0, 2, 20).astype(float).tolist()]
+    given = [0.5, *(rng.integers(0, 11, 21) / 10).tolist()]
+    missing = column(given).select(np.arange(1, 22), [str(item) for item in range(1, 22)])
+    assert value("roc_auc", column(true), missing) == pytest.approx(sk.roc_auc_score(true, given))
+    assert value("average_precision", column(true), missing) == pytest.approx(sk.average_precision_score(true, given))
+    for name in ("c_at_1", "f_05_u", "brier_complement", "calibration_error"):
+        assert value(name, column(true), missing) == value(name, column(true), column(given))
+
+
+def test_an_item_without_an_answer_comes_last_among_other_numbers() -> None:
+    given = Matrix(["1"], ("same",), np.array([[-2.0]]))
+    assert value("roc_auc", column([1, 0]), given) == 0
+
+
 def test_annotators_without_a_prediction() -> None:
     gold, run = table("ann bob", {"1": "1-", "2": "23"}), table("ann bob", {"2": "24"})
     assert value("annotator_error", gold, run) == (1 + 1 / 2) / 2
