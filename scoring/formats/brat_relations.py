@@ -31,7 +31,8 @@ from scoring.formats.several import packed
 from scoring.formats.tuples import report_count
 
 EQUIVALENCE = re.compile(r"\*\t(\S+)((?: T\S+){2,})\s*")
-RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(T\S*) [^\s:]+:(T\S*)\s*")
+RELATION = re.compile(r"R\S*\t(\S+) ([^\s:]+):(T\S*) ([^\s:]+):(T\S*)\s*")
+TURNED = ("Arg2", "Arg1")  # names of arguments in a line that begins with the second one
 EXPECTED_RELATION = "R1<TAB>TYPE Arg1:T1 Arg2:T2"
 COLUMNS = ("relation", "from", "from_type", "to", "to_type")
 OPTIONS = (
@@ -93,7 +94,9 @@ def _relations(
             begin, end = envelope(fragments)
             spans[bound[1]] = f"{begin} {end}", bound[2]
         elif relation := RELATION.fullmatch(row):
-            relations.append((place, relation.groups()))
+            is_turned = (relation[2], relation[4]) == TURNED
+            first, second = relation.group(5, 3) if is_turned else relation.group(3, 5)
+            relations.append((place, (relation[1], first, second)))
         elif row.startswith("R"):
             report(place, "brat-line", row, problems, expected=EXPECTED_RELATION)
         elif (same := EQUIVALENCE.fullmatch(row)) and same[1] in spec.options["relations"]:

@@ -1,34 +1,62 @@
 """Files in a task's folder that are never published: gold, votes, hidden files, and everything in the folder `gold`."""
 
 import hashlib
+import io
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import BinaryIO
 
+from scoring import limits
 from scoring.definition.data import Dataset
 from scoring.definition.spec import Definition
 from scoring.reports.problems import Problem
+from scoring.zips import BrokenZipError, TooManyEntriesError, read_entries
 
 _PIECE = 1024**2  # bytes
+_MARK = b"\xef\xbb\xbf"
+_LINE_ENDS = b"\r\n"
+_ZIP = b"PK\x03\x04"
+_MORE = 1024  # bytes by which a copy with other line ends may be longer than twice its text
+_COPY = "the content is the same as the {}, which is secret. Remove this file."
+_PACKED_COPY = "the archive contains the {}, which is secret. Remove it from the archive."
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The size of a file in bytes, and its SHA-256. Files with equal fingerprints have the same content."""
+    """The size of a file in bytes, and its SHA-256. Files in which both are equal have the same content.
+
+    `text` is the same for the content without byte-order mark and line ends, and `crc` the checksum that zips contain.
+    Both are None if the file is not there.
+    """
 
     size: int
     sha256: str
+    text: tuple[int, str] | None = None
+    crc: int | None = None
 
     @classmethod
     def of(cls, content: bytes) -> "Fingerprint":
-        return cls(len(content), hashlib.sha256(content).hexdigest())
+        return cls._read(io.BytesIO(content))
 
     @classmethod
     def of_file(cls, path: Path) -> "Fingerprint":
         with path.open("rb") as file:
-            return cls(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+            return cls._read(file)
+
+    @classmethod
+    def _read(cls, file: BinaryIO) -> "Fingerprint":
+        whole, text, crc, size, text_size = hashlib.sha256(), hashlib.sha256(), 0, 0, 0
+        while piece := file.read(_PIECE):
+            bare = (piece if size else piece.removeprefix(_MARK)).translate(None, _LINE_ENDS)
+            whole.update(piece)
+            text.update(bare)
+            crc = zlib.crc32(piece, crc)
+            size, text_size = size + len(piece), text_size + len(bare)
+        return cls(size, whole.hexdigest(), (text_size, text.hexdigest()), crc)
 
 
 def is_left_out(name: str) -> bool:
@@ -73,22 +101,60 @@ def copies_of_secrets(
     secrets: Mapping[Fingerprint, Secret],
     stored: Mapping[Path, Fingerprint] = MappingProxyType({}),
 ) -> Iterator[Problem]:
-    """Yield an error for each public file with the same content as a secret file. Empty files are no copies.
+    """Yield an error for each public file with the same content as a secret file, and each zip that contains it.
 
-    Datasets may contain gold if they are released after all phases in which it ranks runs.
+    Copies with other line ends or a byte-order mark are copies, too. Empty files are not. Datasets may contain gold if
+    they are released after all phases in which it ranks runs.
 
     Args:
         stored: public files that are not in the folder.
     """
-    sizes = {fingerprint.size for fingerprint in secrets} - {0}
-    similar = {path: Fingerprint.of_file(path) for path in public_files(definition) if path.stat().st_size in sizes}
-    similar |= {path: fingerprint for path, fingerprint in stored.items() if fingerprint.size in sizes}
-    for path, fingerprint in sorted(similar.items(), key=lambda found: found[0]):
-        secret = secrets.get(fingerprint)
-        if secret is not None and not _is_released_later(definition, path, secret.split):
+    known = _Secrets({one: secret for one, secret in secrets.items() if one.text is None or one.text[0]})
+    copies: dict[Path, tuple[Secret, str]] = {}
+    for path in public_files(definition):
+        if secret := known.copied_in(path):
+            copies[path] = secret, _COPY
+        elif secret := known.packed_in(path):
+            copies[path] = secret, _PACKED_COPY
+    for path, fingerprint in stored.items():
+        if secret := known.find(fingerprint):
+            copies[path] = secret, _COPY
+    for path, (secret, message) in sorted(copies.items(), key=lambda found: found[0]):
+        if not _is_released_later(definition, path, secret.split):
             name = path.relative_to(definition.folder).as_posix()
-            message = f"{name}: the content is the same as the {secret.use}, which is secret. Remove this file."
-            yield Problem("error", "folder-secret", message, file=name)
+            yield Problem("error", "folder-secret", f"{name}: {message.format(secret.use)}", file=name)
+
+
+class _Secrets:
+    """Secret files by what their copies have in common with them."""
+
+    def __init__(self, secrets: Mapping[Fingerprint, Secret]) -> None:
+        self._whole = {(one.size, one.sha256): secret for one, secret in secrets.items()}
+        self._texts = {one.text: secret for one, secret in secrets.items() if one.text is not None}
+        self._packed = {(one.size, one.crc): secret for one, secret in secrets.items()}
+
+    def find(self, fingerprint: Fingerprint) -> Secret | None:
+        """Return the secret file with this content, if any."""
+        secret = self._whole.get((fingerprint.size, fingerprint.sha256))
+        return secret or (self._texts.get(fingerprint.text) if fingerprint.text else None)
+
+    def copied_in(self, path: Path) -> Secret | None:
+        """Return the secret file that a file is a copy of, if any."""
+        size = path.stat().st_size
+        is_similar = any(text[0] <= size <= 2 * text[0] + _MORE for text in self._texts)
+        return self.find(Fingerprint.of_file(path)) if is_similar else None
+
+    def packed_in(self, path: Path) -> Secret | None:
+        """Return the secret file that a file contains if it is a zip. Nothing is unpacked."""
+        with path.open("rb") as file:
+            if file.read(len(_ZIP)) != _ZIP:
+                return None
+            try:
+                entries = read_entries(file, limits.DOCUMENTS)
+            except (BrokenZipError, TooManyEntriesError):
+                return None
+        found = (self._packed.get((entry.size, entry.crc)) for entry in entries)
+        return next(filter(None, found), None)
 
 
 def _is_released_later(definition: Definition, path: Path, split: str) -> bool:

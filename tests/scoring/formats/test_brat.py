@@ -227,6 +227,13 @@ def test_relations_are_tuples_of_two_spans(task: Definition, tmp_path: Path) -> 
     assert relations(task, both) == relations(task, zipped(RELATIONS))
 
 
+def test_arguments_are_read_by_their_names(task: Definition) -> None:
+    turned = RIGHT["d1.ann"].replace(b"lives Arg1:T1 Arg2:T2", b"lives Arg2:T2 Arg1:T1")
+    assert relations(task, zipped({**RIGHT, "d1.ann": turned}))["d1"] == [LIVES]
+    named = RIGHT["d1.ann"].replace(b"lives Arg1:T1 Arg2:T2", b"lives Who:T1 Where:T2")
+    assert relations(task, zipped({**RIGHT, "d1.ann": named}))["d1"] == [LIVES]
+
+
 def test_equivalences_are_relations_if_their_type_is_declared(task: Definition) -> None:
     lines = (
         RIGHT["d1.ann"].replace(b"*\tEquiv T1 T2\n", b"*\tnear T2 T1 T3\n").replace(b"R1\tlives Arg1:T1 Arg2:T2\n", b"")

@@ -1,6 +1,7 @@
 """Files of gold and votes are secret: they have no public use, and no public file is a copy of one."""
 
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,29 @@ def test_links_to_gold_are_copies(folder: Path) -> None:
     (folder / "pages/link.md").symlink_to(folder / "gold/main.json")
     shutil.copy(folder / "gold/main.json", folder / "pages/overview.md")
     assert ("folder-secret", "pages/overview.md") in found(folder)
+
+
+GOLD = '[{"id": "1", "test_case": "T", "value": "YES"}]'
+
+
+@pytest.mark.parametrize("copy", [f"{GOLD}\n", f"\ufeff{GOLD}\r\n\r\n", GOLD.replace("[", "[\r\n")])
+def test_copies_with_other_line_ends_are_copies(folder: Path, copy: str) -> None:
+    (folder / "data/copy.json").write_bytes(copy.encode())
+    assert found(folder) == {("folder-secret", "data/copy.json")}
+    (folder / "data/copy.json").write_text(copy.replace("YES", "NO"))
+    assert found(folder) == set()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_copies_in_zips_are_copies(folder: Path, method: int) -> None:
+    with zipfile.ZipFile(folder / "data/all.zip", "w", method) as archive:
+        archive.writestr("readme.txt", "The data.")
+        archive.writestr("deep/labels.json", GOLD)
+    assert found(folder) == {("folder-secret", "data/all.zip")}
+    with zipfile.ZipFile(folder / "data/all.zip", "w", method) as archive:
+        archive.writestr("labels.json", GOLD.replace("YES", "NO"))
+        archive.writestr("empty.json", "")
+    assert found(folder) == set()
 
 
 @pytest.mark.parametrize(
