@@ -46,6 +46,8 @@ class ItemAnswers:
 def item_answers(comparison: Comparison) -> ItemAnswers:
     """Return the answers of the run and the gold standard as text.
 
+    NUL characters and halves of surrogate pairs, which JSON can contain but databases and pages cannot, become U+FFFD.
+
     Raises:
         ValueError: the answers are rankings, which are neither correct nor incorrect.
     """
@@ -129,8 +131,15 @@ def _of_entities(comparison: EntityComparison) -> ItemAnswers:
 
 def _of_texts(comparison: TextComparison) -> ItemAnswers:
     texts = comparison.gold.texts
-    run = [(output,) for output in comparison.outputs]
-    return ItemAnswers(texts.ids, list(texts.texts), list(run), item_token_f1(comparison).tolist(), "f1")
+    run = [(_storable(output),) for output in comparison.outputs]
+    gold = [tuple(map(_storable, one)) for one in texts.texts]
+    return ItemAnswers(texts.ids, gold, list(run), item_token_f1(comparison).tolist(), "f1")
+
+
+def _storable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _of_tuples(comparison: TupleComparison) -> ItemAnswers:
@@ -144,7 +153,7 @@ def _of_tuples(comparison: TupleComparison) -> ItemAnswers:
 
 def _tuple(cells: tuple[str, ...]) -> str:
     """Format a tuple such as `(food; positive)`, with a dash for an empty cell."""
-    return f"({'; '.join(cell or '–' for cell in cells)})"
+    return _storable(f"({'; '.join(cell or '–' for cell in cells)})")
 
 
 def _held(held: NDArray[Any], columns: Sequence[str]) -> list[Answer]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scoring.analysis.item_answers import ItemAnswers, item_answers
-from scoring.answers import Matrix
+from scoring.answers import Matrix, Texts, Tuples
 from scoring.metrics import LoadedGold, compare
 from tests.scoring.metrics.examples import read_answers
 
@@ -52,3 +52,14 @@ def test_tuples_have_the_f1_of_whole_tuples() -> None:
     found = compared("tuples", {"1": "food good, staff bad", "2": ""}, {"2": "", "1": "food good, room bad"})
     assert (found.gold, found.run) == ([("(food; good)", "(staff; bad)"), ()], [("(food; good)", "(room; bad)"), ()])
     assert (found.values, found.measure) == ([0.5, 1], "f1")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("a\0b", "a\ufffdb"), ("\ud83dx", "\ufffdx"), ("\ud83d\ude00\n", "😀\n")]
+)
+def test_answers_have_no_characters_that_databases_and_pages_lack(given: str, expected: str) -> None:
+    gold, run = Texts(["1"], [("a",)]), Texts(["1"], [(given,)])
+    assert item_answers(compare(LoadedGold(gold), run)).run == [(expected,)]
+    assert item_answers(compare(LoadedGold(run), gold)).gold == [(expected,)]
+    tuples = Tuples.of_sets(("what",), {"1": [(given,)]})
+    assert item_answers(compare(LoadedGold(tuples), tuples)).run == [(f"({expected})",)]
