@@ -282,6 +282,10 @@ def _pairs_by_item(
             place = f"line {line}: {found}"
             expected = "two whole numbers, or two empty cells"
             problems.add("span-not-pair", place, line=line, item=shown(item), found=found, expected=expected)
+        if pair == [] and any(kind) and not problems.has_counted("span-without-offsets"):
+            found = shown_cell(*kind)
+            where = {"severity": "warning", "line": line, "item": shown(item), "found": found}
+            problems.add("span-without-offsets", f"line {line}: {found}", **where)
         pairs.setdefault(item, []).extend((*one, *kind) for one in pair or [])
         lines.setdefault(item, line)
     return pairs, lines

@@ -18,7 +18,8 @@ _CODES = {  # (singular, plural) unit → codes; all other codes count places
     "tag-out-of-order",
     ("list", "lists"): "label-twice",
     ("cell", "cells"): "value-missing values-not-a-list",
-    ("row", "rows"): "ragged-row span-not-pair part-without-whole whole-without-part empty-row trailing-separator",
+    ("row", "rows"): "ragged-row span-not-pair span-without-offsets part-without-whole whole-without-part "
+    "empty-row trailing-separator",
     ("line", "lines"): "span-line trec-line token-line text-line brat-line brat-reference brat-id-twice "
     "comment-line document-line line-blank header-line",
     ("column", "columns"): "header-column-missing header-column-twice extra-columns parquet-column-type",

@@ -177,6 +177,8 @@ MESSAGES = {
     "span-not-offsets": "Values that are not lists of character offsets: {places}. Expected {expected}.",
     "offset-negative": "Negative offsets: {places}. Count characters from 0.",
     "span-not-pair": "Rows whose start and end are not offsets: {places}. Expected {expected}.",
+    "span-without-offsets": "Rows with a type but without offsets, which are not spans: {places}. Add the offsets, or "
+    "empty all cells if the item has no spans.",
     "span-empty": "Spans that are empty or end before they start: {places}.",
     "offset-too-large": "Offsets or spans that are too large for any text: {places}.",
     "too-many-marked": "The spans mark {found} characters in total; at most {expected} can be checked.",

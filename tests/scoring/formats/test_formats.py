@@ -398,6 +398,7 @@ def test_warnings_leave_a_run_valid(task: Definition) -> None:
     cases = {
         ("plain", b"a\t[4, 3, 4, 8]\nb\t[3]\nc\t[0]\n"): {"offset-twice", "offset-outside-text"},
         ("plain", b"a\t[-1, 3]\nb\t[]\nc\t[0]\n"): {"offset-negative"},
+        ("typed-rows", RIGHT["typed-rows"].replace(b",,,b", b"P,,,b")): {"span-without-offsets"},
         ("ranking", RIGHT["ranking"].replace(b"-1e2", b"10")): {"rank-against-score"},
         ("tuple-rows", RIGHT["tuple-rows"].replace(b"X,a,2", b"Y,a,the food")): {"tuple-twice"},
     }
