@@ -284,7 +284,7 @@ def _pairs_by_item(
             problems.add("span-not-pair", place, line=line, item=shown(item), found=found, expected=expected)
         if pair == [] and any(kind) and not problems.has_counted("span-without-offsets"):
             found = shown_cell(*kind)
-            where = {"severity": "warning", "line": line, "item": shown(item), "found": found}
+            where: dict[str, Any] = {"severity": "warning", "line": line, "item": shown(item), "found": found}
             problems.add("span-without-offsets", f"line {line}: {found}", **where)
         pairs.setdefault(item, []).extend((*one, *kind) for one in pair or [])
         lines.setdefault(item, line)
