@@ -58,6 +58,7 @@ EXPECTED = {
     "parquet-unreadable": "a Parquet file that can be read",
     "parquet-column-type": "text or numbers",
     "offset-negative": "characters counted from 0",
+    "span-without-offsets": "two whole numbers, or empty cells only",
     "span-empty": "an end after the start",
     "offset-too-large": "offsets within the item's text",
     "offset-outside-text": "offsets within the item's text",
