@@ -41,8 +41,10 @@ class Parser(argparse.ArgumentParser):
             if match["what"] in (COMMAND, ACTION):
                 return f"there is no {match['what'].lower()} {match['given']}. {fix}"
             return f"{match['what']}: {match['given']} is not allowed. {fix}"
-        if (match := _NO_OPTION.match(message)) and (meant := nearest(match["given"], self._options())):
-            return f"{message}. Did you mean {meant}?"
+        if match := _NO_OPTION.match(message):
+            options = self._options()
+            meant = None if match["given"] in options else nearest(match["given"], options)  # or another command's
+            return f"{message}. Did you mean {meant}?" if meant else message
         return message
 
     def _options(self) -> list[str]:

@@ -19,7 +19,6 @@ LONGEST = 200  # longer ids are not compared, because normalizing many accents t
 
 Key = Callable[[str], str]
 
-_DECIMALS = re.compile(r"\.0+")
 _NUMBER = re.compile(r"[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE]\+?[0-9]{1,2})?")
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:[,.' \u00a0\u2019\u202f][0-9]{3})+")
 _WRAPPERS = " '\"`[](){}<>,;\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"

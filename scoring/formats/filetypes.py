@@ -71,7 +71,6 @@ _CENTRAL = re.compile(rb"PK\x01\x02.{24}(..).{16}", re.DOTALL)  # a directory's 
 _UNPACKED = "the unpacked run, or a zip archive with one or more runs"
 _AS_TABLE = "the table exported as a text file (in Excel, save it as CSV UTF-8)"
 _WRITTEN = "a text file, for example written by json.dump or by to_csv in pandas"
-_FILE_ITSELF = "the file itself"
 _FIXES = {
     **dict.fromkeys([*_ARCHIVES.values(), "a tar archive"], _UNPACKED),
     **dict.fromkeys(["an Excel workbook", "an OpenDocument spreadsheet", _OLD_OFFICE], _AS_TABLE),

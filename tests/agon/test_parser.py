@@ -54,6 +54,13 @@ def test_a_mistyped_word_gets_a_hint(capsys: pytest.CaptureFixture[str], words: 
     assert hint in err
 
 
+def test_no_hint_repeats_what_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Other commands have the option -t."""
+    _code, _out, err = said(capsys, "task", "new", "mine", "-t", "exist2024")
+    assert "unrecognized arguments: -t exist2024" in err
+    assert "Did you mean" not in err
+
+
 def test_dir_lists_what_the_package_offers() -> None:
     assert [name for name in dir(agon) if not name.startswith("_")] == sorted(agon.__all__)
     assert all(callable(getattr(agon, name)) for name in agon.__all__)
