@@ -18,6 +18,7 @@ CHUNK = 4096
 WITHIN = 2000  # characters after an id in which its value is searched
 
 WITHOUT = ("missing-items", "optional-items-missing")  # their items are not in the file
+_AT_END = "json-truncated"  # it is about the end of the line
 _BETWEEN = ("\t", ",", ";", "|", '"')  # what may be next to an id
 _ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|x([0-9a-f]{2}))")
 
@@ -68,6 +69,8 @@ def _of_line(text: str, start: int, problem: Problem, separator: str | None) -> 
 
 def _marked(line: str, problem: Problem, separator: str | None) -> tuple[int, int]:
     """Return where the part that the problem is about begins and ends: its cell, what was found, or the whole line."""
+    if problem.code == _AT_END:
+        return max(0, len(line) - 1), len(line)
     if problem.column and separator and '"' not in line:
         cells = line.split(separator, problem.column)
         if len(cells) >= problem.column:

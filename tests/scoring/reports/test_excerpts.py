@@ -54,6 +54,16 @@ def test_a_long_line_is_shortened_around_the_mark_and_escaped() -> None:
     assert excerpt.text[excerpt.start : excerpt.end] == "\\x1b<b>"
 
 
+def test_the_end_of_truncated_json_is_quoted(tiny: Definition) -> None:
+    run = json.dumps([{"id": item, "value": "A", "test_case": "TINY"} for item in ITEMS] * 20)[:-1].encode()
+    (problem,) = check(tiny, "task1-hard", run)
+    assert problem.code == "json-truncated"
+    line, text, part = marked(problem.excerpt)
+    assert (line, part) == (1, "}")
+    assert text.startswith("…")
+    assert text.endswith('"TINY"}')
+
+
 def test_missing_items_are_not_quoted(tiny: Definition) -> None:
     run = json.dumps([{"id": item, "value": "A", "test_case": "TINY"} for item in ITEMS[1:]]).encode()
     (problem,) = check(tiny, "task1-hard", run)
