@@ -13,8 +13,9 @@ from portal.actions.base.action import Act, action
 from portal.actions.base.errors import Conflict, Invalid, NotAllowed
 from portal.actions.base.input import TOO_LONG, column
 from portal.actions.base.roles import CAPTAIN, SIGNED_IN
+from portal.actions.organizers import remove_organizer
 from portal.actions.team_mails import notify_organizers, queue_mail
-from portal.models import Board, Membership, OutgoingMail, SharedTask, Team, User
+from portal.models import AuditEntry, Board, Membership, OutgoingMail, SharedTask, Team, User
 from portal.models.team_name import has_invisible_characters, name_key
 from scoring.limits import ENTRIES
 
@@ -44,8 +45,8 @@ TEAM_FULL = Conflict.declare(
 ORGANIZES = NotAllowed.declare(
     "organizes",
     _(
-        "You organize this task and may see hidden scores, so you can’t join the team %(team)s, which is ranked. You "
-        "can create a team of your own, which has no rank."
+        "You are or were an organizer of this task and may have seen hidden scores, so you can’t join the team "
+        "%(team)s, which is ranked. You can create a team of your own, which has no rank."
     ),
 )
 NO_SUCH_INVITATION = NotAllowed.declare(
@@ -74,7 +75,7 @@ def register_team(
 ) -> Team:
     """Create a team with you as captain. If the task requires no approval, the team can take part immediately.
 
-    A team of an organizer has no rank.
+    A team of someone who organizes the task, or did, has no rank.
     """
     own = Membership.objects.filter(user=act.user, shared_task=shared_task).select_related("team").first()
     if own is not None:
@@ -92,7 +93,7 @@ def register_team(
         answers=given,
         state=state,
         decided_at=act.at if state == Team.State.APPROVED else None,
-        unranked_at=act.at if shared_task.is_assigned_to(act.user) else None,
+        unranked_at=act.at if _has_organized(act.user, shared_task) else None,
         created_at=act.at,
     )
     _add_member(act, team, is_captain=True)
@@ -120,7 +121,7 @@ def join_team(
         raise NO_SUCH_INVITATION()
     membership = Membership.objects.filter(team=team, user=act.user).first()
     if membership is None:
-        if team.unranked_at is None and shared_task.is_assigned_to(act.user):
+        if team.unranked_at is None and _has_organized(act.user, shared_task):
             raise ORGANIZES(team=team.name)
         require_open_teams(team.shared_task, act.at)
         require_room(team)
@@ -210,6 +211,12 @@ def _require_free_name(shared_task: SharedTask, name: str) -> None:
     other = shared_task.teams.filter(name_key=name_key(name)).first()
     if other is not None:
         raise NAME_TAKEN(name=name) if other.name == name else NAME_TOO_SIMILAR(name=name, other=other.name)
+
+
+def _has_organized(user: User, shared_task: SharedTask) -> bool:
+    """Return whether the person organizes the task, or did until they were removed, perhaps by themselves."""
+    removed = AuditEntry.objects.filter(shared_task=shared_task, verb=remove_organizer.name, detail__account=user.pk)
+    return shared_task.is_assigned_to(user) or removed.exists()
 
 
 def _is_approved_at_once(user: User, shared_task: SharedTask) -> bool:

@@ -78,7 +78,7 @@ class Team(models.Model):
     reason = models.TextField(blank=True)  # why the team was declined; empty after an approval
     decided_at = models.DateTimeField(null=True)  # when the team was last approved or declined
     withdrawn_at = models.DateTimeField(null=True)
-    # Since when a member has organized the task. The member may see hidden scores, so the team's runs have no rank.
+    # Since when a member who may have seen hidden scores as an organizer is on the team. Its runs have no rank.
     unranked_at = models.DateTimeField(null=True)
     data_password = models.CharField(max_length=128, blank=True)  # only a hash; the email has the password itself
     data_password_at = models.DateTimeField(null=True)

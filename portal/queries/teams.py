@@ -129,7 +129,7 @@ def team_lines(shared_task: SharedTask) -> list[TeamLine]:
 
 
 def _unranked(team: Team) -> list[str]:
-    return [_("The team has no rank, because a member organizes the task.")] if team.unranked_at else []
+    return [_("The team has no rank, because a member is or was an organizer of the task.")] if team.unranked_at else []
 
 
 def _withdrawal(team: Team, phases: Iterable[Phase]) -> Iterator[str]:

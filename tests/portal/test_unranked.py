@@ -88,8 +88,8 @@ def test_the_team_is_on_the_board_without_a_rank(teams: list[Team], organizer: U
     board = table(teams[0], runs=runs)
     assert {row.team: row.rank for row in board.teams} == {"Meltemi": None, "Notus": 1, "Ostro": 2}
     flags = {row.team: row.flags for row in board.teams}
-    assert flags["Meltemi"][-1] == "not ranked: a member organizes the task"
-    assert "not ranked: a member organizes the task" not in flags["Notus"]
+    assert flags["Meltemi"][-1] == "not ranked: a member is or was an organizer of the task"
+    assert "not ranked: a member is or was an organizer of the task" not in flags["Notus"]
     assert b"not ranked" in board_csv(board)
     assert b"not ranked" in board_json(board)
 
@@ -141,6 +141,15 @@ def test_an_organizers_own_team_has_no_rank_and_others_cannot_be_joined(teams: l
     assert own.unranked_at == EVALUATION
     second = organizer_of(task, "Second")
     assert join_team(second, task, EVALUATION, code=own.invitation_code).team == own
+
+
+def test_a_former_organizers_team_has_no_rank_either(teams: list[Team], organizer: User) -> None:
+    task, former = teams[0].shared_task, organizer_of(teams[0].shared_task, "Former")
+    remove_organizer(former, task, EVALUATION, address=former.email)
+    with pytest.raises(NotAllowed, match="which is ranked"):
+        join_team(former, task, EVALUATION, code=teams[0].invitation_code)
+    assert register_team(former, task, EVALUATION, name="Bora").unranked_at == EVALUATION
+    assert register_team(person("Zoe"), task, EVALUATION, name="Zephyr").unranked_at is None
 
 
 def test_the_page_asks_for_the_confirmation(teams: list[Team], organizer: User) -> None:

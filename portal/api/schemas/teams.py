@@ -35,7 +35,7 @@ class TeamAnswer(Answer):
     bibtex: str
     paper: str
     unranked_at: datetime | None = Field(
-        description="Since when the team has no rank because a member organizes the task"
+        description="Since when the team has no rank because a member is or was an organizer of the task"
     )
     created_at: datetime
 

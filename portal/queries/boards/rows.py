@@ -257,7 +257,7 @@ def _row(line: RunColumns, selection: Selection, names: Names, interval: Any, gr
     is_known, rank = names.knows(line), selection.ranks.get(line.pk)
     flags = [] if selection.in_steps else line.flags
     if line.unranked_at is not None and rank is None:
-        flags = [*flags, _("not ranked: a member organizes the task")]
+        flags = [*flags, _("not ranked: a member is or was an organizer of the task")]
     return Row(
         rank=rank,
         kind=line.kind,
