@@ -48,14 +48,14 @@ TRACKS = {  # slug → format and one metric
     "task6-relations": ("{kind: brat-relations, classes: [PER], relations: [near]}", "tuple_f1_partial"),
     "task7-trec": ("{kind: trec-run}", "ndcg"),
     "task8-many": ("{kind: spans}", "span_f1"),
-    # As many characters as `Metric.longest_text` allows, but for TER less.
+    # As many characters as `Metric.longest_text` allows.
     "task9-chrf": ("{kind: text-lines, ids: first, longest: 200}", "chrf_pp"),
     "task9-bleu": ("{kind: text-lines, ids: first, longest: 500}", "bleu"),
-    "task9-ter": ("{kind: text-lines, ids: first, longest: 100}", "ter"),
+    "task9-ter": ("{kind: text-lines, ids: first, longest: 150}", "ter"),
     "task9-edits": ("{kind: text-lines, ids: first, longest: 2000}", "cer"),
     "task9-rouge": ("{kind: text-lines, ids: first, longest: 2000}", "rouge_l"),
 }
-LONGEST = {"task9-chrf": 200, "task9-bleu": 500, "task9-ter": 100, "task9-edits": 2000, "task9-rouge": 2000}
+LONGEST = {"task9-chrf": 200, "task9-bleu": 500, "task9-ter": 150, "task9-edits": 2000, "task9-rouge": 2000}
 ITEM_FILES = {"task7-trec": "queries.txt", "task8-many": "many.txt"}
 TASK = """
 agon: 1
@@ -463,8 +463,21 @@ def _long_texts(size: int) -> Source:
             yield (
                 track,
                 "texts of one letter each",
-                lambda: "\n".join(f"{item}\t{'a b ' * 25}" for item in ITEMS).encode(),
+                lambda: "\n".join(f"{item}\t{'a b ' * 37}" for item in ITEMS).encode(),
             )
+            yield track, "texts with many words moved", partial(_moved, length)
+
+
+def _moved(length: int) -> bytes:
+    """Return the gold's texts with every other pair of neighboring words swapped."""
+    lines = []
+    for line in _text_lines(ITEMS, length, 1).decode().splitlines():
+        item, _, text = line.partition("\t")
+        words = text.split()
+        for at in range(0, len(words) - 1, 4):
+            words[at : at + 2] = words[at + 1], words[at]
+        lines.append(f"{item}\t{' '.join(words)}")
+    return "\n".join(lines).encode()
 
 
 def _text_lines(items: list[str], length: int, step: int) -> bytes:

@@ -17,8 +17,8 @@ LONGEST = Key(
     "longest",
     WHOLE,
     "Maximum number of characters per text. Its product with the number of items is limited to 4,000,000, for BLEU to "
-    "1,000,000 and for chrF to 400,000. For TER, the product of its square with the number of items is limited to "
-    "50,000,000.",
+    "1,000,000 and for chrF to 400,000. For TER, it is limited to 2,000, and the product of its square with the number "
+    "of items to 46,000,000.",
     5000,
 )
 LINE_OPTIONS = (

@@ -214,10 +214,11 @@ class Metric:
     signature: Callable[[MetricSpec], str] | None = None  # settings and version of the library that computes the metric
     # Whether to flag a run that has the same label for all items, because such a run gets the best possible value.
     flags_constant: bool = False
-    # For texts: the maxima of items × characters per text, and of items × the square of characters per text. More would
-    # take too long to score.
+    # For texts: the maxima of items × characters per text, of items × the square of characters per text, and of
+    # characters per text. More would take too long to score.
     most_characters: int | None = None
     most_squares: int | None = None
+    longest: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "contributions", getattr(self.compute, "contributions", self.contributions))
@@ -226,6 +227,7 @@ class Metric:
         """Return how many characters each text of this many items may have, or None if there is no maximum."""
         found = [self.most_characters // items] if self.most_characters else []
         found += [math.isqrt(self.most_squares // items)] if self.most_squares else []
+        found += [self.longest] if self.longest else []
         return min(found, default=None)
 
 

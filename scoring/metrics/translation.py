@@ -21,7 +21,8 @@ from scoring.metrics.metric import TEXTS, Example, Metric, Numbers, Options, rat
 _ITEMS_AT_ONCE = 500  # items per batch; sacrebleu keeps the n-grams of all their references in memory
 _MOST = 1_000_000  # characters that are scored in about two seconds
 _MOST_IN_CHRF = 400_000
-_MOST_IN_TER = 50_000_000  # items × squared characters; the time grows with the square of the words
+_MOST_IN_TER = 46_000_000  # items × squared characters
+_LONGEST_IN_TER = 2000  # characters of a text; few long texts take as long as many
 _ORDERS = 4  # highest order of n-grams in BLEU
 _CHARACTERS = 6  # highest order of character n-grams in chrF
 _BETA = 2  # weight of recall in chrF
@@ -232,6 +233,7 @@ METRICS = (
     _metric(
         name="ter",
         most_squares=_MOST_IN_TER,
+        longest=_LONGEST_IN_TER,
         title="Translation edit rate",
         short="TER",
         formula="100 · Σ edits / Σ words in the references; an edit inserts, deletes or replaces a word, or moves "

@@ -50,6 +50,17 @@ def test_the_edits_are_those_of_sacrebleu(seed: int) -> None:
     assert edits_of(pairs) == [translation_edit_rate(output, reference)[0] for output, reference in pairs]
 
 
+def test_words_moved_in_texts_longer_than_the_beam() -> None:
+    source, pairs = random.Random(3), list[Pair]()
+    for own, wanted in ((90, 90), (60, 110), (120, 70)):
+        reference = [f"w{at}" for at in range(wanted)]
+        output = [*reference, *(f"x{at}" for at in range(own - wanted))][:own]
+        for at in source.sample(range(own - 1), 5):
+            output[at : at + 2] = output[at + 1], output[at]
+        pairs.append((output[30:] + output[:30], reference))
+    assert edits_of(pairs) == [translation_edit_rate(output, reference)[0] for output, reference in pairs]
+
+
 def test_outputs_that_are_far_shorter_than_the_reference_have_a_wider_beam() -> None:
     source = random.Random(0)
     pairs = [(drawn(source, own, 3), drawn(source, wanted, 3)) for own, wanted in ((1, 60), (2, 140), (3, 200))]
