@@ -6,6 +6,13 @@ from functools import cache
 
 from confusable_homoglyphs.utils import load
 
+# Characters that are shown as nothing or as a blank, although their category does not say so: the other code points
+# that Unicode lets programs ignore (Default_Ignorable_Code_Point), and the empty Braille pattern.
+_BLANK_RANGES = (
+    (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065), (0x2800, 0x2800),
+    (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+_STYLES = "\ufe0e\ufe0f"  # after an emoji, they choose between black and white and color
 _SEPARATING = ("P", "Z")  # punctuation and spaces, by the first letter of their category
 _SEPARATORS = str.maketrans("", "", " -_.'")
 NAME_KEY_LENGTH = 255  # characters; the key can be longer than the name, because `m` becomes `rn`
@@ -21,7 +28,7 @@ def name_key(name: str) -> str:
     and its look-alikes.
     """
     plain = unicodedata.normalize("NFKC", name)
-    visible = [character for character in plain if unicodedata.category(character) not in ("Cc", "Cf")]
+    visible = [character for character in plain if not _is_invisible(character)]
     letters = [character for character in visible if unicodedata.category(character)[0] not in _SEPARATING]
     latin = "".join(character if character.isascii() else _prototype(character) for character in letters or visible)
     skeleton = "".join(_prototype(character) for character in latin.casefold())
@@ -30,8 +37,15 @@ def name_key(name: str) -> str:
 
 
 def has_invisible_characters(name: str) -> bool:
-    """Return whether the text has control or format characters, such as direction marks."""
-    return any(unicodedata.category(character) in ("Cc", "Cf") for character in name)
+    """Return whether the text has characters that are not shown, such as direction marks and fillers."""
+    hidden = {character for character in name if _is_invisible(character)}
+    return not hidden <= {*_STYLES} or hidden == {*name}
+
+
+def _is_invisible(character: str) -> bool:
+    if unicodedata.category(character) in ("Cc", "Cf"):
+        return True
+    return any(first <= ord(character) <= last for first, last in _BLANK_RANGES)
 
 
 def _prototype(character: str) -> str:

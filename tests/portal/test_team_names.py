@@ -25,11 +25,18 @@ ALIKE = {
     "dot": "M.eltemi",
     "no-break space and dash": "Mel\u00a0\u2013 temi",
     "hyphens in other scripts": "Mel\u2010tem\u30fb\u05bei",
+    "emoji style": "Meltemi\ufe0f",
 }
 INVISIBLE = {
     "zero-width joiner": "Melt\u200demi",
     "right-to-left override": "\u202eMeltemi",
     "isolate": "Mel\u2066temi",
+    "grapheme joiner": "Mel\u034ftemi",
+    "Hangul filler": "Meltemi\u3164",
+    "half-width Hangul filler": "Meltemi\uffa0",
+    "empty Braille pattern": "Meltemi\u2800",
+    "variation selector": "Meltemi\U000e0100",
+    "emoji style only": "\ufe0f\ufe0f",
 }
 
 
@@ -58,7 +65,7 @@ def test_a_name_has_no_invisible_characters(tiny, name):
 
 
 def test_names_that_differ_are_free(meltemi):
-    names = ["Meltem", "Meltemi2", "Мельтеми", "Ostro", "--", "++", "Meltemi+"]
+    names = ["Meltem", "Meltemi2", "Мельтеми", "Ostro", "--", "++", "Meltemi+", "\u2600\ufe0f"]
     for number, name in enumerate(names):
         register_team(person(f"P{number}"), meltemi.shared_task, EVALUATION, name=name)
     assert meltemi.shared_task.teams.count() == len(names) + 1
