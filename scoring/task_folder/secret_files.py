@@ -101,20 +101,22 @@ def copies_of_secrets(
     secrets: Mapping[Fingerprint, Secret],
     stored: Mapping[Path, Fingerprint] = MappingProxyType({}),
 ) -> Iterator[Problem]:
-    """Yield an error for each public file with the same content as a secret file, and each zip that contains it.
+    """Yield an error for each public file with the same content as a secret file, and each zip that contains one.
 
     Copies with other line ends or a byte-order mark are copies, too. Empty files are not. Datasets may contain gold if
-    they are released after all phases in which it ranks runs.
+    they are released after all phases in which it ranks runs. In zips, they may always contain it: tasks publish the
+    gold of their practice phase together with the official evaluator.
 
     Args:
         stored: public files that are not in the folder.
     """
     known = _Secrets({one: secret for one, secret in secrets.items() if one.text is None or one.text[0]})
+    datasets = {dataset.file for dataset in definition.datasets}
     copies: dict[Path, tuple[Secret, str]] = {}
     for path in public_files(definition):
         if secret := known.copied_in(path):
             copies[path] = secret, _COPY
-        elif secret := known.packed_in(path):
+        elif path not in datasets and (secret := known.packed_in(path)):
             copies[path] = secret, _PACKED_COPY
     for path, fingerprint in stored.items():
         if secret := known.find(fingerprint):

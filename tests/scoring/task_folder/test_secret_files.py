@@ -79,6 +79,7 @@ def test_copies_in_zips_are_copies(folder: Path, method: int) -> None:
         archive.writestr("readme.txt", "The data.")
         archive.writestr("deep/labels.json", GOLD)
     assert found(folder) == {("folder-secret", "data/all.zip")}
+    assert found(folder, "  - {slug: all, file: data/all.zip, access: public}\n") == set()
     with zipfile.ZipFile(folder / "data/all.zip", "w", method) as archive:
         archive.writestr("labels.json", GOLD.replace("YES", "NO"))
         archive.writestr("empty.json", "")
