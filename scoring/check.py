@@ -9,10 +9,12 @@ from scoring import limits
 from scoring.answers import Answers
 from scoring.definition import Definition, Track
 from scoring.definition.files import Files, each_file
-from scoring.formats import answer_kind, has_texts, in_tokens, read_run, size_of
+from scoring.formats import answer_kind, has_texts, in_tokens, is_zipped, read_run, size_of
+from scoring.formats.brat import ENDING
+from scoring.formats.encodings import in_utf8
 from scoring.formats.filetypes import is_zip
 from scoring.formats.head import begins_as, head_of
-from scoring.formats.several import packed_folder
+from scoring.formats.several import packed_folder, quote_files
 from scoring.items.annotators import Annotators, annotators_of
 from scoring.items.index import ItemIndex
 from scoring.items.texts import TextsError, id_columns, read_texts, tokens_of
@@ -102,10 +104,15 @@ def check(
 
 
 def quote_run(track: Track, data: bytes, report: Report) -> None:
-    """Add an excerpt of the run to each problem that has a place in it. Runs of several files are not quoted."""
-    if not is_zip(data):
-        is_table = track.format.kind.startswith("table") or track.format.options.get("file") == "table"
-        add_excerpts(report, data, track.format.options.get("separator", ",") if is_table else None)
+    """Add an excerpt of the run to each problem that has a place in it. If the run is a zip, quote the files in it."""
+    if not report.problems:
+        return
+    is_table = track.format.kind.startswith("table") or track.format.options.get("file") == "table"
+    separator = track.format.options.get("separator", ",") if is_table else None
+    if is_zip(data):
+        quote_files(data, report, separator, ENDING if is_zipped(track) else "")
+    else:
+        add_excerpts(report, in_utf8(data), separator)
 
 
 def read_answers(

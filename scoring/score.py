@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scoring.answers import Answers, Entities, Matrix, Spans, Tuples
-from scoring.check import Items, as_source, find_items, read_file, read_item_texts, read_with_items
+from scoring.check import Items, as_source, find_items, quote_run, read_file, read_item_texts, read_with_items
 from scoring.definition import Definition, GoldView, Track
 from scoring.definition.files import Files, each_file
 from scoring.extras import install_command
@@ -146,6 +146,8 @@ def run_answers(
     data = read_file(source, report) if isinstance(source, Path) else source
     found = None if data is None or known is None else read_with_items(rules, data, known, report, lenient=lenient)
     answers = found if found is not None and _fit(gold, found, report, lenient) else None
+    if data is not None:
+        quote_run(rules, data, report)
     stamped = Report()
     stamped.extend(report, file=source.name if isinstance(source, Path) else None)
     return answers, stamped

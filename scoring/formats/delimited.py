@@ -15,6 +15,7 @@ SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bar
 INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a column of row numbers
 FIRST_LINE = 10_000  # maximum number of characters of the first line that are searched for a separator
 COLUMNS_COMPARED = 50  # maximum number of column names compared with a missing name
+RESUMED = 5  # lines with wrong quotes after which a file is still read with quotes
 CSV_ERRORS = {"field larger": "cell-too-long", "unexpected end": "quote-open"}
 
 
@@ -63,7 +64,7 @@ def split(text: str, separator: str, quoted: bool, report: Report) -> Rows | Non
     If `quoted`, remove the quotes around cells. All other characters are kept.
 
     Returns:
-        The rows, or None if quotes are unbalanced.
+        The rows, or None if there are none. Lines whose quotes are wrong are reported, and read without quotes.
     """
     return split_plain(text, separator, quoted) or _split_patiently(text, separator, quoted, report)
 
@@ -80,30 +81,63 @@ def split_plain(text: str, separator: str, quoted: bool = True) -> Rows | None:
 
 
 def _split_patiently(text: str, separator: str, quoted: bool, report: Report) -> Rows | None:
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter=separator,
-        strict=True,
-        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-    )
-    cells: list[str] = []
-    widths, lines = array("q"), array("q")
-    line = 1
-    try:
-        for row in reader:
-            if row:
-                cells += row
-                widths.append(len(row))
-                lines.append(line)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        code = next((code for start, code in CSV_ERRORS.items() if str(error).startswith(start)), "quote-misplaced")
-        report.error(code, line=line)
-        return None
-    if not cells:
+    """Split text with quotes, blank lines or rows of different lengths.
+
+    After a line whose quotes are wrong, read on with the next line. After several such lines, no quotes are removed.
+    """
+    found = _Split([], array("q"), array("q"))
+    start, line = 0, 1
+    for attempt in range(RESUMED + 1):
+        rest = text[start:] if start else text
+        broken = found.read(rest, line, separator, quoted and attempt < RESUMED, report)
+        if broken is None:
+            break
+        for _ in range(broken - line):
+            start = text.index("\n", start) + 1
+        end = text.find("\n", start)
+        found.add(text[start : end if end >= 0 else len(text)].replace('"', "").split(separator), broken)
+        start, line = end + 1, broken + 1
+        if end < 0:
+            break
+    if not found.cells:
         report.error("empty-file")
         return None
-    return Rows(cells, widths[0], lines, widths if len(set(widths)) > 1 else None)
+    widths = found.widths
+    return Rows(found.cells, widths[0], found.lines, widths if len(set(widths)) > 1 else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """The rows that have been read: all cells, and each row's number of cells and first line."""
+
+    cells: list[str]
+    widths: "array[int]"
+    lines: "array[int]"
+
+    def add(self, row: list[str], line: int) -> None:
+        self.cells.extend(row)
+        self.widths.append(len(row))
+        self.lines.append(line)
+
+    def read(self, text: str, line: int, separator: str, quoted: bool, report: Report) -> int | None:
+        """Read rows, the first one from this line. Report the first line with wrong quotes, and return its number."""
+        reader = csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=separator,
+            strict=True,
+            quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        )
+        first = line
+        try:
+            for row in reader:
+                if row:
+                    self.add(row, line)
+                line = reader.line_num + first
+        except csv.Error as error:
+            code = next((code for start, code in CSV_ERRORS.items() if str(error).startswith(start)), "quote-misplaced")
+            report.error(code, line=line)
+            return line
+        return None
 
 
 def is_header(first: Sequence[str], names: Sequence[str]) -> bool:

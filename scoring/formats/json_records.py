@@ -174,7 +174,7 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
     text = decode(data, reading.report)
     if text is None or _is_too_much(text, shape, reading):
         return None
-    document, example = parse_document(text, shape.lines, reading.report), shape.shown_example(reading)
+    document, example = parse_document(text, shape.lines, shape.id_key, reading), shape.shown_example(reading)
     if document is MISSING:
         return None
     if isinstance(document, dict) or (isinstance(document, list) and _may_lack_shape(document, shape)):
@@ -191,7 +191,7 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
     for number, entry in enumerate(document, 1):
         if isinstance(entry, dict):
             _add(entry, number, shape, names, reading, records, problems)
-        elif not problems.has_counted("json-not-an-object"):
+        elif entry is not MISSING and not problems.has_counted("json-not-an-object"):
             place = f"#{number}"
             found = kind_in_words(entry)
             problems.add("json-not-an-object", place, path=place, item=place, found=found, expected=example)

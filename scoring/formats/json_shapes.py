@@ -4,10 +4,11 @@ The converted records are read like those of a valid file, so that their other p
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring.formats.json_text import MISSING, RepeatedKeys, parse, parse_lines, parse_sequence
+from scoring.formats.json_text import MISSING, RepeatedKeys, parse, parse_good_lines, parse_lines, parse_sequence
 from scoring.formats.reading import Reading, shown
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Report
@@ -19,11 +20,12 @@ DEPTH = 3  # levels of objects around the list
 Record = dict[str, Any]
 
 
-def parse_document(text: str, lines: bool, report: Report) -> object:
+def parse_document(text: str, lines: bool, id_key: str, reading: Reading) -> object:
     """Parse a list or, if `lines`, one object per line. If the file has the other layout, report it and parse that.
 
-    If it is not JSON, report the problem and return MISSING.
+    If it is not JSON, report the problem and return MISSING. If only a few lines are not, these are MISSING.
     """
+    report = reading.report
     start = text.lstrip()[:1]
     if lines and start == "[" and (listed := parse(text, Report())) is not MISSING:
         report.error("json-list-for-lines", line=1)
@@ -37,8 +39,21 @@ def parse_document(text: str, lines: bool, report: Report) -> object:
         if sequence and code is not None:
             report.error(code, line=1)
             return sequence
+    if lines and document is MISSING:
+        found = Report()
+        documents, broken = parse_good_lines(text, found)
+        if documents:
+            report.extend(found)
+            reading.other_ids.extend(_ids_in(broken, id_key))
+            return documents
     report.extend(trial)
     return document
+
+
+def _ids_in(broken: Sequence[str], id_key: str) -> list[str]:
+    """Return the ids in lines that are not JSON, which are not missing."""
+    wanted = re.compile(re.escape(json.dumps(id_key, ensure_ascii=False)) + r'\s{0,5}:\s{0,5}"([^"\\]{1,200})"')
+    return [found[1] for line in broken if (found := wanted.search(line))]
 
 
 def as_records(

@@ -20,6 +20,7 @@ EXPECTED = {  # parser message → Agon's wording
     "Invalid control character": "a closing quotation mark",
     "Invalid \\": "a different character after the backslash",
 }
+BROKEN_LINES = 3  # lines that are not JSON that are reported one by one
 BETWEEN = re.compile(r"[\s,]*")
 LONGEST_NUMBER = 40  # digits; no label or probability needs more
 # Matches numbers that must not be passed to `int` and `float`.
@@ -60,6 +61,23 @@ def parse_lines(text: str, report: Report) -> object:
             return MISSING
         documents += [document] if line.strip() else []
     return documents
+
+
+def parse_good_lines(text: str, report: Report) -> tuple[list[object], list[str]]:
+    """Parse the lines that are JSON, and report the first others.
+
+    Returns:
+        A document per line that is not blank, MISSING for those that are not JSON, and the text of the latter. If most
+        lines are not JSON, there are no documents.
+    """
+    documents, broken, others = list[object](), list[str](), Report()
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            own = report if len(broken) < BROKEN_LINES else others
+            documents.append(parse(line, own, number))
+            if documents[-1] is MISSING:
+                broken.append(line)
+    return (documents, broken) if 2 * len(broken) < len(documents) else ([], broken)
 
 
 def parse(text: str, report: Report, line: int = 1) -> object:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scoring.formats.changed_ids import ChangedIds, changed_ids
+from scoring.formats.encodings import as_latin_1, encoding_of
 from scoring.formats.filetypes import SAMPLE_BYTES, fix_of, foreign_kind
 from scoring.items.index import ItemIndex, are_surely_unique
 from scoring.limits import CELLS, LINES, LISTED, SHOWN
@@ -16,7 +17,6 @@ from scoring.reports.excerpts import WITHOUT
 from scoring.reports.problems import Report, Severity
 
 UTF8_MARK = b"\xef\xbb\xbf"
-OTHER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
 
 LONGEST_RESPELLED = 200  # characters of an id; normalizing many accents takes quadratic time
 
@@ -175,33 +175,39 @@ def line_at(data: bytes, position: int) -> int:
 
 
 def decode(data: bytes, report: Report) -> str | None:
-    """Decode a UTF-8 file. If it is not UTF-8, report the problem and return None.
+    """Decode a UTF-8 file. If it has another encoding, report that and decode it, so that the rest can be checked.
 
     Returns:
-        The text without a byte-order mark and with LF at the end of each line.
+        The text without a byte-order mark and with LF at the end of each line, or None if it is no text.
     """
     kind = foreign_kind(data[:SAMPLE_BYTES], data[-SAMPLE_BYTES:])
     if kind:
         report.error("not-a-text", found=kind, expected=fix_of(kind))
         return None
-    encoding = next((name for mark, name in OTHER_MARKS.items() if data.startswith(mark)), None)
-    if encoding:
-        report.error("not-utf8-but", found=encoding)
-        return None
-    try:
-        text = data.removeprefix(UTF8_MARK).decode()
-    except UnicodeDecodeError as error:
-        report.error("not-utf8", line=line_at(data, error.start), found=f"byte 0x{data[error.start]:02x}")
+    text = _decoded(data, report)
+    if text is None:
         return None
     if not text or text.isspace():
         report.error("empty-file")
         return None
     if "\0" in text:
-        # If mostly ASCII text is stored as UTF-16 without a byte-order mark, nearly half of its bytes are zero.
-        code = "not-utf8-but" if text.count("\0") * 3 > len(text) else "nul-character"
-        report.error(code, line=line_at(data, data.index(b"\0")), found="UTF-16" if "but" in code else None)
+        report.error("nul-character", line=line_at(data, data.index(b"\0")))
         return None
     return with_line_feeds(text)
+
+
+def _decoded(data: bytes, report: Report) -> str | None:
+    """Decode the file with its own encoding, and report it if it is not UTF-8. Return None if it is not recognized."""
+    encoding = encoding_of(data)
+    if encoding is not None:
+        report.error("not-utf8-but", found=encoding[:6])
+        return data.decode(encoding, errors="replace").removeprefix("\ufeff")
+    try:
+        return data.removeprefix(UTF8_MARK).decode()
+    except UnicodeDecodeError as error:
+        start = error.start + len(UTF8_MARK) * data.startswith(UTF8_MARK)
+        report.error("not-utf8", line=line_at(data, start), found=f"byte 0x{data[start]:02x}")
+        return as_latin_1(data)
 
 
 def is_too_much(text: str, separator: str, reading: Reading) -> bool:

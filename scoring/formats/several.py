@@ -13,6 +13,8 @@ from scoring import limits
 from scoring.answers import Answers, joined
 from scoring.clutter import is_clutter
 from scoring.definition.files import Files
+from scoring.formats.encodings import in_utf8
+from scoring.reports.excerpts import add_excerpts
 from scoring.reports.problems import Report
 from scoring.zips import (
     DEFLATED,
@@ -24,6 +26,7 @@ from scoring.zips import (
     read_entry,
 )
 
+QUOTED_FILES = 20  # files of a zip whose problems are quoted
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _FILE = 0o100644 << 16  # a regular file that everyone can read
 
@@ -143,3 +146,31 @@ def read_several(
         if found is not None:
             answers[value] = found
     return joined(answers) if answers and len(report.errors) == errors else None
+
+
+def quote_files(data: bytes, report: Report, separator: str | None, ending: str = "") -> None:
+    """Add excerpts to problems in files of a zip. A problem has a file, or the item that the file is named after.
+
+    Args:
+        separator: as for `add_excerpts`.
+        ending: the extension of files that are named after items.
+    """
+    places: dict[str, list[int]] = {}
+    for place, problem in enumerate(report.problems):
+        name = problem.file or (f"{problem.item}{ending}" if problem.line and problem.item else "")
+        if name:
+            places.setdefault(name, []).append(place)
+    if not places:
+        return
+    try:
+        entries = dict[str, ZipEntry]()
+        for entry in read_entries(io.BytesIO(data), limits.DOCUMENTS):
+            entries.setdefault(entry.name, entry)
+            entries.setdefault(PurePosixPath(entry.name).name, entry)
+        for name in [name for name in places if name in entries][:QUOTED_FILES]:
+            own = Report([report.problems[place] for place in places[name]])
+            add_excerpts(own, in_utf8(read_entry(io.BytesIO(data), entries[name])), separator)
+            for place, problem in zip(places[name], own, strict=True):
+                report.problems[place] = problem
+    except (BrokenZipError, TooManyEntriesError):
+        return  # the zip has its own problem

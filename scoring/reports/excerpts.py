@@ -5,7 +5,7 @@ They quote only the file that the problem is about, which is never a gold standa
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from scoring.reports.problems import Excerpt, Problem, Report
@@ -19,6 +19,9 @@ WITHIN = 2000  # characters after an id in which its value is searched
 
 WITHOUT = ("missing-items", "optional-items-missing")  # their items are not in the file
 _AT_END = "json-truncated"  # it is about the end of the line
+ENTRIES = 100_000  # later entries of a JSON file without an id are not quoted
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+_FILLING = re.compile(r"[\s,]*")
 _BETWEEN = ("\t", ",", ";", "|", '"')  # what may be next to an id
 _ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|x([0-9a-f]{2}))")
 
@@ -33,11 +36,14 @@ def add_excerpts(report: Report, data: bytes, separator: str | None = None) -> N
         return
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     starts = _line_starts(text, {problem.line for problem in report if problem.line})
+    entries = _entries(text, set(filter(None, map(_entry_number, report))))
     for place, problem in enumerate(report.problems):
-        start = starts.get(problem.line or 0)
+        start, entry = starts.get(problem.line or 0), entries.get(_entry_number(problem))
         excerpt = None
         if start is not None:
             excerpt = _of_line(text, start, problem, separator)
+        elif entry is not None:
+            excerpt = _of_entry(text, *entry, problem)
         elif problem.item and not problem.line and problem.code not in WITHOUT:
             excerpt = _of_item(text, problem, separator)
         if excerpt is not None:
@@ -59,6 +65,38 @@ def _line_starts(text: str, wanted: Iterable[int]) -> dict[int, int]:
             number, position = number + 1, end + 1
         starts[line] = position
     return starts
+
+
+def _entry_number(problem: Problem) -> int:
+    """Return the position of a JSON entry without an id, such as 3 for `#3`, or 0."""
+    name = problem.item or ""
+    is_position = name[:1] == "#" and name[1:].isdecimal() and (problem.path or "").split(".")[0] == name
+    return int(name[1:]) if is_position and not problem.line else 0
+
+
+def _entries(text: str, wanted: Collection[int]) -> dict[int, tuple[int, int]]:
+    """Return where these entries of a JSON list, or of a file with one object per line, begin and end."""
+    found, at = dict[int, tuple[int, int]](), len(text) - len(text.lstrip())
+    if not wanted or max(wanted) > ENTRIES:
+        return found
+    at += text[at : at + 1] == "["
+    try:
+        for number in range(1, max(wanted) + 1):
+            start = _FILLING.match(text, at).end()  # type: ignore[union-attr]
+            at = _DECODER.raw_decode(text, start)[1]
+            if number in wanted:
+                found[number] = start, at
+    except (ValueError, RecursionError):
+        pass  # the rest is not JSON, which has its own problem
+    is_single = text[:1] == "{" and not text[at:].strip()
+    return {} if is_single and len(found) == 1 else found
+
+
+def _of_entry(text: str, start: int, end: int, problem: Problem) -> Excerpt:
+    """Return the line with what was found in an entry, or its first line."""
+    found = _raw(problem.found)
+    place = text.find(found, start, end) if found else -1
+    return _of_part(text, *((place, place + len(found)) if found and place >= 0 else (start, end)))
 
 
 def _of_line(text: str, start: int, problem: Problem, separator: str | None) -> Excerpt:
@@ -99,6 +137,11 @@ def _of_item(text: str, problem: Problem, separator: str | None) -> Excerpt | No
     if found and found != item:
         value = text.find(found, end, end + WITHIN)
         start, end = (value, value + len(found)) if value >= 0 else (start, end)
+    return _of_part(text, start, end)
+
+
+def _of_part(text: str, start: int, end: int) -> Excerpt:
+    """Return the line in which a part of the text begins."""
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)
     line = text[first : last if last >= 0 else len(text)]

@@ -1,5 +1,6 @@
 """How a worker processes an upload: checking, scoring, recording, and failures at each step."""
 
+import logging
 from datetime import timedelta
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from portal.evaluation.limits import ATTEMPTS, CHILD_SECONDS, HINT_SECONDS, LEAS
 from portal.evaluation.record import Scored, UploadFinding, record_check, record_error, record_score
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import Work, sweep
-from portal.models import Evaluation, GoldStandard, Quota, Run, Submission
+from portal.models import Evaluation, GoldStandard, Quota, Run, Submission, Team
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
@@ -274,3 +275,12 @@ def test_evaluation_names_the_hash_that_was_scored(run):
     evaluation = Evaluation.objects.get(run=run)
     assert stored_path(run.sha256).read_bytes() == run_file(GOOD)
     assert gold_path(evaluation.gold.sealed_sha256).is_file()
+
+
+def test_logs_quote_no_run(meltemi: Team, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    run = send_run(meltemi, ["YES", "Sirocco-Label", "NO", "NO"], 1, EVALUATION)
+    work_off(EVALUATION)
+    run.refresh_from_db()
+    assert "Sirocco-Label" in run.problems[0]["excerpt"]["text"]
+    assert "Sirocco-Label" not in caplog.text

@@ -714,3 +714,13 @@ def test_nested_scores_leave_out_files_that_a_split_lacks(folder: Path) -> None:
     assert weighted.options["weights"] == (3, 1)
     assert dev.metrics[5].of == (weighted, dev.metrics[0])
     assert dev.metrics[5].of[0].options == weighted.options
+
+
+def test_the_file_with_a_problem_is_quoted(emotions: Definition, stored: Callable[[Mapping[str, bytes]], Path]) -> None:
+    files = {f"Lak_1/pred_{language}.csv": table(cells) for language, cells in labels(0).items()}
+    files["Lak_1/pred_deu.csv"] = files["Lak_1/pred_deu.csv"].replace(b"\n3,", b"\n3,7", 1)
+    report = check_upload(emotions, stored(files), "runs.zip", "Lak").report
+    (problem,) = report.errors
+    assert problem.file == "Lak_1/pred_deu.csv"
+    assert problem.excerpt is not None
+    assert (problem.excerpt.line, problem.excerpt.text[:3]) == (4, "3,7")

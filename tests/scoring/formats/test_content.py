@@ -85,8 +85,6 @@ def test_line_ends_and_final_blank_lines_do_not_matter(tiny: Definition, end: st
     [
         (b"", "empty-file"),
         (b" \r\n\n", "empty-file"),
-        ("i1\té\n".encode("utf-16"), "not-utf8-but"),
-        ("i1\t0\n".encode("utf-16-le"), "not-utf8-but"),
         (b"i1\t\xff\xfe\n", "not-utf8"),
         (b"i1\t0\x00\n", "nul-character"),
         (b"<!DOCTYPE html><html></html>", "not-a-text"),
@@ -96,6 +94,14 @@ def test_line_ends_and_final_blank_lines_do_not_matter(tiny: Definition, end: st
 )
 def test_what_is_no_text_is_named(tiny: Definition, track: str, data: bytes, code: str) -> None:
     assert only(tiny, track, data).code == code
+
+
+@pytest.mark.parametrize("track", ["task1-hard", "task1-soft", "task3-table", "task4-plain", "task5-spans"])
+@pytest.mark.parametrize("data", ["i1\té\n".encode("utf-16"), "i1\t0\n".encode("utf-16-le")])
+def test_another_encoding_is_named_first(tiny: Definition, track: str, data: bytes) -> None:
+    codes = [problem.code for problem in check(tiny, track, data)]
+    assert codes[0] == "not-utf8-but"
+    assert codes.count("not-utf8-but") == 1
 
 
 # JSON files

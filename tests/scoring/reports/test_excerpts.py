@@ -5,10 +5,12 @@ from time import process_time
 
 import pytest
 
-from scoring import Definition, Report, check
+from scoring import Definition, Report, check, score
+from scoring.formats.several import packed, quote_files
 from scoring.reports.excerpts import add_excerpts
 from scoring.reports.printing import report_text
 from scoring.reports.problems import Excerpt, Problem
+from scoring.score import GoldError
 from tests.scoring.conftest import ITEMS
 
 
@@ -95,3 +97,54 @@ def test_many_problems_take_linear_time() -> None:
     start = process_time()
     add_excerpts(report, data, ",")
     assert process_time() - start < 2
+
+
+def test_an_entry_without_an_id_is_quoted_by_its_position(tiny: Definition) -> None:
+    entries = [{"id": item, "value": "A", "test_case": "TINY"} for item in ITEMS]
+    for indent in (None, 1):
+        run = json.dumps([*entries[:3], {"value": "A", "test_case": "TINY"}, 7, *entries[3:]], indent=indent)
+        found = {problem.code: problem for problem in check(tiny, "task1-hard", run.encode())}
+        lacking, other = found["json-missing-key"], found["json-not-an-object"]
+        assert (lacking.item, other.item) == ("#4", "#5")
+        line, _, part = marked(other.excerpt)
+        assert part == "7"
+        assert line == marked(lacking.excerpt)[0] + (0 if indent is None else 4)
+        assert marked(lacking.excerpt)[2][:1] == "{"
+
+
+def test_json_of_another_shape_has_no_entries_to_quote(tiny: Definition) -> None:
+    run = json.dumps(dict.fromkeys(ITEMS, 7)).encode()
+    assert all(problem.excerpt is None for problem in check(tiny, "task1-hard", run) if problem.item == "#1")
+
+
+def test_a_line_of_a_brat_file_is_quoted() -> None:
+    report = Report([Problem("error", "brat-line", "m", line=2, item="d2", found="T2 x")])
+    quote_files(packed({"d1.ann": b"a\nb\n", "d2.ann": b"T1\tPER 0 1\tB\nT2 x\n"}), report, None, ".ann")
+    assert marked(report.problems[0].excerpt) == (2, "T2 x", "T2 x")
+    quote_files(b"PK\x03\x04 damaged", report, None, ".ann")
+
+
+def test_score_quotes_the_run(tiny: Definition) -> None:
+    run = json.dumps([{"id": item, "value": "Q", "test_case": "TINY"} for item in ITEMS]).encode()
+    gold = json.dumps([{"id": item, "value": "A", "test_case": "TINY"} for item in ITEMS]).encode()
+    (problem,) = score(tiny, "task1-hard", run, gold).report.errors
+    assert problem.excerpt is not None
+    assert marked(problem.excerpt)[2] == "Q"
+
+
+def test_gold_is_never_quoted(tiny: Definition) -> None:
+    gold = json.dumps([{"id": item, "value": "Q", "test_case": "TINY"} for item in ITEMS]).encode()
+    with pytest.raises(GoldError) as raised:
+        score(tiny, "task1-hard", gold, gold)
+    assert [problem.excerpt for problem in raised.value.report] == [None]
+
+
+def test_the_last_of_many_entries_is_found_in_linear_time() -> None:
+    data = ("[" + "{}," * 99_999 + "7]").encode()
+    report = Report(
+        [Problem("error", "json-not-an-object", "m", item=f"#{n}", path=f"#{n}") for n in (1, 50_000, 100_000)]
+    )
+    start = process_time()
+    add_excerpts(report, data)
+    assert process_time() - start < 2
+    assert all(problem.excerpt for problem in report)
