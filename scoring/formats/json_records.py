@@ -246,6 +246,7 @@ def _add(
                 f"{place}: {in_json(identifier)}",
                 path=f"{position}.{shape.id_key}",
                 item=place,
+                found=in_json(identifier),
                 suggestion=f'"{identifier}"' if is_number else None,
             )
     if isinstance(entry, RepeatedKeys) and not problems.has_counted("json-duplicate-key"):

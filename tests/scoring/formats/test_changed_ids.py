@@ -37,6 +37,7 @@ CHANGES: dict[str, tuple[list[str], Callable[[str], str], str]] = {
     "floats": (LONG, lambda item: str(int(float(item))), "rounded"),
     "float text": (LONG, lambda item: str(float(item)), "rounded"),
     "fifteen digits": (LONG, lambda item: item[:15] + "0" * (len(item) - 15), "rounded"),
+    "zeros in names": (NAMES, lambda item: item.replace("-0", "-"), "exactly"),
     "case": (NAMES, str.upper, "case"),
     "extension": (ZEROS, lambda item: f"{item}.json.gz", "without a file extension"),
     "no extension": ([f"{item}.jpg" for item in ZEROS], lambda item: item[:-4], "with their file extension"),

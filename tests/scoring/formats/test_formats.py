@@ -525,6 +525,14 @@ def test_no_content_raises(task: Definition, track: str, data: st.DataObject) ->
         assert sorted(found[0].ids) == ITEMS
 
 
+def is_utf8(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("track", ["map", "numbers", "kinds", "labels", "several", "shares", "cells"])
 @QUICK
@@ -537,6 +545,7 @@ def test_fast_and_slow_readers_agree(task: Definition, track: str, data: st.Data
         or foreign_kind(content)
         or content[:1] in b"\xef\xff\xfe\x00P%<{["
         or content[:2] == b"\xef\xbb"
+        or not is_utf8(content)  # another encoding is recognized by its bytes, one of which is added here
     ):
         return
     quick, patient = Report(), Report()

@@ -148,3 +148,9 @@ def test_the_last_of_many_entries_is_found_in_linear_time() -> None:
     add_excerpts(report, data)
     assert process_time() - start < 2
     assert all(problem.excerpt for problem in report)
+
+
+def test_a_number_as_an_id_is_marked(tiny: Definition) -> None:
+    run = json.dumps([{"id": number, "value": "A", "test_case": "TINY"} for number in (7, 8)]).encode()
+    problem = next(problem for problem in check(tiny, "task1-hard", run) if problem.code == "id-not-a-text")
+    assert (problem.found, marked(problem.excerpt)[2]) == ("7", "7")
