@@ -49,6 +49,7 @@ ENTRIES = 200  # entries in each list or mapping of task.yaml that has no other 
 METRICS = 200  # metrics in a track
 METRICS_IN_TOTAL = 2000  # metrics in all tracks of a task together, with the parts of combined scores
 CLASSES = 5000  # classes, columns or similar names of a format or hierarchy
+HIERARCHY_LEVELS = 50  # levels of classes; metrics take a step for each level
 RUN_NUMBERS = 1000  # run numbers that a task can list
 QUESTIONS = 50  # questions to new teams
 CHOICES = 300  # answers to choose from, for example all countries

@@ -167,7 +167,7 @@ class Definition:
     hierarchies: Mapping[str, Hierarchy] = declare(
         HIERARCHIES,
         "Class hierarchies. Each maps parent classes to their child classes. For a top-level class "
-        "without children, use `[]`.",
+        "without children, use `[]`. At most 50 levels.",
         default={},
     )
     decimals: int = declare(

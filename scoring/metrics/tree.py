@@ -7,6 +7,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring import limits
+
 Value = TypeVar("Value", np.bool_, np.float64)
 
 
@@ -53,7 +55,20 @@ def errors_of_tree(hierarchy: Mapping[str, Sequence[str]]) -> list[str]:
     pairs = [(child, parent) for parent, children in hierarchy.items() for child in children]
     parents = dict(reversed(pairs))
     errors = [f"{child} has two parents, {parents[child]} and {own}" for child, own in pairs if parents[child] != own]
-    return errors + [f"{name} is its own ancestor" for name in sorted(_in_cycles(parents))]
+    errors += [f"{name} is its own ancestor" for name in sorted(_in_cycles(parents))]
+    if not errors and _is_too_deep(parents):
+        errors = [f"the hierarchy has more than {limits.HIERARCHY_LEVELS} levels"]
+    return errors
+
+
+def _is_too_deep(parents: Mapping[str, str]) -> bool:
+    for name in parents:
+        levels = 1
+        while name in parents:
+            name, levels = parents[name], levels + 1
+            if levels > limits.HIERARCHY_LEVELS:
+                return True
+    return False
 
 
 def _in_cycles(parents: Mapping[str, str]) -> set[str]:
