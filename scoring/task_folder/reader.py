@@ -37,7 +37,7 @@ def load_definition(folder_or_yaml: str | Path, *, is_imported: bool | None = No
         report.error("definition-unreadable", file=str(path), found=error.strerror or "an unreadable file")
         raise DefinitionError(report) from None
     text = decode(content, (encoding := Report()))
-    if text is None:
+    if text is None or not encoding.ok:
         report.extend(encoding, file=str(path))
         raise DefinitionError(report)
     folder = path.parent.resolve()
