@@ -29,7 +29,7 @@ _CLOSE = 1e-9  # statistics count as equal if their relative difference is small
 Places = NDArray[np.intp]
 
 
-def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
+def p_values(observed: Numbers, samples: Numbers, drawn: float | None, averaged: float | None = None) -> Numbers:
     """Return the corrected p-values of all pairs, shape (runs, runs), with 1 on the diagonal.
 
     Args:
@@ -39,11 +39,13 @@ def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
         drawn: the number of items drawn with replacement for each sample. The variance of the sample values is then
             (drawn − 1) / drawn of the variance of the observed values, and does not include the difference itself. If
             None, the variance of the samples is used unchanged.
+        averaged: the number of items whose mean has the variance of the observed values, if it is not `drawn`.
     """
     runs, rounds = samples.shape
     first, second = np.triu_indices(runs, 1)
     errors = _standard_errors(samples, first, second)
-    statistics = _statistics(np.abs(observed[first] - observed[second]), errors, drawn, rounds)
+    apart = np.abs(observed[first] - observed[second])
+    statistics = _statistics(apart, errors, drawn, drawn if averaged is None else averaged, rounds)
     order = np.argsort(statistics, kind="stable")
     cases = _cases(samples, first[order], second[order], errors[order], statistics[order])
     found = np.empty(len(order))
@@ -53,16 +55,16 @@ def p_values(observed: Numbers, samples: Numbers, drawn: int | None) -> Numbers:
     return result
 
 
-def _statistics(apart: Numbers, errors: Numbers, drawn: int | None, rounds: int) -> Numbers:
+def _statistics(apart: Numbers, errors: Numbers, drawn: float | None, averaged: float | None, rounds: int) -> Numbers:
     """Divide differences by their standard errors.
 
     The errors come from `rounds` samples and have a relative error of 1 / √(2 · rounds). Among many pairs, one whose
     standard error happens to be underestimated would rank first. A first-order correction lowers the statistics to
-    compensate. `drawn` is the same as for `p_values`.
+    compensate. `drawn` and `averaged` are the same as for `p_values`.
     """
     variance = errors**2 + apart**2 / (2 * rounds)
-    if drawn is not None:
-        variance += errors**2 / (drawn - 1) + apart**2 / drawn
+    if drawn is not None and averaged is not None:
+        variance += errors**2 / (drawn - 1) + apart**2 / averaged
     return np.divide(apart, np.sqrt(variance), out=np.zeros_like(apart), where=variance > 0)
 
 

@@ -33,6 +33,10 @@ _ORDER_SEED = 0  # seed for ordering the items before they are split into parts
 _WHOLE = 1 << 24  # float32 represents every whole number up to this one
 
 
+Pair = tuple[int, int]
+FIRST_TWO: Pair = (0, 1)
+
+
 class RunField(Protocol):
     """Runs with the same gold standard and metric, each of which has a defined value."""
 
@@ -57,10 +61,11 @@ class RunField(Protocol):
         Units are items or, if there are too many items to leave out each in turn, parts of nearly equal size.
         """
 
-    def exchanged(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        """Return the differences (rounds,) between the first and the second run.
+    def exchanged(self, rng: np.random.Generator, rounds: int, pair: Pair = FIRST_TWO) -> Numbers:
+        """Return the differences (rounds,) between the two runs of a pair.
 
-        In each round, their answers to each item are exchanged with a probability of one half.
+        In each round, their answers to each item are exchanged with a probability of one half. If there are no more
+        than `rounds` ways to exchange the answers, each of them occurs once, and there are no other rounds.
         """
 
 
@@ -95,7 +100,13 @@ def _draws(rng: np.random.Generator, strata: Sequence[Rows], rounds: int) -> Ite
 
 
 def _coins(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArray[np.bool_]]:
-    """Yield whether each item's answers are exchanged, in pieces of shape (some rounds, items)."""
+    """Yield whether each item's answers are exchanged, in pieces of shape (some rounds, items).
+
+    If there are no more than `rounds` possibilities, yield all of them instead.
+    """
+    if items < rounds.bit_length():
+        yield (np.arange(1 << items)[:, None] >> np.arange(items) & 1).astype(np.bool_)
+        return
     for size in _pieces(items, rounds):
         yield rng.integers(0, 2, size=(size, items), dtype=np.uint8).view(np.bool_)
 
@@ -188,8 +199,8 @@ class _Sums:
             without[:, run] = self.combine(rest[:, own])
         return _jackknife(self.observed, without)
 
-    def exchanged(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        first, second = self.places
+    def exchanged(self, rng: np.random.Generator, rounds: int, pair: Pair = FIRST_TWO) -> Numbers:
+        first, second = (self.places[at] for at in pair)
         sums = np.hstack([self._totals(coins) for coins in _coins(rng, self.items, rounds)])
         totals, moved = self.columns.sum(axis=0, dtype=np.float64)[:, None], sums[second] - sums[first]
         return self.combine((totals[first] + moved).T) - self.combine((totals[second] - moved).T)
@@ -252,8 +263,8 @@ class _Recomputed:
         parts = np.array_split(order, min(self.items, _PARTS))
         return _jackknife(self.observed, np.array([self._on_sample(np.setdiff1d(order, part)) for part in parts]))
 
-    def exchanged(self, rng: np.random.Generator, rounds: int) -> Numbers:
-        one, other = self._runs
+    def exchanged(self, rng: np.random.Generator, rounds: int, pair: Pair = FIRST_TWO) -> Numbers:
+        one, other = (self._runs[at] for at in pair)
         coins = (coin for piece in _coins(rng, self.items, rounds) for coin in piece)
         return np.array([self._value(_exchange(one, other, c)) - self._value(_exchange(other, one, c)) for c in coins])
 

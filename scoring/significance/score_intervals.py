@@ -25,6 +25,7 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import Contributions, Numbers
 from scoring.metrics.registry import contributions, value_range
+from scoring.significance.sample_sizes import sample_size
 
 ADDED = 2  # number of added items that are answered by chance
 _ORDER_SEED = 0  # seed for choosing which item's answer each item gets; the same for all runs
@@ -38,11 +39,12 @@ def score_interval(comparison: Comparison, spec: MetricSpec, value: float, sampl
     """Return the ends of the interval. `samples` (rounds,) are NaN where undefined."""
     (lowest, highest), parts = value_range(spec), contributions(comparison, spec)
     items, normal = len(comparison.gold), NormalDist().inv_cdf((1 + level) / 2)
+    size = sample_size(spec, comparison.gold)
     if parts is not None and _is_share(parts, value):
         return _ends(value, 1 / items, (0.0, 1.0), normal)
     defined = samples[~np.isnan(samples)]
-    error = float(defined.std()) * sqrt(items / max(1, items - 1)) if len(defined) else 0.0
-    student = _student(normal, max(1, items - 1))
+    error = float(defined.std()) * sqrt(size.drawn / max(1, size.drawn - 1)) if len(defined) else 0.0
+    student = _student(normal, max(1, size.freedom))
     if lowest is None and highest is None:
         return _widened(comparison, spec, value, error, student)
     scale = _CLOSE * max(1.0, abs(value))
@@ -126,7 +128,12 @@ def _chance(comparison: Comparison, spec: MetricSpec) -> tuple[Numbers, Numbers]
     return np.nan_to_num((items - 1) * (value - without)), np.nan_to_num(items * (changed - value))
 
 
-def _student(normal: float, freedom: int) -> float:
+def student_quantile(level: float, freedom: float) -> float:
+    """Return how many standard errors an interval with this level extends to each side."""
+    return _student(NormalDist().inv_cdf((1 + level) / 2), freedom)
+
+
+def _student(normal: float, freedom: float) -> float:
     """Approximate a quantile of Student's t-distribution from the normal quantile, using the Cornish-Fisher expansion.
 
     The result is accurate to 1e-3 for 9 or more degrees of freedom.

@@ -13,6 +13,7 @@ from scoring.significance.all_pairs import p_values
 from scoring.significance.inputs import ROUNDS, defined_values, field_of_runs, require_valid
 from scoring.significance.paired_tests import Method, Seed
 from scoring.significance.resampling import RunField, sign_flips
+from scoring.significance.sample_sizes import SampleSize, sample_size
 
 FEW = 10  # with fewer items, no test keeps its nominal level
 
@@ -44,7 +45,8 @@ def tie_groups(
 
     The first run that differs from the best run at `alpha` starts a new group as its best run, and so on. The tests are
     corrected for all pairs of runs: among equal runs, the probability that any run is put into a different group is at
-    most `alpha`; see `all_pairs`. If there are fewer than FEW items, all runs form one group.
+    most `alpha`; see `all_pairs`. If there are fewer than FEW items, all runs form one group. For metrics on slices,
+    the numbers of items in the slices count; see `sample_sizes`.
 
     Runs with equal values always tie. Runs that the metric cannot distinguish count as one in the correction, so
     submitting a run twice does not affect other runs. Runs without a value come last.
@@ -62,10 +64,11 @@ def tie_groups(
     if not values:
         return undefined
     field = field_of_runs(runs, values, spec)
+    size = sample_size(spec, next(iter(runs.values())).gold)
     sign = -1 if describe(spec).higher_is_better else 1
     scores = list(values.values())
     order = sorted(set(field.alike), key=lambda place: (sign * scores[place], place))
-    groups = _groups(order, _pairs(field, order, method, rounds, seed), alpha)
+    groups = _groups(order, _pairs(field, size, order, method, rounds, seed), alpha)
     return [*_grouped_runs(order, groups, field.alike, values), *undefined]
 
 
@@ -92,15 +95,15 @@ def groups_on_samples(
     return _grouped_runs(order, _groups(order, pairs, alpha), alike, values)
 
 
-def _pairs(field: RunField, order: Sequence[int], method: Method, rounds: int, seed: Seed) -> Numbers:
+def _pairs(field: RunField, size: SampleSize, order: Sequence[int], method: Method, rounds: int, seed: Seed) -> Numbers:
     """Return the corrected p-values for all pairs of the runs in `order`, with shape (runs, runs)."""
-    if field.items < FEW:
+    if size.freedom < FEW - 1:
         return np.ones((len(order), len(order)))
     rng = np.random.default_rng(seed)
     observed = field.observed[order]
     if method == "bootstrap":
         samples = field.resampled(rng, rounds)[order] - observed[:, None]
-        return p_values(observed, samples, drawn=field.items)
+        return p_values(observed, samples, size.drawn, size.averaged)
     return p_values(observed, sign_flips(field.pseudo_values()[:, order], rng, rounds), drawn=None)
 
 

@@ -16,10 +16,13 @@ from scoring import Definition
 from scoring.__main__ import main
 from scoring.answers import Matrix, Spans
 from scoring.definition import MetricSpec
+from scoring.definition.slices import Slicing
+from scoring.items.slices import SliceColumn
 from scoring.metrics import METRICS, Comparison, LoadedGold, compare, compute
 from scoring.metrics.comparison import MatrixComparison
 from scoring.significance import interval, intervals, leads, paired_test, rank_ranges, tie_groups
 from scoring.significance.resampling import _Recomputed, field_of
+from scoring.significance.sample_sizes import sample_size
 from tests.scoring.conftest import ITEMS
 from tests.scoring.metrics.answers import labels
 
@@ -81,17 +84,48 @@ def test_samples_of_a_metric_without_contributions_are_scipys() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_randomization_meets_all_exchanges_enumerated(seed: int) -> None:
-    """For ten items, scipy enumerates all 2^10 exchanges.
-
-    Agon draws 20,000, so four standard deviations are below 0.015.
-    """
+    """For ten items, both enumerate all 2^10 exchanges. The bootstrap test would find false differences too often."""
     one, other = field([0.2, 0.9], items=10, seed=seed).values()
-    ours = paired_test(one, other, ACCURACY, seed=seed, method="randomization", rounds=20_000)
+    ours = [paired_test(one, other, ACCURACY, seed=seed, method=method) for method in ("randomization", "bootstrap")]
+    lead = leads({"one": one, "other": other}, ACCURACY, seed=seed)["one"]["other"]
     peer = stats.permutation_test(
         (hits(one), hits(other)), lambda x, y: np.mean(x - y), permutation_type="samples", vectorized=False
     )
-    assert ours is not None
-    assert ours.p_value == pytest.approx(peer.pvalue, abs=0.015)
+    for test in (*ours, lead):
+        assert test is not None
+        assert test.p_value == pytest.approx(peer.pvalue)
+
+
+def test_three_items_never_show_a_difference() -> None:
+    gold = LoadedGold(Matrix(["1", "2", "3"], ("a", "b"), np.array([[True, False]] * 3)))
+    runs = {"right": compare(gold, gold.answers), "wrong": compare(gold, Matrix(["1"], ("b",), np.array([[True]])))}
+    assert leads(runs, ACCURACY, seed=1)["right"]["wrong"].p_value == 0.25
+
+
+def test_a_mean_over_slices_is_no_surer_than_its_smallest_slice() -> None:
+    spec = MetricSpec(
+        "combine",
+        "mean",
+        {"by": "mean", "weights": (), "missing": "zero", "slices": "s", "title": "", "columns": False},
+        (ACCURACY,),
+    )
+
+    def sliced(*sizes: int) -> LoadedGold:
+        ids = [str(item) for item in range(sum(sizes))]
+        of_slices = [f"s{number}" for number, size in enumerate(sizes) for _ in range(size)]
+        values = np.array([[True, False]] * len(ids))
+        column = SliceColumn(Slicing(column="s"), None, ())
+        return LoadedGold(Matrix(ids, ("a", "b"), values, None, {"s": of_slices}), slice_columns={"s": column})
+
+    size = sample_size(spec, sliced(300, 20))
+    assert size.drawn == pytest.approx((1 / 300 + 1 / 20) / (1 / 300**2 + 1 / 20**2))
+    assert 20 < size.freedom < 23
+    assert sample_size(ACCURACY, sliced(300, 20)).drawn == 320
+    assert sample_size(replace(spec, options={**spec.options, "by": "minimum"}), sliced(300, 20)).drawn == 20
+    gold = sliced(300, 5)
+    wrong = Matrix(gold.answers.ids, ("b",), np.array([[True]] * 305))
+    groups = tie_groups({"right": compare(gold, gold.answers), "wrong": compare(gold, wrong)}, spec, seed=1, rounds=99)
+    assert [run.group for run in groups] == [1, 1]
 
 
 @pytest.mark.slow
