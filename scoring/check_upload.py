@@ -204,6 +204,8 @@ class _Contents:
         if items is not None and read_checked(other, data, items, trial) and not trial.problems:
             name = names[other.slug]
             report.error("name-of-other-track", found=run.track, expected=other.slug, suggestion=name)
+            # This error explains the others, so it is moved to the front.
+            report.problems.insert(0, report.problems.pop())
             named = naming.read(self.definition, name, self.team) if name else None
             self.used_numbers.add((other.slug, named.number if named else None))
 

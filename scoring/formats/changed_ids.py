@@ -65,10 +65,11 @@ def changed_ids(unknown: Sequence[str], missing: Sequence[str], count: int) -> C
     """
     if not unknown or not missing:
         return None
-    if [*unknown, *missing] == ["0", str(count)]:
-        return ChangedIds(["0"], None, "ids counted from 1, as in the item list", [], [])
-    if [*unknown, *missing] == [str(count), "0"]:
-        return ChangedIds([str(count)], None, "ids counted from 0, as in the item list", [], [])
+    if len(unknown) == len(missing) == 1:
+        if _are_ends(unknown[0], missing[0], count):
+            return ChangedIds(unknown, None, "ids counted from 1, as in the item list", [], [])
+        if _are_ends(missing[0], unknown[0], count):
+            return ChangedIds(unknown, None, "ids counted from 0, as in the item list", [], [])
     sample = [*islice(unknown, SAMPLE), *unknown[SAMPLE:][-SAMPLE:]]
     changes = list(_changes(sample, unknown[0], missing))
     change = _first_that_explains(changes, sample, [*missing[:FIRST], *missing[FIRST:][-FIRST:]])
@@ -77,6 +78,14 @@ def changed_ids(unknown: Sequence[str], missing: Sequence[str], count: int) -> C
         bare = set(map(_bare, sample))
         change = _first_that_explains(changes, sample, [item for item in missing if _bare(item) in bare])
     return _explained(change, unknown, missing) if change else None
+
+
+def _are_ends(first: str, last: str, count: int) -> bool:
+    """Return whether ids are the first of those counted from 0, and the last of those counted from 1, as in s0, s9."""
+    name = first.rstrip("0123456789")
+    digits, others = first.removeprefix(name), last.removeprefix(name)
+    is_numbered = last.startswith(name) and 0 < len(digits) <= LONGEST and others.isdecimal() and others.isascii()
+    return is_numbered and not digits.strip("0") and others.lstrip("0") == str(count)
 
 
 def _first_that_explains(changes: Iterable[_Change], sample: Sequence[str], missing: Collection[str]) -> _Change | None:
@@ -149,7 +158,9 @@ def _changes(sample: Sequence[str], first: str, missing: Sequence[str]) -> Itera
     yield _Change(_bare, "ids exactly as in the item list")
 
 
-_AS_TEXT = "ids as text, because as numbers they lose leading zeros or get decimals (in pandas, read with dtype=str)"
+_AS_TEXT = (
+    "ids as text, because as numbers they lose leading zeros or get decimals or commas (in pandas, read with dtype=str)"
+)
 _NO_DATES = "ids as text, because spreadsheets change them to dates (in Excel, import the column as text)"
 _ROUNDED = "ids as text, because long numbers are rounded (in pandas, read with dtype=str; in Excel, import as text)"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

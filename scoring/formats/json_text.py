@@ -9,12 +9,13 @@ from scoring.formats.reading import shown
 from scoring.reports.problems import Report
 
 EXCERPT = 20  # characters quoted at the position where the JSON is invalid
+TRAILING_COMMA = "no comma before the closing bracket"
 EXPECTED = {  # parser message → Agon's wording
     "Expecting value": "a value",
     "Expecting property name": "a key in double quotes",
     "Expecting ':'": "a colon",
     "Expecting ','": "a comma or a closing bracket",
-    "Illegal trailing comma": "no comma before the closing bracket",
+    "Illegal trailing comma": TRAILING_COMMA,
     "Extra data": "the end of the file",
     "Unterminated string": "a closing quotation mark",
     "Invalid control character": "a closing quotation mark",
@@ -96,18 +97,30 @@ def parse(text: str, report: Report, line: int = 1) -> object:
             parse_int=_int if is_odd else None,
         )
     except json.JSONDecodeError as error:
-        code = "json-truncated" if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg else "json-syntax"
-        rest, *more = text[error.pos :].split("\n", 1)
-        report.error(
-            code,
-            line=error.lineno + line - 1,
-            column=error.colno,
-            found=shown(rest[:EXCERPT].strip()) or ("the end of the line" if more else "the end of the file"),
-            expected=next((own for start, own in EXPECTED.items() if error.msg.startswith(start)), "valid JSON"),
-        )
+        _report_syntax(error, text, line, report)
     except RecursionError:
         report.error("json-too-deep")
     return MISSING
+
+
+def _report_syntax(error: json.JSONDecodeError, text: str, line: int, report: Report) -> None:
+    """Report where a text, whose first line has this number, is not JSON."""
+    place, length = error.pos, EXCERPT
+    expected = next((own for start, own in EXPECTED.items() if error.msg.startswith(start)), "valid JSON")
+    before = text[:place].rstrip()
+    if text[place : place + 1] in ("]", "}") and before.endswith(","):  # as the parser says from Python 3.13 on
+        place, expected = len(before) - 1, TRAILING_COMMA
+    if expected == TRAILING_COMMA:
+        length = 1
+    is_truncated = place >= len(text.rstrip()) or "Unterminated" in error.msg
+    rest, *more = text[place:].split("\n", 1)
+    report.error(
+        "json-truncated" if is_truncated else "json-syntax",
+        line=text.count("\n", 0, place) + line,
+        column=place - text.rfind("\n", 0, place),
+        found=shown(rest[:length].strip()) or ("the end of the line" if more else "the end of the file"),
+        expected=expected,
+    )
 
 
 def parse_sequence(text: str) -> tuple[list[dict[str, Any]], bool, bool]:

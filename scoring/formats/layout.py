@@ -25,6 +25,7 @@ from scoring.formats.parquet import read_parquet, write_parquet
 from scoring.formats.reading import Reading, decode, is_too_much
 from scoring.formats.stray_rows import (
     without_empty_rows,
+    without_line_quotes,
     without_quotes,
     without_repeated_header,
     without_trailing_separators,
@@ -32,6 +33,7 @@ from scoring.formats.stray_rows import (
 )
 from scoring.reports.problems import Report
 
+JSON_START = re.compile(r"""\s*(?:\[\s*)?\{\s*["']""")
 EXCEL_LINE = re.compile(r'"?sep=."?', re.IGNORECASE)
 SAMPLE_ROWS = 20  # rows that are searched for ids
 FIRST_LINE = 20  # maximum length of a `sep=` line
@@ -142,13 +144,13 @@ def _read_text(
     data: bytes, options: Mapping[str, Any], columns: Sequence[str], reading: Reading, dispensable: Collection[str]
 ) -> tuple[Rows, dict[str, int]] | None:
     report, separator, header = reading.report, options["separator"], options["header"]
-    text = decode(data, report)
-    if text is None or is_too_much(text, separator, reading):
-        return None
     needed = (*options["id"], *columns)
     order = options["layout"] or needed
+    text = _table_text(data, separator, order, reading)
+    if text is None:
+        return None
     text, separator = _with_separator(text, separator, (*needed, *options["aliases"]), len(order), report)
-    rows = _rows_of(text, separator, options, reading)
+    rows = _rows_of(text, separator, len(order), options, reading)
     if rows is None:
         return None
     first = rows.first
@@ -173,6 +175,7 @@ def _read_text(
     if not named and _has_index(rows, len(order)):
         report.error("index-column", line=1, found=rows.cells[0])
         return None
+    places = _without_swap(rows, places, options["id"], reading)
     rows = _of_same_width(rows, len(first) if named else len(order), [places[name] for name in options["id"]], reading)
     return (rows, places) if len(rows) else None
 
@@ -187,8 +190,22 @@ def _of_same_width(rows: Rows, width: int, id_places: Sequence[int], reading: Re
     return rows
 
 
-def _rows_of(text: str, separator: str, options: Mapping[str, Any], reading: Reading) -> Rows | None:
-    """Split a text into rows, without empty rows and unwanted quotation marks. If there are none, report an error."""
+def _table_text(data: bytes, separator: str, order: Sequence[str], reading: Reading) -> str | None:
+    """Decode a file. If it is too much, or JSON, report that and return None."""
+    text = decode(data, reading.report)
+    if text is None or is_too_much(text, separator, reading):
+        return None
+    if JSON_START.match(text):
+        reading.report.error("json-for-table", line=1, expected=", ".join(order))
+        return None
+    return text
+
+
+def _rows_of(text: str, separator: str, width: int, options: Mapping[str, Any], reading: Reading) -> Rows | None:
+    """Split a text into rows, without empty rows and unwanted quotation marks. If there are none, report an error.
+
+    `width` is the number of cells that a row should have.
+    """
     rows = split(text, separator, options["quotes"] == "csv", reading.report)
     if rows is None:
         return None
@@ -196,7 +213,7 @@ def _rows_of(text: str, separator: str, options: Mapping[str, Any], reading: Rea
     if not len(rows):
         reading.report.error("empty-file")
         return None
-    return without_quotes(rows, options, reading)
+    return without_line_quotes(without_quotes(rows, options, reading), separator, width, reading)
 
 
 def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str | bytes:
@@ -279,6 +296,28 @@ def _columns_by_content(
     place = known.index(max(known))
     others = (at for at in range(rows.width) if at != place)
     return {ids[0]: place, **dict(zip((name for name in order if name != ids[0]), others, strict=True))}
+
+
+def _without_swap(rows: Rows, places: dict[str, int], ids: Sequence[str], reading: Reading) -> dict[str, int]:
+    """Return the columns. If the ids are in another column than they should be, report it and swap the two.
+
+    Another column has the ids if it has more than twice as many of the items, and only items in the first rows.
+    """
+    if reading.items is None or reading.lenient or len(ids) > 1 or rows.widths is not None:
+        return places
+    (own,) = ids
+    head = rows.column(places[own])[:SAMPLE_ROWS]
+    if len(set(head)) == len(head) and any(cell in reading.items for cell in head):
+        return places
+    for name, place in places.items():
+        cells = rows.column(place)
+        if name == own or not all(cell in reading.items for cell in cells[:SAMPLE_ROWS]):
+            continue
+        known, known_there = (sum(cell in reading.items for cell in {*rows.column(at)}) for at in (places[own], place))
+        if known_there > 2 * known:
+            reading.report.error("columns-swapped", line=rows.lines[0], found=name, expected=own)
+            return {**places, own: place, name: places[own]}
+    return places
 
 
 def _has_index(rows: Rows, width: int) -> bool:

@@ -5,10 +5,11 @@ other problems are reported, too. Files without such rows cost next to nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scoring.formats.decimals import is_decimal
-from scoring.formats.delimited import Rows, is_header
+from scoring.formats.delimited import Rows, is_header, split
 from scoring.formats.reading import Problems, Reading, shown
 from scoring.reports.problems import Severity
 
@@ -120,6 +121,23 @@ def without_quotes(rows: Rows, options: Mapping[str, Any], reading: Reading) -> 
     line, found = rows.lines[0], shown(rows.first[0])
     reading.report.error("quoted-cells", line=line, found=found, expected=shown(found.strip('"')))
     return Rows.of([[_unquoted(cell) for cell in row] for row in lists], rows.lines)
+
+
+def without_line_quotes(rows: Rows, separator: str, width: int, reading: Reading) -> Rows:
+    """Split rows that are a single quoted cell with the whole line, with an error.
+
+    `width` is the number of cells that a row should have.
+    """
+    if width < 2 or rows.width != 1 or rows.widths is not None or not all(separator in cell for cell in rows.cells):
+        return rows
+    if any("\n" in cell for cell in rows.cells):
+        return rows
+    parts = split("\n".join(rows.cells), separator, True, reading.report)
+    if parts is None:
+        return rows
+    whole = rows.cells[0]
+    reading.report.error("quoted-lines", line=rows.lines[0], found=shown(f'"{whole}"'), expected=shown(whole))
+    return replace(parts, lines=rows.lines)
 
 
 def _is_quoted(cell: str) -> bool:

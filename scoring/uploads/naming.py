@@ -270,6 +270,8 @@ def _near(rule: Rule, named: NameReading) -> list[str]:
     candidates = list(rule.right_names(track, named.number, named.team, named.value))
     if "." in named.name:
         candidates = [name for name in candidates if name.endswith(rule.pattern.extensions)]
+    if named.team and rule.team:  # the name has a team, so it means one with the team rather than one without
+        candidates = [name for name in candidates if rule.team in name] or candidates
     ranked = _ranked(candidates, named.name)
     if isinstance(rule, ArchiveRule):  # an archive has only one valid name
         return [name for _, name in ranked]

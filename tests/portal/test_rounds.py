@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.test import Client
+from django.utils import timezone
 
 from portal.actions.base.errors import LimitReached, NotAllowed
 from portal.actions.task_folder.import_shared_task import import_shared_task
@@ -82,6 +84,17 @@ def test_the_deadline_is_always_ahead_and_the_phase_open(practice, days):
     assert practice in Phase.objects.open(at)
 
 
+def test_the_home_page_says_that_a_round_ends(practice, meltemi):
+    opened = timezone.now() - DAY
+    Phase.objects.exclude(pk=practice.pk).update(opens=opened - 9 * DAY, closes=opened - 8 * DAY)
+    Phase.objects.filter(pk=practice.pk).update(opens=opened, closes=opened + 7 * DAY)
+    client = Client()
+    client.force_login(captain(meltemi))
+    text = re.sub(r"<[^>]+>|\s+", " ", client.get("/").content.decode())
+    assert len(re.findall(r"This round of +\S+ +ends in", text)) == 2  # in the next steps and in the list
+    assert "closes in" not in text
+
+
 def test_nothing_is_open_before_the_first_round(practice, meltemi):
     with pytest.raises(NotAllowed):
         send_run(meltemi, GOOD, 1, practice.opens - MILLISECOND)
@@ -146,7 +159,7 @@ def test_the_board_keeps_the_runs_of_all_rounds_and_is_never_final(practice, mel
 
 def test_the_sweep_starts_rounds_once_and_leaves_an_entry(practice, monkeypatch):
     monkeypatch.setattr("portal.jobs.database_now", lambda: ENDS + DAY)
-    monkeypatch.setattr("portal.jobs._is_empty", lambda lane: False)
+    monkeypatch.setattr("portal.jobs._is_empty", lambda lane, priority=0: False)
     for _ in range(2):
         sweep()
     entry = AuditEntry.objects.get(verb="start_round")

@@ -150,6 +150,11 @@ MESSAGES = {
     "wrong-separator": "The cells are separated by {found}; expected {expected}.",
     "excel-separator-line": "The first line, {found}, only works in Excel. Remove it, and separate the cells with "
     "{expected}.",
+    "json-for-table": "The file contains JSON; expected a table with the columns {expected}. Write a table (in pandas, "
+    "use to_csv).",
+    "quoted-lines": "Each line is in quotation marks, so it is a single cell: found {found}. Write {expected}.",
+    "columns-swapped": "The ids are under {found}, not {expected}. Put each column under its own name, in the expected "
+    "order.",
     "header-column-missing": "The first line must name all columns. Missing: {places}. Expected {expected}.",
     "index-without-name": "The first column has no name. Name it {expected} (in pandas, use to_csv with "
     'index_label="{expected}").',
@@ -483,7 +488,8 @@ PHRASES = (
     "ids without invisible characters",
     "ids exactly as in the item list",
     "ids without quotes or brackets",
-    "ids as text, because as numbers they lose leading zeros or get decimals (in pandas, read with dtype=str)",
+    "ids as text, because as numbers they lose leading zeros or get decimals or commas (in pandas, read with "
+    "dtype=str)",
     "ids as text, because long numbers are rounded (in pandas, read with dtype=str; in Excel, import as text)",
     "ids as text, because spreadsheets change them to dates (in Excel, import the column as text)",
     "ids in the same case as in the item list",

@@ -65,6 +65,8 @@ CHANGES: dict[str, tuple[list[str], Callable[[str], str], str]] = {
     "mojibake": ([f"{n}-S\u00ed" for n in range(5)], lambda item: item.replace("\u00ed", "\u00c3\u00ad"), "UTF-8"),
     "several": (NAMES, lambda item: f" 'x/{item.upper()}.TXT'", "exactly"),
     "from 0": ([str(n) for n in range(1, 9)], lambda item: str(int(item) - 1), "from 1"),
+    "from 0, with a name": ([f"s{n}" for n in range(1, 9)], lambda item: f"s{int(item[1:]) - 1}", "from 1"),
+    "from 1, with zeros": ([f"t-{n:03}" for n in range(12)], lambda item: f"t-{int(item[2:]) + 1:03}", "from 0"),
     "from 1": ([str(n) for n in range(8)], lambda item: str(int(item) + 1), "from 0"),
 }
 
@@ -86,7 +88,7 @@ def test_a_change_is_one_problem_with_its_fix(task: Definition, change: str) -> 
     assert problem.code == "ids-changed"
     assert words in (problem.expected or "")
     assert len({phrase(problem.expected or "", language) for language in LANGUAGES}) == len(LANGUAGES)
-    if change not in ("from 0", "from 1"):
+    if not change.startswith("from "):
         assert problem.count == len(items)
         assert (problem.suggestion or "").endswith(f"→ {items[0]}")
     assert problem.message.isprintable()

@@ -69,6 +69,24 @@ SLIPS = {
     "ids as an index without a name": ("task6-csv", rows("{item},1", ",HS\n"), "index-without-name", "Name it id"),
     "a line for Excel": ("task6-csv", rows("{item};1", "sep=;\nid;HS\n"), "excel-separator-line", "commas"),
     "a line for Excel, in quotes": ("task6-csv", rows("{item},1", '"sep=,"\r\nid,HS\n'), "excel-separator-line", "sep"),
+    "whole lines in quotes": ("task6-csv", rows('"{item},1"', '"id,HS"\n'), "quoted-lines", "Write id,HS"),
+    "whole lines in quotes, no header": ("task6-bare", rows('"{item},1"', ""), "quoted-lines", "Write i0,1"),
+    "columns under each other's names": ("task6-csv", rows("1,{item}"), "columns-swapped", "are under HS, not id"),
+    "columns in another order": ("task6-bare", rows("1,{item}", ""), "columns-swapped", "are under HS, not id"),
+    "JSON for a table": ("task6-csv", json.dumps([{"id": "i1", "HS": 1}]).encode(), "json-for-table", "id, HS"),
+    "JSON Lines for a table": ("task6-csv", lines([{"id": "i1", "HS": 1}] * 3), "json-for-table", "id, HS"),
+    "a comma after the last object": (
+        "task1-hard",
+        json.dumps(LABELS, indent=1).replace("\n]", ",\n]").encode(),
+        "json-syntax",
+        "found ,; expected no comma before the closing bracket",
+    ),
+    "a comma after the last key": (
+        "task1-hard",
+        json.dumps(LABELS).replace("}", ", }", 1).encode(),
+        "json-syntax",
+        "column 48: found ,; expected no comma before the closing bracket",
+    ),
 }
 
 
@@ -84,6 +102,17 @@ def test_a_slip_is_one_problem_with_its_fix(task: Definition, slip: str) -> None
     assert words in problem.message
     sentences = {translate(problem, language).message for language in LANGUAGES}
     assert len(sentences) == len(LANGUAGES)
+
+
+def test_wrong_values_in_swapped_columns_are_still_listed(task: Definition) -> None:
+    data = rows("1,{item}").replace(b"1,i3\n", b"7,i3\n")
+    found = {problem.code: problem.count for problem in problems(task, "task6-csv", data)}
+    assert found == {"columns-swapped": 1, "value-outside-domain": 1}
+
+
+def test_columns_with_a_few_items_among_the_values_are_not_swapped(task: Definition) -> None:
+    found = {problem.code for problem in problems(task, "task6-csv", rows("1,{item}").replace(b"1,i2", b"i2,1"))}
+    assert "columns-swapped" not in found
 
 
 def test_row_numbers_are_a_warning_where_further_columns_are(task: Definition) -> None:

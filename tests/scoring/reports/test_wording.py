@@ -43,7 +43,7 @@ def test_values_are_shown_as_they_were_written(
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('[{"id": "a",}]', "at line 1, column 13: found }]; expected a key in double quotes."),
+        ('[{"id": "a",}]', "at line 1, column 12: found ,; expected no comma before the closing bracket."),
         ("[{'id': 'a'}]", "at line 1, column 3: found 'id': 'a'}]; expected a key in double quotes."),
         ('[{"id" "a"}]', 'at line 1, column 8: found "a"}]; expected a colon.'),
         (

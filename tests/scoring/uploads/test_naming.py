@@ -375,6 +375,12 @@ def test_a_team_name_in_the_wrong_case_is_an_error_of_the_team(tiny: Definition)
     assert (problem.code, problem.found) == ("name-team", "lak")
 
 
+def test_the_name_suggested_for_one_with_another_team_has_the_team(tiny: Definition) -> None:
+    definition = named_by(tiny, run="{track}[_{team}].csv", numbers=())
+    [problem] = naming.explain(definition, "task1-hard_Xy.csv", "LongTeamName").report
+    assert (problem.code, problem.suggestion) == ("name-team", "task1-hard_LongTeamName.csv")
+
+
 def test_without_a_team_the_longest_spelling_of_a_track_is_read(tiny: Definition) -> None:
     aliases = {"task1-hard": "B", "task2-hard": "B-rating"}
     definition = named_by(tiny, run="{track}-{team}.txt", track="{track}", aliases=aliases, numbers=())
