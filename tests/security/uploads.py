@@ -72,6 +72,7 @@ def dump(content: Any) -> bytes:
 
 def hostile_task(folder: Path) -> SharedTask:
     shutil.copytree(Path(__file__).parents[1] / "portal/tiny_task", folder)
+    shutil.rmtree(folder / "baselines")  # one of them would equal the gold of `labels`
     (folder / "task.yaml").write_text(TASK)
     (folder / "gold/labels.json").write_bytes(dump(LABELS))
     (folder / "gold/shares.json").write_bytes(dump(SHARES))
