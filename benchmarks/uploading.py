@@ -152,8 +152,8 @@ def unfinished() -> int:
     """Count acknowledged runs and uploads that are not yet scored, rejected or failed."""
     from portal.models import Run, Submission
 
-    waiting = Submission.objects.filter(state__in=("received", "checking")).count()
-    return waiting + Run.objects.filter(state__in=("received", "scoring")).count()
+    waiting = Submission.objects.filter(state__in=Submission.UNCHECKED).count()
+    return waiting + Run.objects.unfinished().count()
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def judge(receipts: Sequence[Receipt]) -> Judgment:
         row, run = submissions.get(receipt.submission), runs.get(receipt.submission)
         is_kept = row is not None and row.sha256 == receipt.sha256 and _is_whole(receipt.sha256)
         is_scored = run is not None and run.state == "scored" and run.pk in scored
-        is_waiting = is_kept and run is not None and run.state in ("received", "scoring")
+        is_waiting = is_kept and run is not None and run.state in Run.UNFINISHED
         waiting += is_waiting
         lost += not (is_waiting or (is_kept and is_scored))
     keys = Counter((one.team_id, one.idempotency_key) for one in submissions.values())

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from django.contrib import messages
 from django.contrib.auth import SESSION_KEY, logout
 from django.contrib.auth.signals import user_logged_in
+from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
-from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest
@@ -73,10 +73,10 @@ def _end_or_renew(request: HttpRequest, now: datetime) -> None:
     _record_use(request, now)
     try:
         request.session.save()
-    except DatabaseError as error:  # pages can be read while nothing can be saved
-        if not is_outage(error):
-            raise
-        request.session.modified = False
+    except UpdateError as error:
+        if not isinstance(error.__context__, Exception) or not is_outage(error.__context__):
+            logout(request)  # the session was ended during this request
+        request.session.modified = False  # pages can be read while nothing can be saved
 
 
 @receiver(user_logged_in)

@@ -1,6 +1,7 @@
 """Sessions: an ID known before sign-in cannot be used to take over the session, and an ended session is useless."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -11,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from portal.models import SharedTask, User
-from portal.web.sessions import LIFETIME, LIFETIME_WITH_RIGHTS, SessionStore
+from portal.web.sessions import LIFETIME, LIFETIME_WITH_RIGHTS
 from tests.services import MailServer, text_of
 
 LOGIN = "/accounts/login/"
@@ -148,5 +149,21 @@ def test_pages_can_be_read_while_sessions_cannot_be_saved(db: None, monkeypatch:
     def fail(*_args: object, **_options: object) -> None:
         raise OperationalError("disk full")
 
-    monkeypatch.setattr(SessionStore, "save", fail)
+    monkeypatch.setattr(Session, "save", fail)
     assert client.get("/settings/").status_code == 200
+
+
+def test_a_session_that_ends_while_its_use_is_recorded_is_over(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = signed_in()
+    session = client.session
+    session["last_use"] -= 3600
+    session.save()
+    save = Session.save
+
+    def end_first(row: Session, *given: Any, **options: Any) -> None:
+        Session.objects.all().delete()
+        save(row, *given, **options)
+
+    monkeypatch.setattr(Session, "save", end_first)
+    answer = client.get("/settings/")
+    assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/settings/")
