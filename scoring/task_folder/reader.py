@@ -38,7 +38,7 @@ def load_definition(folder_or_yaml: str | Path, *, is_imported: bool | None = No
         raise DefinitionError(report) from None
     text = decode(content, (encoding := Report()))
     if text is None or not encoding.ok:
-        report.extend(encoding, file=str(path))
+        report.extend(encoding, file=path.name)
         raise DefinitionError(report)
     folder = path.parent.resolve()
     if is_imported is None:

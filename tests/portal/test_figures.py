@@ -6,6 +6,7 @@ from dataclasses import replace
 from io import BytesIO
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
 from fontTools.ttLib import TTFont
 
@@ -250,6 +251,7 @@ def test_a_run_with_probabilities_has_its_own_curve():
 
 @pytest.mark.slow
 def test_curves_are_hidden_like_the_scores(field):
+    caches["figures"].clear()
     Evaluation.objects.update(details={"probabilities": CURVE})
     address = "/tasks/tiny/insights/one/roc-of-runs.svg?phase=evaluation"
     field.phases.filter(slug="evaluation").update(released=None)

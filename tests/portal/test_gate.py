@@ -36,6 +36,7 @@ EXEMPT = {  # files that save, count or delete rows of these models without show
     "portal/queries/counters.py": {"Evaluation"},
     "portal/queries/paper_packs.py": {"CombinedBoard"},
     "portal/jobs.py": {"CombinedBoard"},
+    "portal/actions/task_folder/apply_definition.py": {"Evaluation"},
     "portal/actions/task_folder/drafts.py": {"Evaluation", "ReleasedBoard"},
 }
 HOUR = timedelta(hours=1)

@@ -72,7 +72,6 @@ SHOWS = {  # where the scores of a released phase appear, and for whom
     "team_runs": MEMBERS,
     "submission": OWN,
     "submission_status": OWN,
-    "mail": MEMBERS,
     "api:leaderboard": EVERYONE,
     "api:leaderboard_csv": EVERYONE,
     "api:leaderboards": EVERYONE,
@@ -342,19 +341,23 @@ def test_scores_are_shown_where_and_when_they_may_be(
     assert names(look(world, {"anonymous": None}, closing, only=shown), "anonymous", "without-gold") == shown
 
 
+# Pages about runs also hide that a run is scored, so opening a single queryset shows nothing there.
+OF_RUNS = {
+    "team_runs", "submission", "submission_status", "run", "run_figure", "api:run", "api:runs", "api:submission",
+}  # fmt: skip
 CLOSED = {  # what a captain sees of hidden phases, and where, if one queryset lets everything through
     (PhaseQuerySet, "with_visible_scores"): (
         "evaluation",
-        shown_to("captain") - UNRELEASED | {"released_board", "api:released_leaderboard"},
+        shown_to("captain") - UNRELEASED - OF_RUNS | {"released_board", "api:released_leaderboard"},
     ),
     (PhaseQuerySet, "with_visible_steps"): (
         "post in steps",
         {"leaderboard", "leaderboards", "insights", "compare", "api:leaderboard", "api:leaderboards"},
     ),
-    (EvaluationQuerySet, "visible_to"): ("evaluation", shown_to("captain") - UNRELEASED - {"paper"}),
+    (EvaluationQuerySet, "visible_to"): ("evaluation", shown_to("captain") - UNRELEASED - OF_RUNS - {"paper"}),
     (EvaluationQuerySet, "visible_in_steps"): (
         "post in steps",
-        {"leaderboard", "team_runs", "run", "mail", "api:leaderboard", "api:run"},
+        {"leaderboard", "api:leaderboard"},
     ),
     (BoardQuerySet, "visible_to"): ("without-gold", {"leaderboard"}),
     (ReleasedBoardQuerySet, "public"): ("evaluation", {"released_board", "api:released_leaderboard"}),

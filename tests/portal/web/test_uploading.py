@@ -24,7 +24,7 @@ from tests.portal.world import PERFECT, POST, RELEASE, archive, run_file, send_r
 
 PAGE = "/tasks/tiny/submit/"
 VALIDATE = "/tasks/tiny/validate/"
-STATEMENTS = 19  # database queries for an accepted upload; one more if an agreement must be signed
+STATEMENTS = 20  # database queries for an accepted upload; one more if an agreement must be signed
 
 
 def upload(client: Client, name: str, body: bytes, phase: str = "post", key: str = "", **extra: Any) -> Any:
