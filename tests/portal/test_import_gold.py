@@ -121,6 +121,7 @@ def test_gold_that_came_on_the_page_first_is_not_replaced_without_a_question(tin
 def test_a_worker_compares_for_an_import_without_the_key(fixed, tiny_folder, keyless):
     assert keyless(tiny_folder) == "unchanged"
     assert in_use(fixed).version == 2
+    GoldUpload.objects.update(received_at=EVALUATION)  # before the next import
     (tiny_folder / "gold/one.json").write_bytes(OTHER)
     assert keyless(tiny_folder) == "conflict"
     assert in_use(fixed).version == 2
