@@ -178,8 +178,14 @@ class SharedTaskAdmin(UndeletableAdmin):
     def save_related(
         self, request: HttpRequest, form: ModelForm, formsets: Sequence[BaseFormSet], change: bool
     ) -> None:
-        """Save the organizers. Their teams have no rank from now on, as if an organizer had added them."""
+        """Save the organizers. Their teams have no rank from now on, as if an organizer had added them.
+
+        Those who were removed are recorded, because they have seen hidden scores and stay without a rank.
+        """
+        before = set(form.instance.organizers.values_list("pk", flat=True))
         super().save_related(request, form, formsets, change)
+        for account in sorted(before - set(form.instance.organizers.values_list("pk", flat=True))):
+            _audit(request, form.instance, AuditEntry.Event.ADMIN_CHANGE, {"account": account})
         own = Team.objects.filter(shared_task=form.instance, members__organized_tasks=form.instance)
         for team in own.exclude(state=Team.State.WITHDRAWN):
             end_ranking(team, database_now())

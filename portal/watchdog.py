@@ -20,6 +20,7 @@ import structlog
 
 LOOK_SECONDS = 5
 SILENT_SECONDS = 120  # a server that owes a response for this long is restarted
+START_SECONDS = 600  # time for the first response; loading the portal takes long on a slow, busy machine
 CONNECT_SECONDS = RESPONSE_SECONDS = 1  # of the thread's own time; a response may arrive later
 QUESTION = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
@@ -88,7 +89,7 @@ class Watchdog:
         """Kill stopped child processes, report to systemd and Docker, or end the service if it does not respond."""
         self._kill_stopped()
         waiting = self._seconds_waiting()
-        if waiting > SILENT_SECONDS:
+        if waiting > (SILENT_SECONDS if self._is_ready else START_SECONDS):
             log.error("this server does not respond; it ends and is started again", seconds=round(waiting))
             for pid in children():
                 _kill(pid)

@@ -64,6 +64,7 @@ def _taken_meanwhile(_act: Act, shared_task: SharedTask, *, name: str, **_others
     says=_("registered the team"),
     errors=[TEAMS_CLOSED, TEAM_NAME, INVISIBLE_CHARACTER, TEAM_ANSWERS, NAME_TAKEN, NAME_TOO_SIMILAR, HAS_A_TEAM],
     on_race=_taken_meanwhile,
+    locks=True,  # the person may be made an organizer at the same time
 )
 def register_team(
     act: Act,
@@ -110,6 +111,7 @@ def register_team(
     says=_("joined the team"),
     errors=[NO_SUCH_INVITATION, ORGANIZES, TEAMS_CLOSED, TEAM_FULL, HAS_A_TEAM],
     repeatable=True,
+    locks=True,  # the person may be made an organizer at the same time
 )
 def join_team(
     act: Act, shared_task: SharedTask, *, code: Annotated[str, column(Team, "invitation_code")]
@@ -215,7 +217,8 @@ def _require_free_name(shared_task: SharedTask, name: str) -> None:
 
 def _has_organized(user: User, shared_task: SharedTask) -> bool:
     """Return whether the person organizes the task, or did until they were removed, perhaps by themselves."""
-    removed = AuditEntry.objects.filter(shared_task=shared_task, verb=remove_organizer.name, detail__account=user.pk)
+    verbs = (remove_organizer.name, AuditEntry.Event.ADMIN_CHANGE)
+    removed = AuditEntry.objects.filter(shared_task=shared_task, verb__in=verbs, detail__account=user.pk)
     return shared_task.is_assigned_to(user) or removed.exists()
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
 from scoring.definition import MetricSpec
-from scoring.metrics import describe
+from scoring.metrics import describe, value_range
 from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import Numbers
 from scoring.significance.confidence_intervals import Interval, percentiles
@@ -96,7 +96,7 @@ def leads(
         found[name] = {}
         for other, sample, p_value in zip(later, differences, p_values.tolist(), strict=True):
             lead = sign * (value - values[other])
-            bounds = _students(lead, sample, level, size) if is_small else percentiles(lead, sign * sample, level)
+            bounds = _students(lead, sample, level, size, spec) if is_small else percentiles(lead, sign * sample, level)
             found[name][other] = Lead(bounds.value, bounds.low, bounds.high, p_value)
     return found
 
@@ -110,9 +110,14 @@ def _randomized(field: RunField, place: int, apart: Numbers, seed: Seed, rounds:
     return np.concatenate([np.zeros(0), *found])
 
 
-def _students(lead: float, sample: Numbers, level: float, size: SampleSize) -> Interval:
-    """Return the interval from Student's t-distribution, with the standard error from the samples."""
+def _students(lead: float, sample: Numbers, level: float, size: SampleSize, spec: MetricSpec) -> Interval:
+    """Return the interval from Student's t-distribution, with the standard error from the samples.
+
+    It has no leads that are impossible because the metric has a lowest and a highest value.
+    """
     defined = sample[~np.isnan(sample)]
     error = float(defined.std()) * sqrt(size.drawn / max(1, size.drawn - 1)) if len(defined) else 0.0
     reach = student_quantile(level, max(1, size.freedom)) * error
-    return Interval(lead, lead - reach, lead + reach, level, len(sample) - len(defined))
+    lowest, highest = value_range(spec)
+    most = inf if lowest is None or highest is None else highest - lowest
+    return Interval(lead, max(lead - reach, -most), min(lead + reach, most), level, len(sample) - len(defined))

@@ -45,6 +45,6 @@ def paired_p_values(
     less = np.abs(differences) < np.abs(observed)[:, None] * (1 - _CLOSE)  # False where undefined
     rounds = differences.shape[1]
     cases = rounds - np.count_nonzero(less, axis=1)
-    is_exact = method == "randomization" and items is not None and rounds == 2.0**items
+    is_exact = method == "randomization" and items is not None and rounds == 1 << items
     p_values: Numbers = cases / rounds if is_exact else (cases + 1) / (rounds + 1)
     return p_values

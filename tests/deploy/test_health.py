@@ -14,6 +14,7 @@ from portal.jobs import heartbeat
 from portal.models import Heartbeat, Refusal, Run, Submission, Team
 from portal.models.clock import database_now
 from portal.queries.counters import keep_counters
+from portal.queries.health import health as checked
 from tests.portal.world import EVALUATION, GOOD, send_run, work_off
 from tests.services import Broker
 
@@ -48,6 +49,16 @@ def test_a_silent_worker_is_named(client, broker: Broker, beating: None, setting
     status, words, problems = health(client)
     assert (status, words) == (200, "degraded")
     assert problems == {"worker mail": "no heartbeat for 180 s", "worker bulk": "no heartbeat yet"}
+
+
+@pytest.mark.parametrize("lane", ["hidden", "bulk"])
+def test_a_long_job_on_hidden_scores_is_shown_to_administrators_only(
+    client, broker: Broker, beating: None, lane: str
+) -> None:
+    before = client.get("/readyz").content
+    Heartbeat.objects.filter(lane=lane).update(at=database_now() - timedelta(minutes=70))
+    assert client.get("/readyz").content == before
+    assert checked().parts[f"worker {lane}"] == "no heartbeat for 4200 s"
 
 
 def test_an_old_upload_that_no_worker_claims_is_reported(client, broker: Broker, beating: None, meltemi: Team) -> None:

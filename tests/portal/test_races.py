@@ -12,6 +12,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from portal.actions.base.errors import ActionError, Conflict, LimitReached, NotAllowed
 from portal.actions.device_login import allow_device_login, collect_token, start_device_login
+from portal.actions.organizers import add_organizer
 from portal.actions.phases import move_phase
 from portal.actions.runs import choose_official_run, withdraw_run
 from portal.actions.task_folder.import_shared_task import import_shared_task
@@ -26,6 +27,7 @@ from portal.evaluation.sweep import sweep
 from portal.evaluation.validate import validate
 from portal.models import (
     AccessToken,
+    AuditEntry,
     DeviceLogin,
     FailedAttempt,
     Membership,
@@ -289,3 +291,21 @@ def test_one_of_many_simultaneous_polls_gets_the_token(transactional_db):
     answers = at_once([lambda one=one: collect_token(AnonymousUser(), one, EVALUATION) for one in ready])
     assert len(accepted(answers)) == AccessToken.objects.count() == 1
     assert {answer.code for answer in answers if isinstance(answer, ActionError)} <= {"expired_token", "slow_down"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["found", "join"])
+def test_who_enters_a_team_while_made_an_organizer_has_no_rank(tiny, way):
+    organizer, other, team = organizer_of(tiny), person("Other"), new_team(tiny, "Meltemi")
+    for _ in range(4):
+        enter = {
+            "found": lambda: register_team(other, tiny, EVALUATION, name="Levante"),
+            "join": lambda: join_team(other, tiny, EVALUATION, code=team.invitation_code),
+        }[way]
+        at_once([enter, lambda: add_organizer(organizer, tiny, EVALUATION, address=other.email, is_sure=True)])
+        assert not Team.objects.filter(members=other, unranked_at=None).exists()
+        Membership.objects.filter(user=other).delete()
+        Team.objects.filter(name="Levante").delete()
+        Team.objects.update(unranked_at=None)
+        tiny.organizers.remove(other)
+        AuditEntry.objects.all().delete()

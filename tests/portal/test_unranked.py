@@ -12,7 +12,7 @@ from portal.actions.organizers import add_organizer, remove_organizer
 from portal.actions.teams import join_team, register_team
 from portal.evaluation.compare import compare_board
 from portal.export import board_csv, board_json
-from portal.models import AuditEntry, Board, Phase, Team, User
+from portal.models import AuditEntry, Board, Membership, Phase, Team, User
 from portal.queries.boards.choices import Choices
 from portal.queries.boards.leaderboard import leaderboard
 from portal.queries.boards.overall import overall
@@ -180,3 +180,8 @@ def test_an_administrators_change_has_the_same_effect(teams: list[Team], organiz
     assert client.post(page, given).status_code == 302
     unranked = dict(Team.objects.values_list("name", "unranked_at"))
     assert [name for name, since in unranked.items() if since] == ["Meltemi"]
+    assert client.post(page, {"organizers": [organizer.pk]}).status_code == 302
+    former = captain(teams[0])
+    Membership.objects.filter(user=former).delete()
+    own = register_team(former, teams[0].shared_task, EVALUATION, name="Levante")
+    assert own.unranked_at == EVALUATION

@@ -74,19 +74,30 @@ def test_a_service_without_systemd_needs_none(tmp_path: Path, monkeypatch: pytes
     Watchdog(tmp_path / "alive").look()
 
 
-def test_a_service_that_does_not_respond_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "waiting",
+    [
+        pytest.param([0, watchdog.SILENT_SECONDS, watchdog.SILENT_SECONDS + 1], id="running"),
+        pytest.param([watchdog.SILENT_SECONDS + 1, watchdog.START_SECONDS, watchdog.START_SECONDS + 1], id="starting"),
+    ],
+)
+def test_a_service_that_does_not_respond_ends(tmp_path: Path, waiting: list[int]) -> None:
     program = """if True:
         import subprocess, sys
         from pathlib import Path
-        from portal.watchdog import SILENT_SECONDS, Watchdog
+        from portal.watchdog import Watchdog
         child = subprocess.Popen(["sleep", "300"])
-        own = Watchdog(Path(sys.argv[1]), iter([SILENT_SECONDS, SILENT_SECONDS + 1]).__next__)
+        own = Watchdog(Path(sys.argv[1]), map(int, sys.argv[2:]).__next__)
+        own.look()
         own.look()
         print(child.pid, flush=True)
         own.look()
     """
     done = subprocess.run(
-        [sys.executable, "-c", program, tmp_path / "alive"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, tmp_path / "alive", *map(str, waiting)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1
     assert "does not respond" in done.stdout + done.stderr

@@ -42,7 +42,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
     If only the broker or workers are down, uploads are accepted and only their scores are delayed.
     """
-    found = health()
+    found = health(for_everyone=True)
     keep_counts()
     status = HTTPStatus.SERVICE_UNAVAILABLE if found.status == HealthStatus.UNREADY else HTTPStatus.OK
     return JsonResponse({"status": found.status, "parts": found.parts}, status=status)

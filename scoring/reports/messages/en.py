@@ -330,6 +330,7 @@ PHRASES = (
     "none of the track's metrics count items outside the gold; only {} do; set items_outside_gold: ignore, or omit "
     "the key",
     "{} is not a leaf of the hierarchy",
+    "the hierarchy has more than {} levels",
     "the phase closes before it opens",
     "no track has items for the split {}",
     "with slots, the primary run is the official run: use chosen",
