@@ -2,15 +2,19 @@
 
 import itertools
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from scoring import DefinitionError, load_definition
 from scoring.formats import FORMATS
 from tests.conftest import ROOT
+
+RUNTIME_FOLDERS = {"data/", "definitions/", "files/", "gold/", "packs/", "validations/"}  # in AGON_STATE
 
 
 def examples(page: str) -> list[str]:
@@ -56,7 +60,29 @@ def test_every_package_has_its_line() -> None:
 
 
 def test_links_between_documents_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-            if "docs/images/" not in target:
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+    """Check that linked files exist, and that linked headings do, too."""
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^):]+)\)", page.read_text()):
+            name, _hash, heading = target.partition("#")
+            linked = page.parent / name if name else page
+            assert linked.exists() or "docs/images/" in name, f"{page.name}: {target}"
+            assert not heading or heading in anchors(linked), f"{page.name}: {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, named as on code forges."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "how-it-works.md"])
+def test_the_map_names_only_files_that_exist(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text().partition("## Rooms for what comes next")[0]
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    paths = [f"/{path}" for path in tracked.splitlines()]
+    missing = {
+        name
+        for name in re.findall(r"`([a-z_]+(?:/[a-z_-]+)*(?:/|\.(?:py|md|html|css)))`", text)
+        if name not in RUNTIME_FOLDERS and not any(f"/{name}" in path for path in paths)
+    }
+    assert missing == set()
