@@ -40,7 +40,7 @@ def changes_address_by_mail(user: User) -> bool:
 
 def has_signed(user: Viewer, shared_task: SharedTask) -> bool:
     """Return whether nothing is left to sign: the current agreement is signed, or there is none."""
-    return shared_task.definition.agreement is None or Signature.objects.current(user, shared_task) is not None
+    return not Signature.objects.is_missing(user, shared_task)
 
 
 def is_member(user: Viewer, team: Team) -> bool:

@@ -37,7 +37,6 @@ from portal.queries.task_folder import folder_zip
 from portal.queries.tasks import TaskPage
 from portal.queries.uploads import upload_to_replace
 from portal.queries.visible import announcements_of
-from portal.web.access import own_team
 from portal.web.datasets import dataset_response
 
 DATA_PASSWORD = "X-Data-Password"
@@ -85,7 +84,7 @@ def task(request: ApiRequest, task: str) -> TaskAnswer:
 def phases(request: ApiRequest, task: str) -> list[PhaseAnswer]:
     """The phases in order, each with its limits and the URLs of its leaderboards."""
     page = find_page(request, task)
-    team = own_team(page)
+    team = page.participating_team
 
     def answer(one: Any) -> PhaseAnswer:
         limits = remaining(team, request.user, one, request.at) if team else []

@@ -15,6 +15,10 @@ class SignatureManager(models.Manager["Signature"]):
         """Select the user's own signatures, and all signatures in tasks that the user organizes."""
         return self.filter(models.Q(user=user.pk) | models.Q(shared_task__in=SharedTask.objects.organized_by(user)))
 
+    def is_missing(self, user: Viewer, shared_task: SharedTask) -> bool:
+        """Return whether the task has an agreement whose current version the user has not signed."""
+        return shared_task.definition.agreement is not None and self.current(user, shared_task) is None
+
     def current(self, user: Viewer, shared_task: SharedTask) -> "Signature | None":
         """Return the user's signature on the current version of the agreement, or None."""
         agreement = shared_task.definition.agreement

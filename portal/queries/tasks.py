@@ -29,6 +29,11 @@ class TaskPage:
     membership: Membership | None
     team: Team | None
 
+    @property
+    def participating_team(self) -> Team | None:
+        """The user's team, or None if it does not take part in the task, for example because it was withdrawn."""
+        return self.team if self.team is not None and self.team.takes_part else None
+
     @cached_property
     def organizes(self) -> bool:
         """Whether the user organizes the task, with or without a second factor.

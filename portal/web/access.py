@@ -10,9 +10,9 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from portal.actions.base.roles import NO_SECOND_FACTOR, ORGANIZERS, Role
-from portal.models import Phase, SharedTask, Team, User, Viewer
+from portal.models import Phase, SharedTask, User, Viewer
 from portal.models.task import SharedTaskQuerySet
-from portal.queries.tasks import TaskPage, task_page, visible_task
+from portal.queries.tasks import task_page, visible_task
 
 
 class SecondFactorMissing(PermissionDenied):
@@ -93,9 +93,3 @@ def client_address(request: HttpRequest) -> str | None:
         return get_adapter().get_client_ip(request)
     except PermissionDenied:
         return None
-
-
-def own_team(page: TaskPage) -> Team | None:
-    """Return the user's team if it takes part in the task."""
-    team = page.team
-    return team if team is not None and team.takes_part else None

@@ -38,6 +38,7 @@ from portal.web.views import (
     task_state,
     tasks,
     teams,
+    uploads,
     validations,
 )
 
@@ -110,8 +111,8 @@ urlpatterns = [
     path(f"{TASK}/insights/<slug:track>/", insights.insights, name="insights"),
     path(f"{TASK}/insights/<slug:track>/compare/", insights.compare, name="compare"),
     path(f"{TASK}/insights/<slug:track>/<slug:name>.<ending:ending>", insights.figure, name="insights_figure"),
-    path(f"{TASK}/submit/", submissions.submit, name="submit"),
-    path(f"{TASK}/validate/", submissions.validate, name="validate_only"),
+    path(f"{TASK}/submit/", uploads.submit, name="submit"),
+    path(f"{TASK}/validate/", uploads.validate, name="validate_only"),
     path(f"{TASK}/check/", validations.old_address, name="check_only"),
     path(f"{TASK}/validations/<uuid:pk>/", validations.validation, name="validation"),
     path(f"{TASK}/validations/<uuid:pk>/status/", validations.status, name="validation_status"),

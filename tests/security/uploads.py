@@ -66,6 +66,12 @@ def used() -> float:
     return sum(os.times()[:4])
 
 
+def _problems(response: Any) -> list[dict[str, Any]]:
+    """Return the problems on the page of a rejected upload. Other pages list none."""
+    upload = response.context.get("upload")
+    return list(upload.rejection.problems) if upload and upload.rejection else []
+
+
 def dump(content: Any) -> bytes:
     return json.dumps(content).encode()
 
@@ -121,13 +127,13 @@ class Desk:
         seconds = used() - started
         assert response.status_code >= 400, "was taken"
         work_off(database_now(), confined=True)  # the worker also checks the content
-        return Answer(response.status_code, response.context.get("problems", []), seconds)
+        return Answer(response.status_code, _problems(response), seconds)
 
     def accepted(self, name: str, body: bytes) -> tuple[Submission, Answer]:
         """Submit a file that is accepted, and have a worker check it. Return the submission and the result."""
         started = used()
         response = self._post("submit", name, body)
-        assert response.status_code == 303, response.context["problems"]
+        assert response.status_code == 303, _problems(response)
         work_off(database_now(), confined=True)
         seconds = used() - started
         submission = Submission.objects.get(pk=response["Location"].split("/")[-2])

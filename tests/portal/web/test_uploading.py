@@ -18,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from portal.models import OutgoingMail, Phase, Run, SharedTask, Submission, Team
 from portal.models.clock import database_now
 from portal.queries.mails import facts
+from portal.queries.upload_page import UploadPage
 from scoring.limits import UPLOAD_BYTES
 from tests.portal.remembered import remembered
 from tests.portal.world import PERFECT, POST, RELEASE, archive, run_file, send_run, work_off
@@ -131,7 +132,10 @@ def test_where_no_run_is_left_there_is_nothing_to_fix(sender: Client) -> None:
 def test_names_to_copy_have_a_number_that_is_free(sender: Client, tiny: SharedTask) -> None:
     tiny.phases.filter(slug="post").update(run_numbers=Phase.RunNumbers.ONCE)
     upload(sender, "one_Meltemi_1.json", run_file(PERFECT))
-    assert [one.name for one in sender.get(PAGE).context["names"].runs] == ["one_Meltemi_2.json", "two_Meltemi_1.json"]
+    assert [one.name for one in sender.get(PAGE).context["upload"].names.runs] == [
+        "one_Meltemi_2.json",
+        "two_Meltemi_1.json",
+    ]
 
 
 def test_the_rule_for_run_numbers_is_said_once_if_all_open_phases_share_it(sender: Client, tiny: SharedTask) -> None:
@@ -175,7 +179,7 @@ def test_content_that_breaks_the_rules_is_listed_with_place_and_fix(sender: Clie
     assert "excerpt" in problems["problems"][0]
     mail = OutgoingMail.objects.get(kind=OutgoingMail.Kind.RUNS_REJECTED)
     assert '"value": "YESS"' not in str(facts(mail, POST))  # the line is not quoted
-    assert sender.get(PAGE).context["limits_by_phase"][0][1][0].left == 2
+    assert sender.get(PAGE).context["upload"].limits[0][1][0].left == 2
 
 
 def try_out(client: Client, name: str, body: bytes, **extra: Any) -> Any:
@@ -306,7 +310,7 @@ def test_a_closed_phase_and_a_missing_file_are_rejected(sender: Client) -> None:
 
 def sent_in_vain(sender: Client, monkeypatch: pytest.MonkeyPatch) -> str:
     """Upload a file whose body must not be read, and return the page."""
-    monkeypatch.setattr("portal.web.views.submissions._receive", lambda *_: pytest.fail("the body was read"))
+    monkeypatch.setattr("portal.web.views.uploads._received", lambda *_: pytest.fail("the body was read"))
     response = sender.post(PAGE, {"phase": "post", "file": SimpleUploadedFile("one_Meltemi_1.json", run_file(PERFECT))})
     assert response.status_code == HTTPStatus.FORBIDDEN
     return response.content.decode()
@@ -349,6 +353,31 @@ def test_an_upload_needs_few_statements(sender: Client) -> None:
         assert upload(sender, "one_Meltemi_2.json", run_file(PERFECT)).status_code == HTTPStatus.SEE_OTHER
     statements = [query["sql"] for query in asked if query["sql"].startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))]
     assert len(statements) <= STATEMENTS, "\n".join(statements)
+
+
+def test_the_page_reads_the_file_names_of_each_phase_once(
+    sender: Client, tiny: SharedTask, django_assert_num_queries: Any
+) -> None:
+    tiny.phases.filter(slug="without-gold").update(closes=database_now() + timedelta(days=1))
+    upload = sender.get(PAGE).context["upload"]
+    page = UploadPage(upload.page, upload.at, upload.phase)
+    with django_assert_num_queries(len(page.page.open_phases)):  # the run numbers that are used in each phase
+        assert [phase.slug for phase, _commands in page.commands] == ["without-gold", "post"]
+        assert page.names.runs[0].name == "one_Meltemi_1.json"
+
+
+def test_after_a_missed_phase_one_that_is_open_is_selected(sender: Client, tiny: SharedTask) -> None:
+    tiny.phases.filter(slug="without-gold").update(closes=database_now() + timedelta(days=1))
+    page = upload(sender, "one_Meltemi_1.json", run_file(PERFECT), phase="evaluation")
+    assert page.context["upload"].missed.phase.slug == "evaluation"
+    assert re.search(r'value="without-gold"\s+checked', page.content.decode())
+
+
+def test_the_page_of_a_rejected_upload_is_about_its_phase(sender: Client, tiny: SharedTask) -> None:
+    tiny.phases.filter(slug="without-gold").update(closes=database_now() + timedelta(days=1))
+    page = upload(sender, "one_Meltmi_1.json", run_file(PERFECT), phase="post").context["upload"]
+    assert page.phase.slug == page.commands[0][0].slug == "post"
+    assert page.rejection.wrong_names == {"one_Meltmi_1.json"}
 
 
 def test_a_body_beyond_the_cap_is_not_read(sender: Client) -> None:
