@@ -179,6 +179,9 @@ class Program:
         self.cache = cache or log.parent  # where its watchdog writes, if the environment says so
         self.process: subprocess.Popen[bytes] | None = None
 
+    def __str__(self) -> str:
+        return " ".join(map(str, self._command))
+
     def start(self) -> None:
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(
