@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from portal.management.valkey import HOST
-from tests.__main__ import LOWEST_PRIORITY, PytestRun, Suite, Tally, running_checks
+from tests.__main__ import LOWEST_PRIORITY, PytestRun, Suite, running_checks
 from tests.conftest import ROOT
 from tests.services import PATIENCE, wait_until
 
@@ -152,7 +152,8 @@ def test_that_waits(server):
 def test_a_suite_that_is_ended_ends_what_it_has_started(tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "test_waiting.py").write_text(WAITING)
     server = tmp_path / "server"
-    run = PytestRun(Suite("waiting", (f"--rootdir={tmp_path}", *options, str(tmp_path))), tmp_path, is_live=False)
+    arguments = ("-p", "no:django", f"--rootdir={tmp_path}", *options, str(tmp_path))
+    run = PytestRun(Suite("waiting", arguments), tmp_path, is_live=False)
     try:
         wait_until((tmp_path / "waiting").exists, "the suite has started its server")
         assert server.exists()
@@ -161,22 +162,27 @@ def test_a_suite_that_is_ended_ends_what_it_has_started(tmp_path: Path, options:
     assert not server.exists()
 
 
-LOOKING = """
-import os, pathlib
+def test_a_live_suite_leaves_the_cores_to_the_programs_of_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The suite is a program that only waits, because a real one would get no CPU time on a busy machine."""
+    waiting = tmp_path / "waiting"
+    waiting.write_text("#!/bin/sh\nexec sleep 600\n")
+    waiting.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(waiting))
+    for is_live, lowered in ((True, True), (False, os.nice(0) == LOWEST_PRIORITY)):
+        run = PytestRun(Suite("looking", ()), tmp_path, is_live)
+        try:
+            assert (priorities_of(run._process.pid) == {LOWEST_PRIORITY}) is lowered
+        finally:
+            run.end()
 
-def test_that_looks():
-    session = pathlib.Path("/proc/self/autogroup")
-    of_session = session.read_text().split()[-1] if session.exists() else "19"
-    (pathlib.Path(__file__).parent / "priorities").write_text(f"{os.nice(0)} {of_session}")
-"""
 
-
-def test_a_live_suite_leaves_the_cores_to_the_programs_of_the_others(tmp_path: Path) -> None:
-    (tmp_path / "test_looking.py").write_text(LOOKING)
-    tally = Tally()
-    PytestRun(Suite("looking", (f"--rootdir={tmp_path}", str(tmp_path))), tmp_path).finish(tally)
-    assert tally.failed == []
-    assert (tmp_path / "priorities").read_text() == f"{LOWEST_PRIORITY} {LOWEST_PRIORITY}"
+def priorities_of(leader: int) -> set[int]:
+    """Return the priorities of a process and, where there are autogroups, of its session."""
+    group = Path(f"/proc/{leader}/autogroup")
+    of_session = [int(group.read_text().split()[-1])] if group.exists() else []
+    return {os.getpriority(os.PRIO_PROCESS, leader), *of_session}
 
 
 def test_when_the_suites_are_ended_no_further_check_begins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
