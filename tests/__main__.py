@@ -53,8 +53,11 @@ WITH_PROGRAMS = {
     "SQLite, faults": ("tests/faults",),
     "SQLite, browser": ("tests/browser",),
 }
-# Tests that run a second time, on PostgreSQL. The other suites with programs have their own databases.
-AGAIN_ON_POSTGRES = (
+# Tests that run a second time, on PostgreSQL. In `tests/portal`, these are tests with several transactions, and modules
+# that are marked `postgres`. The last one requests every page and everything that the API can read, in several roles.
+AGAIN_ON_POSTGRES = ("tests/portal", "tests/security/test_statements.py")
+# The other suites with programs have their own databases.
+PROGRAMS_ON_POSTGRES = (
     "tests/faults/test_broker.py",
     "tests/faults/test_worker.py",
 )
@@ -244,8 +247,8 @@ def run_suites(tally: Tally) -> None:
         else:
             data = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="agon-postgres-")))
             url = {"DATABASE_URL": cleanup.enter_context(postgres(data))}
-            behind.append(start(Suite("PostgreSQL, programs", AGAIN_ON_POSTGRES, url)))
-            portal = Suite("PostgreSQL", (*IN_PARALLEL, "tests/portal"), memory | url)
+            behind.append(start(Suite("PostgreSQL, programs", PROGRAMS_ON_POSTGRES, url)))
+            portal = Suite("PostgreSQL", (*IN_PARALLEL, *AGAIN_ON_POSTGRES), memory | url)
             start(portal, is_live=True).finish(tally)
         for run in behind:
             run.finish(tally)

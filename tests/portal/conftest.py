@@ -28,21 +28,24 @@ from tests.services import S3, Broker, MailServer
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect tests that would prove nothing with the current database.
 
-    With PostgreSQL, these are tests that use no database. With SQLite, which has one writer at a time, these are tests
-    of overlapping writers.
+    SQLite has one writer at a time, so it leaves out tests of overlapping writers. With PostgreSQL, only tests with
+    several transactions run, and those of modules that are marked `postgres`.
     """
     here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     if connection.vendor == "sqlite":
         left_out = {item for item in here if "overlapping" in getattr(item, "fixturenames", ())}
     else:
-        left_out = {item for item in here if not _asks_for_the_database(item)}
+        left_out = {item for item in here if not _runs_on_postgres(item)}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
 
 
-def _asks_for_the_database(item: pytest.Item) -> bool:
-    fixtures = getattr(item, "fixturenames", ())
-    return item.get_closest_marker("django_db") is not None or not {"db", "transactional_db"}.isdisjoint(fixtures)
+def _runs_on_postgres(item: pytest.Item) -> bool:
+    fixtures, database = getattr(item, "fixturenames", ()), item.get_closest_marker("django_db")
+    if "transactional_db" in fixtures or (database is not None and database.kwargs.get("transaction")):
+        return True
+    asks_for_the_database = database is not None or "db" in fixtures
+    return asks_for_the_database and item.get_closest_marker("postgres") is not None
 
 
 @pytest.fixture

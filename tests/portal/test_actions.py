@@ -24,6 +24,8 @@ from portal.web.action_forms import ActionForm, action_field
 from tests.conftest import ROOT
 from tests.portal.world import EVALUATION, organizer_of, person
 
+pytestmark = pytest.mark.postgres
+
 EXISTS = Conflict.declare("taken", "There is one already.")
 
 

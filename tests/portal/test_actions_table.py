@@ -37,6 +37,8 @@ from portal.models.rows import dump, tables
 from portal.models.signature import text_sha256
 from tests.portal.world import EVALUATION, GOOD, organizer_of, person, run_file, send_run, set_up_second_factor, sign
 
+pytestmark = pytest.mark.postgres
+
 ANSWERS = {"use": "research"}
 NO_SECOND_FACTOR = ("organizer without second factor", "administrator without second factor")
 

@@ -9,6 +9,8 @@ from django.urls import reverse
 from portal.models import AuditEntry
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor
 
+pytestmark = pytest.mark.postgres
+
 
 @pytest.fixture
 def administrator(db, client):

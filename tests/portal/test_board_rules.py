@@ -38,6 +38,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 DAY = timedelta(days=1)
 
 

@@ -14,6 +14,8 @@ from portal.queries.boards.releases import keep_release
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POST, new_team, organizer_of, send_run, work_off
 
+pytestmark = pytest.mark.postgres
+
 MINUTE = timedelta(minutes=1)
 LATER = POST + timedelta(days=2)  # no date falls within a day of this time
 

@@ -28,6 +28,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 MINUTE = timedelta(minutes=1)
 RULES = """overall:
   - {slug: mean, tracks: [one, two], by: mean-score, weights: [3, 1], missing: zero}

@@ -20,6 +20,8 @@ from portal.web import requests
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, send_run, work_off
 
+pytestmark = pytest.mark.postgres
+
 HOUR = timedelta(hours=1)
 
 

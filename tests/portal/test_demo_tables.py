@@ -12,6 +12,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.postgres
+
 DEMO = "import django; django.setup(); from portal.management.schema import migrate; migrate()"
 ROWS = (
     "SELECT app, name FROM django_migrations",

@@ -24,6 +24,8 @@ from portal.queries.personal_data import personal_data
 from tests.portal.web.conftest import at as at
 from tests.portal.world import EVALUATION, organizer_of, person
 
+pytestmark = pytest.mark.postgres
+
 PASSWORD = "a long winter in the north"
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 

@@ -22,6 +22,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 
 @pytest.fixture
 def organizer(tiny: SharedTask) -> User:

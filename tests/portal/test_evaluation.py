@@ -31,6 +31,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 LATER = EVALUATION + timedelta(seconds=LEASE_SECONDS)
 SCORED = Scored({"accuracy": 0.5}, [], {})
 

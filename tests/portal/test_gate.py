@@ -18,6 +18,8 @@ from tests.conftest import ROOT
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, Run, captain, organizer_of, send_run, work_off
 
+pytestmark = pytest.mark.postgres
+
 WORKERS = ("models", "evaluation", "migrations", "management", "admin.py")  # all other folders show something to people
 GATES = ("visible_to", "visible_in_steps", "visible_at_all", "public")
 SCORED = ("Evaluation", "ReleasedBoard", "RunItems", "CombinedBoard")

@@ -26,6 +26,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 
 def edit(folder, before, after):
     path = folder / "task.yaml"

@@ -14,6 +14,8 @@ from portal.queries.items import ItemTable
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, POOR, POST, RELEASE, captain, new_team, send_run, stored_path, work_off
 
+pytestmark = pytest.mark.postgres
+
 # new dates for the phase `post`, so that it opens before the release
 LATER = 'opens: "2024-05-16 00:00 UTC", closes: "2024-05-20 00:00 UTC"'
 

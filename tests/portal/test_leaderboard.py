@@ -34,6 +34,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 
 def rows(board, key="accuracy"):
     return [(row.rank, row.team or row.name, row.scores[key]) for row in board.rows]

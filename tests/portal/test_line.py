@@ -21,7 +21,7 @@ from tests.portal.test_import import edit
 from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, person, send_run
 
 SECOND = timedelta(seconds=1)
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture

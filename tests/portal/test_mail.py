@@ -16,6 +16,8 @@ from portal.queries.mails import facts
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, captain, deliver, organizer_of, person
 
+pytestmark = pytest.mark.postgres
+
 PASSWORD = re.compile(r"^[\w-]{22}$", re.MULTILINE)
 
 

@@ -31,6 +31,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 HOUR = timedelta(hours=1)
 
 

@@ -31,6 +31,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 DAY = timedelta(days=1)
 STRANGER = AnonymousUser()
 

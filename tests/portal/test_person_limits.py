@@ -35,6 +35,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 
 def another_team(user: User, team: Team, name: str) -> Team:
     """Have the user leave the team and register a new one."""

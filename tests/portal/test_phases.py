@@ -14,6 +14,8 @@ from portal.queries.organize import release_looks
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, RELEASE, board, new_team, organizer_of, person, send_run, work_off
 
+pytestmark = pytest.mark.postgres
+
 MINUTE = timedelta(minutes=1)
 
 

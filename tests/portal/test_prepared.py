@@ -10,6 +10,8 @@ from portal.models import Run, Submission
 from portal.models.prepared import PreparedQuery, PreparedUpdate
 from tests.portal.world import EVALUATION, GOOD, send_run
 
+pytestmark = pytest.mark.postgres
+
 
 @PreparedQuery
 def uploads(team: int, name: str, since: datetime) -> QuerySet[Any, Any]:

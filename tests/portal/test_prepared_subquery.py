@@ -3,12 +3,15 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
 from portal.models import Phase
 from portal.models.prepared import PreparedSubquery
 from tests.portal.world import EVALUATION, RELEASE
+
+pytestmark = pytest.mark.postgres
 
 
 def test_each_use_has_its_own_time_and_the_sql_is_built_once(tiny):

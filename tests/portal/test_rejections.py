@@ -18,6 +18,8 @@ from portal.models.clock import database_now
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, captain, person, run_file, send_run, work_off
 
+pytestmark = pytest.mark.postgres
+
 SECOND = timedelta(seconds=1)
 NONE = ([], [])
 

@@ -9,6 +9,8 @@ from tests.migrated import delete_all_rows
 from tests.portal.remembered import _rows, remembered
 from tests.portal.world import EVALUATION, GOOD, new_team, person, send_run, stored_path
 
+pytestmark = pytest.mark.postgres
+
 
 class Field:
     """A remembered fixture that submits a run from a new team. Each call of `use` stands for a test."""

@@ -17,6 +17,8 @@ from tests.portal.test_pushes import creator as creator
 from tests.portal.test_pushes import organizer as organizer
 from tests.portal.world import EVALUATION, GOOD, POST, new_team, run_file, send, work_off
 
+pytestmark = pytest.mark.postgres
+
 
 def without_track_two(folder: Path) -> None:
     path = folder / "task.yaml"

@@ -30,6 +30,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 
 @remembered
 def run(meltemi):

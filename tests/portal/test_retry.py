@@ -29,6 +29,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 MINUTE = timedelta(minutes=1)
 
 

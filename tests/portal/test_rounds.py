@@ -39,6 +39,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 DAY = timedelta(days=1)
 ENDS = datetime(2024, 5, 9, tzinfo=UTC)  # end of the first round
 RULES = {

@@ -28,6 +28,8 @@ from tests.portal.script import Script
 from tests.portal.web.conftest import at, sign_in
 from tests.portal.world import EVALUATION, GOOD, POST, RELEASE, board, captain, new_team, run_file, send_run, work_off
 
+pytestmark = pytest.mark.postgres
+
 __all__ = ["at", "sign_in"]
 
 FIELDS = """

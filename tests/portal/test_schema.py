@@ -6,6 +6,8 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from portal.models.schema import schema_problems
 
+pytestmark = pytest.mark.postgres
+
 
 @pytest.mark.slow
 @pytest.mark.django_db

@@ -28,6 +28,8 @@ from tests.portal.world import (
 )
 from tests.portal.world import work_off as work
 
+pytestmark = pytest.mark.postgres
+
 SLOTS = "slots: {primary: 1, contrastive: 2}, scores"
 
 

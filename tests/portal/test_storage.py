@@ -12,6 +12,8 @@ from django.conf import settings
 from portal.storage import FRESH, STALE_SECONDS, UploadTooLarge, file_sha256, pieces_of, store_content, store_upload
 from tests.portal.world import stored_path
 
+pytestmark = pytest.mark.postgres
+
 INCOMING = Path(settings.DATA_ROOT) / "incoming"
 
 

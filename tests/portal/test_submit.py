@@ -45,6 +45,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 MILLISECOND = timedelta(milliseconds=1)
 
 

@@ -11,6 +11,8 @@ from portal.actions.teams import register_team
 from portal.models import Team
 from tests.portal.world import EVALUATION, at_once, person
 
+pytestmark = pytest.mark.postgres
+
 ALIKE = {
     "case": "MELTEMI",
     "width": "Ｍｅｌｔｅｍｉ",

@@ -18,6 +18,8 @@ from portal.models.quota import quota_day
 from portal.queries.tasks import task_page
 from tests.portal.world import EVALUATION, GOOD, POST, captain, new_team, run_file, send_run
 
+pytestmark = pytest.mark.postgres
+
 MILLISECOND = timedelta(milliseconds=1)
 DAY = timedelta(days=1)
 

@@ -32,6 +32,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 
 @remembered
 def teams(meltemi: Team) -> list[Team]:

@@ -17,6 +17,8 @@ from tests.portal.script import Script
 from tests.portal.web.conftest import at as at
 from tests.portal.world import EVALUATION, GOOD, captain, run_file, send_run, work_off
 
+pytestmark = pytest.mark.postgres
+
 A_SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 
 

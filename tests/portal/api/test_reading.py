@@ -37,6 +37,8 @@ from tests.portal.world import (
     work_off,
 )
 
+pytestmark = pytest.mark.postgres
+
 BOARD = "/tasks/tiny/leaderboards/one"
 
 

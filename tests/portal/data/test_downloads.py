@@ -18,6 +18,8 @@ from portal.storage import stored_name
 from tests.portal.data.gate import DATA, body, latest_password
 from tests.portal.world import EVALUATION, sign
 
+pytestmark = pytest.mark.postgres
+
 
 def test_the_record_says_who_what_when_and_where_from(gated, reader, cleo, client):
     sign(cleo, gated)

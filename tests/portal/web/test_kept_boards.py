@@ -16,6 +16,8 @@ from portal.models.clock import database_now
 from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, POST, captain, person, queries, send_run, work_off
 
+pytestmark = pytest.mark.postgres
+
 HOUR = timedelta(hours=1)
 ONE = "/tasks/tiny/leaderboard/one/?phase=evaluation"
 ADDRESSES = [ONE, f"{ONE}&format=csv", f"{ONE}&format=json", "/tasks/tiny/leaderboard/?phase=evaluation"]

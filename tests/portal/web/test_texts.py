@@ -10,6 +10,8 @@ from portal.models import AuditEntry, Signature
 from portal.models.signature import text_sha256
 from tests.portal.world import EVALUATION, organizer_of, person
 
+pytestmark = pytest.mark.postgres
+
 
 def test_an_address_with_nul_is_a_bad_request(anybody, sender, meltemi):
     for address in (
