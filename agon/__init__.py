@@ -5,7 +5,7 @@ everything that a participant can do on a portal. `agon.compute` and `agon.score
 function is imported on first use.
 """
 
-from importlib import import_module
+from importlib import import_module  # noqa: TID251 - by the name of what is used
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -4,10 +4,9 @@ Exit codes of the portal commands: 0 success, 1 failure, 2 usage error, 3 invali
 (phase closed, limit reached, team or signature missing), 6 timeout.
 """
 
-import re
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from importlib import import_module  # noqa: TID251 - by the name of the command
 from pathlib import Path
 from typing import Any
 
@@ -38,40 +37,21 @@ _MODULES = (
     | {"sign": "team"}
 )
 INTERRUPTED = 128 + 2  # the exit code that shells report for a program ended by SIGINT
-_INPUT = re.compile(r"\w+=")
-_WITHOUT_VALUE = ("--json", "--wait")  # options whose value is optional, and given with `=`
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if given and given[0] in (*COMMANDS, *(alias for aliases in ALIASES.values() for alias in aliases)):
-        given = _with_equals_signs(given)
-    if given[:1] == ["call"]:  # argparse accepts options anywhere, but all other words only side by side
-        given = [f"--input={word}" if _INPUT.match(word) else word for word in given]
     try:
-        engine = import_module("scoring.__main__")
-    except KeyboardInterrupt:  # during the imports, which take most of the startup time
+        from scoring.__main__ import main as run  # noqa: PLC0415 - Ctrl+C may interrupt it, as it takes most of the time
+    except KeyboardInterrupt:
         return INTERRUPTED
-    return int(engine.main(given, _add_commands, _missing_folder))
-
-
-def _with_equals_signs(words: Sequence[str]) -> list[str]:
-    """Write `--wait FILE` as `--wait= FILE`, so that the file is not read as the value.
-
-    Only a number after `--wait` is its value: `--wait 60` becomes `--wait=60`.
-    """
-    found: list[str] = []
-    for word in words:
-        if found[-1:] == ["--wait="] and word.isdecimal():
-            found[-1] += word
-        else:
-            found.append(f"{word}=" if word in _WITHOUT_VALUE else word)
-    return found
+    return run(arguments, _add_commands, _missing_folder)
 
 
 def _missing_folder(folder: Path) -> str:
-    return str(import_module("agon.commands.missing_folder").explain(folder))
+    from agon.commands.missing_folder import explain  # noqa: PLC0415 - only if a folder is missing
+
+    return explain(folder)
 
 
 def _add_commands(commands: Any, typed: str) -> None:

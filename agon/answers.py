@@ -4,24 +4,17 @@ Unknown fields, which a newer portal may send, are ignored, as docs/api.md requi
 """
 
 from datetime import datetime
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from agon.answer import Answer
+from agon.board_row import BoardRow
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Problems = list[dict[str, Any]]  # see `scoring.reports.problems.Problem.as_dict`
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """A response, parsed from JSON. `as_dict` converts it back."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the response as JSON values."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
 
 
 class Token(Answer, frozen=True, kw_only=True):
@@ -308,29 +301,6 @@ class Validation(Answer, frozen=True, kw_only=True):
         return [*self.problems, *(problem for run in self.runs for problem in run.problems)]
 
 
-class BoardRow(Answer, frozen=True, kw_only=True):
-    """A team's run with its rank, or a reference without a rank. `interval` is for the ranking metric.
-
-    Fields are in the order of the CSV's columns, which `agon.frames.board` repeats.
-    """
-
-    rank: int | None
-    kind: str
-    team: str
-    run: str
-    number: int | None
-    method: str
-    system_type: str
-    slot: str | None
-    fields: dict[str, str] = {}
-    received_at: datetime
-    scores: dict[str, float | None]
-    interval: list[float] | None
-    tie_group: str
-    flags: list[str]
-    run_id: str
-
-
 class Intervals(Answer, frozen=True, kw_only=True):
     """How the intervals of a leaderboard were computed."""
 
@@ -356,7 +326,9 @@ class Leaderboard(Answer, frozen=True, kw_only=True):
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a row per run with a column per metric (`agon.frames.board`)."""
-        return import_module("agon.frames").board(msgspec.json.encode(self))
+        from agon import frames  # noqa: PLC0415 - requires pandas, an extra
+
+        return frames.board(msgspec.json.encode(self))
 
 
 class OrganizedTeam(Answer, frozen=True, kw_only=True):

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agon.answers import BoardRow
+from agon.board_row import BoardRow
 from scoring.analysis.field import summary, summary_table
 from scoring.analysis.item_answers import item_answers
 from scoring.definition import Track
@@ -36,7 +35,7 @@ class TaskData(pd.DataFrame):  # type: ignore[misc]
             ImportError: the `datasets` package is missing. The message explains how to install it.
         """
         try:
-            datasets = import_module("datasets")
+            import datasets  # noqa: PLC0415 - few people have it
         except ImportError as missing:
             raise ImportError(
                 f"to_datasets requires the package datasets. Install it with: {install_command(missing)}"

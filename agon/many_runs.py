@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,9 @@ class Scores(Mapping[str, Result]):
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a row per run with a column per metric (`agon.frames.scores`)."""
-        return import_module("agon.frames").scores(self.results)
+        from agon import frames  # noqa: PLC0415 - requires pandas, an extra
+
+        return frames.scores(self.results)
 
 
 def score_many(

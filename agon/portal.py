@@ -17,7 +17,6 @@ import msgspec
 from agon import credentials
 from agon.answers import (
     Agreement,
-    BoardRow,
     Dataset,
     GoldUpload,
     Leaderboard,
@@ -31,6 +30,7 @@ from agon.answers import (
     Team,
     Validation,
 )
+from agon.board_row import BoardRow
 from agon.connection import ONCE, Connection
 from agon.downloads import Progress, fetch, sha256_of
 from agon.errors import AgonError, FileExists, NotAllowed, NotFound, Unavailable, WaitTimedOut, WrongUsage

@@ -2,7 +2,6 @@
 
 import os
 from datetime import date
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -38,8 +37,9 @@ def load(task: str, dataset: str, *, password: str = "", portal: Portal | None =
         raise AgonError(f"{wanted.file_name} is encrypted. Download it with “agon download” and open it with 7-Zip.")
     folder = cache_folder() / (urlsplit(portal.address).netloc.replace(":", "_")) / task / (wanted.sha256[:16] or "new")
     path = portal.download(task, wanted, folder, password=password, force=not wanted.sha256)
-    found: TaskData = import_module("agon.frames").read(path)
-    return found
+    from agon import frames  # noqa: PLC0415 - requires pandas, an extra
+
+    return frames.read(path)
 
 
 def submit(

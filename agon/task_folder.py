@@ -3,7 +3,6 @@
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +36,12 @@ _MOST = 64 * 1024 * 1024  # maximum size in bytes of an archive that a portal ac
 def templates() -> Any:
     """Return the package with the templates. It is in the wheel or, in a checkout, next to this package."""
     try:
-        return import_module("agon.templates")
+        import agon.templates as package  # noqa: PLC0415 - only `agon task new` needs them
     except ModuleNotFoundError as error:
         if error.name != "agon.templates":
             raise
-        return import_module("tasks")
+        import tasks as package  # noqa: PLC0415 - as above
+    return package
 
 
 def new_folder(folder: Path, template: str, slug: str) -> Path:

@@ -9,9 +9,9 @@ import os
 import signal
 import sys
 from argparse import ArgumentParser
-from importlib import import_module
 
 import django
+from django.conf import settings
 from django.db import DatabaseError, connections
 from granian import Granian
 from granian.constants import Interfaces
@@ -35,7 +35,7 @@ def main() -> None:
     if options.application == APPLICATION:
         _require_schema()
         host = "127.0.0.1" if options.host == "0.0.0.0" else options.host
-        alive = import_module("django.conf").settings.CACHE_ROOT / "alive-web"
+        alive = settings.CACHE_ROOT / "alive-web"
         Watchdog(alive, Probe(host, options.port).seconds_waiting).start()
     # Forked workers would inherit the parent's handlers, which ignore SIGTERM while the workers load the portal.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
@@ -60,8 +60,8 @@ def _require_schema() -> None:
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     django.setup()
-    # This module can be imported only after Django is set up.
-    schema_problems = import_module("portal.models.schema").schema_problems
+    from portal.models.schema import schema_problems  # noqa: PLC0415 - requires that Django is set up
+
     try:
         problems = schema_problems()
     except DatabaseError:

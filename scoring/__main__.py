@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from importlib import import_module  # noqa: TID251 - by the name of the command
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,7 @@ def main(
     """
     try:
         try:
-            given = list(sys.argv[1:] if arguments is None else arguments)
-            given = [*given[1:2], "--help"] if given[:1] == ["help"] else given
+            given = sys.argv[1:] if arguments is None else arguments
             return _run(given, add_commands, explain_missing or missing_folder)
         finally:
             sys.stdout.flush()
@@ -130,15 +129,17 @@ def _is_of_several(definition: Definition, path: Path) -> bool:
 
 
 def _typed(arguments: Sequence[str]) -> str:
-    """Return the command that was typed, including when a shell asks for completions."""
+    """Return the command that was typed, including when a shell asks for completions, or whose help is wanted."""
     words = os.environ.get("COMP_LINE", "").split()[1:] if _COMPLETING in os.environ else arguments
-    return next(iter(words), "")
+    return next((word for word in words if word != "help"), "")
 
 
 def _completed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Return the parser, unless a shell is asking for completions. In that case, print them and exit."""
     if _COMPLETING in os.environ:
-        import_module("argcomplete").autocomplete(parser)
+        import argcomplete  # noqa: PLC0415 - so that other commands start faster
+
+        argcomplete.autocomplete(parser)
     return parser
 
 
@@ -195,17 +196,20 @@ def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentPa
     receipt = _command(commands, "receipt", "verify a receipt that the portal issued for an upload")
     receipt.set_defaults(task=None, lang="en")  # receipts do not need a task's folder
     if typed == "receipt":
-        import_module("scoring.commands.receipt").add_options(receipt)
+        from scoring.commands.receipt import add_options  # noqa: PLC0415 - as above
+
+        add_options(receipt)
     if add_commands is not None:
         add_commands(commands, typed)
+    helper = commands.add_parser("help")
+    helper.add_argument("words", nargs="*", metavar=COMMAND)
+    helper.set_defaults(task=None, command=lambda options: parser.parse_args([*options.words, "--help"]))
     return parser
 
 
-def _command(
-    commands: Any, name: str, purpose: str, parents: Sequence[argparse.ArgumentParser] = ()
-) -> argparse.ArgumentParser:
+def _command(commands: Any, name: str, purpose: str, parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:
     """Add a command's parser. `purpose` is both its help in the list of commands and its own description."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         name,
         aliases=ALIASES.get(name, ()),
         parents=parents,
@@ -216,7 +220,8 @@ def _command(
 
 
 def _version() -> str:
-    metadata = import_module("importlib.metadata")
+    from importlib import metadata  # noqa: PLC0415 - takes a third of the startup time
+
     try:
         return f"agon {metadata.version('agon')}"
     except metadata.PackageNotFoundError:  # in a checkout
@@ -224,7 +229,9 @@ def _version() -> str:
 
 
 def _print_schema(_options: argparse.Namespace) -> int:
-    print(import_module("scoring.task_folder.schema").as_text(), end="")
+    from scoring.task_folder.schema import as_text  # noqa: PLC0415 - so that other commands start faster
+
+    print(as_text(), end="")
     return VALID
 
 

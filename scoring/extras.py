@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from importlib import import_module
+from importlib import import_module  # noqa: TID251 - names of optional packages
 from typing import Any
 
 METRIC_MODULES = ("sacrebleu.metrics", "rapidfuzz.distance")  # imported by the metrics that use them

@@ -17,11 +17,13 @@ from typing import Any
 
 import msgspec
 
-from agon.answers import Answer, GoldUpload, Push, Submission
+from agon.answer import Answer
+from agon.answers import GoldUpload, Push, Submission
 from agon.downloads import Progress
 from agon.errors import AgonError, FileExists, WaitTimedOut, WrongUsage
 from agon.portal import Portal
 from agon.version import OldClient
+from scoring.commands.parser import OptionalValue
 from scoring.reports.printing import report_text, spelled_out
 from scoring.reports.problems import Problem, Report
 
@@ -48,7 +50,8 @@ def declare(parser: argparse.ArgumentParser, run: Run) -> None:
     parser.add_argument(
         "--portal", metavar="URL", help="portal to use (default: AGON_URL, or the portal you signed in to)"
     )
-    parser.add_argument("--json", metavar="[=FIELDS]", help="print JSON, optionally only some fields: --json=id,state")
+    fields = "print JSON, optionally only some fields: --json=id,state"
+    parser.add_argument("--json", action=OptionalValue, metavar="[=FIELDS]", help=fields)
     parser.add_argument("-q", "--quiet", action="store_true", help="do not print progress or hints")
     parser.epilog = EXIT_CODES
     parser.set_defaults(task=None, lang="en", command=partial(_run, run))

@@ -2,27 +2,30 @@
 
 import argparse
 import json
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from agon.commands import chosen_task, confirmed, declare, done, keyed_texts, portal_of, print_json, say, task_option
 from agon.errors import WrongUsage
 from agon.operations import Operation, find
+from scoring.commands.parser import Parser
 
+_INPUT = re.compile(r"\w+=")
 _LONGEST = 200  # characters of a value in the question
 
 
-def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
+def add_options(parser: Parser, _command: str) -> None:
     parser.usage = "agon call [OPERATION] [KEY=VALUE ...] [-t TASK] [--yes] [--portal URL] [--json [=FIELDS]] [-q]"
-    parser.add_argument("operation", nargs="?", metavar="OPERATION", help="what to do (default: list all operations)")
+    purpose = "what to do (default: list all operations)"
+    parser.scattered = parser.add_argument("words", nargs="*", metavar="OPERATION", help=purpose)
     values = (
         "an input of the operation; you can leave out --input. KEY=@FILE reads the text from a file, and KEY=@- from "
         "standard input. Write @@ for a text that begins with @"
     )
     parser.add_argument("--input", dest="inputs", action="append", default=[], metavar="KEY=VALUE", help=values)
-    parser.add_argument("unclear", nargs="*", help=argparse.SUPPRESS)  # words that are no inputs, for a clear error
     task_option(parser)
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     declare(parser, run)
@@ -32,11 +35,12 @@ def run(options: argparse.Namespace) -> int:
     """List the operations, or call one and print its response."""
     portal = portal_of(options)
     known = portal.operations
-    if options.operation is None:
+    name, words = operation_and_inputs(options.words)
+    if not name:
         _list(options, known.values())
         return 0
-    operation = find(known, options.operation)
-    given = _given(operation, options)
+    operation = find(known, name)
+    given = _given(operation, [*words, *options.inputs], options.slug)
     operation.require_complete(given)
     if operation.method != "GET" and not confirmed(options, _question(operation, given)):
         return 1
@@ -50,14 +54,23 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _given(operation: Operation, options: argparse.Namespace) -> dict[str, Any]:
+def operation_and_inputs(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the first word that is no input, or an empty text, and all other words."""
+    name = next((word for word in words if not _INPUT.match(word)), "")
+    others = list(words)
+    if name:
+        others.remove(name)
+    return name, others
+
+
+def _given(operation: Operation, inputs: Sequence[str], task: str | None) -> dict[str, Any]:
     """Return the inputs' values. The task can be an input, too."""
-    texts = keyed_texts([*options.unclear, *options.inputs], "input")
-    if len(texts) < len(options.inputs):
+    texts = keyed_texts(inputs, "input")
+    if len(texts) < len(inputs):
         raise WrongUsage("An input is given twice.")
     given = {name: operation.input(name).read(_content(text)) for name, text in texts.items()}
     if "task" in operation.inputs and "task" not in given:
-        given["task"] = chosen_task(options.slug)
+        given["task"] = chosen_task(task)
     return given
 
 

@@ -1,7 +1,8 @@
 """`completion`: print a script that lets a shell complete commands and options."""
 
 import argparse
-from importlib import import_module
+
+from argcomplete.shell_integration import shellcode
 
 SHELLS = ("bash", "zsh", "fish")
 _WHERE = """to use it, add a line to your shell's startup file:
@@ -20,5 +21,5 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    print(import_module("argcomplete").shellcode(["agon"], shell=options.shell))
+    print(shellcode(["agon"], shell=options.shell))
     return 0

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from agon import credentials
-from agon.answers import Answer
+from agon.answer import Answer
 from agon.commands import declare, show
 from agon.connection import Connection
 from agon.errors import AgonError

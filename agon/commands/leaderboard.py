@@ -4,7 +4,8 @@ import argparse
 import sys
 from datetime import date
 
-from agon.answers import BoardRow, Leaderboard
+from agon.answers import Leaderboard
+from agon.board_row import BoardRow
 from agon.commands import chosen_task, declare, known, note, portal_of, show, table
 from agon.errors import AgonError, WrongUsage
 from agon.portal import Portal

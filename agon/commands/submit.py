@@ -27,6 +27,7 @@ from agon.commands.runs import run_text
 from agon.downloads import sha256_of
 from agon.errors import AgonError, NotAllowed, RunInvalid, WrongUsage
 from agon.portal import WAIT, Portal
+from scoring.commands.parser import OptionalValue
 from scoring.reports.printing import report_text
 from scoring.uploads.folders import zipped
 
@@ -59,6 +60,8 @@ def add_options(parser: argparse.ArgumentParser, _command: str) -> None:
     )
     parser.add_argument(
         "--wait",
+        action=OptionalValue,
+        takes_next=str.isdecimal,
         type=wait_seconds,
         metavar="[=SECONDS]",
         help="wait until the runs are scored or, while scores are hidden, until they are checked, for at most SECONDS "

@@ -22,7 +22,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
+from importlib import import_module  # noqa: TID251 - names of optional packages
 from typing import Any, NoReturn
 
 from portal.evaluation.confined import compare, gold, items, runs  # noqa: F401 - loaded before children need them

@@ -1,7 +1,12 @@
-"""The command line's parser: help instead of an error if no command is given, and hints for mistyped words."""
+"""The command line's parser, in which argparse does three things differently.
+
+It prints the help if no command is given, adds hints to errors about mistyped words, and reads two things as people
+type them: options whose value is optional, and words between options.
+"""
 
 import argparse
 import re
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from scoring.reports.nearest import nearest
@@ -14,16 +19,60 @@ _NO_CHOICE = re.compile(
 _NO_OPTION = re.compile(r"unrecognized arguments: (?P<given>--?[\w-]+)")
 
 
+class OptionalValue(argparse.Action):
+    """An option such as `--json[=FIELDS]`, whose value is optional and follows an equals sign.
+
+    argparse would take any next word as the value, also the file in `--wait FILE`. `takes_next` says which next words
+    are values nevertheless, such as the number in `--wait 60`. Without a value, the option's value is the empty text.
+    """
+
+    def __init__(self, *given: Any, takes_next: Callable[[str], bool] | None = None, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.takes_next = takes_next or (lambda _word: False)
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, found: argparse.Namespace, value: Any, option: str | None = None
+    ) -> None:
+        setattr(found, self.dest, value)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser for the command line or one of its commands."""
 
     _choices: "dict[str, Parser] | None" = None  # the parsers of its commands or actions
+    scattered: argparse.Action | None = None
+    """The list of words that may also stand between and after options. argparse accepts them only side by side."""
 
     def add_actions(self, metavar: str = ACTION) -> Any:
         """Return an object to which commands or actions can be added, as by `add_subparsers`."""
         actions = self.add_subparsers(required=True, metavar=metavar)
         self._choices = actions.choices
         return actions
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse the words, with the options and words described above."""
+        found, unread = super().parse_known_args(None if args is None else self._with_values(args), namespace)
+        if self.scattered is not None:
+            words = [word for word in unread if not word.startswith("-")]
+            getattr(found, self.scattered.dest).extend(words)
+            unread = [word for word in unread if word not in words]
+        return found, unread
+
+    def _with_values(self, words: Sequence[str]) -> list[str]:
+        """Write the value of each OptionalValue after an equals sign, as argparse expects it."""
+        found: list[str] = []
+        last: OptionalValue | None = None  # the option directly before the word
+        for place, word in enumerate(words):
+            if word == "--":
+                return [*found, *words[place:]]
+            if last is not None and last.takes_next(word):
+                found[-1] += word
+                last = None
+                continue
+            option = self._option_string_actions.get(word)
+            last = option if isinstance(option, OptionalValue) else None
+            found.append(f"{word}=" if last else word)
+        return found
 
     def error(self, message: str) -> NoReturn:
         """Print the help if no command or action is given. Otherwise, exit with the error and a hint."""

@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -101,7 +100,9 @@ def write_parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:
 
 def _arrow() -> Any:
     _library()
-    return import_module("pyarrow")
+    import pyarrow  # noqa: PLC0415 - an extra, which `_library` has loaded
+
+    return pyarrow
 
 
 def _library() -> Any:
@@ -134,7 +135,7 @@ def _errors_reported() -> Iterator[None]:
 
 
 def _is_text(kind: Any) -> bool:
-    types = import_module("pyarrow.types")
+    types = _arrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type
     return bool(types.is_string(kind) or types.is_large_string(kind))
@@ -142,7 +143,7 @@ def _is_text(kind: Any) -> bool:
 
 def _have_cells(fields: Sequence[Any], report: Report) -> bool:
     """Return whether all columns contain text or numbers, and report those that do not."""
-    types = import_module("pyarrow.types")
+    types = _arrow().types
     tests = (_is_text, types.is_boolean, types.is_integer, types.is_floating, types.is_null)
     wrong = [field for field in fields if not any(test(field.type) for test in tests)]
     if wrong:
@@ -201,7 +202,7 @@ def _column(file: Any, name: str, rows: int) -> list[str]:
 
 def _texts(column: Any) -> list[str]:
     """Return cells as text: empty for missing values, and 1 and 0 for true and false."""
-    types = import_module("pyarrow.types")
+    types = _arrow().types
     if types.is_dictionary(column.type):
         known = np.array([*map(str, column.dictionary.to_pylist()), ""], object)
         return list(known[column.indices.fill_null(len(known) - 1).to_numpy()])

@@ -151,6 +151,7 @@ def test_the_same_from_python(agon: Typed, portal: str, worker: None, at: Clock)
     assert (len(frame), list(frame.columns)) == (20_000, ["id", "text"])
     client.load("tiny", "sample")
     assert Download.objects.count() == 1  # the second time, the file came from the cache
+    wait_until(lambda: Run.objects.get(kind="team").state == "scored", "the run is scored")
     at(RELEASE)
     board = client.leaderboard("tiny", "one", phase="evaluation").to_pandas()
     own = board[board["team"] == "Meltemi"].iloc[0]

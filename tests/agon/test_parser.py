@@ -1,9 +1,13 @@
 """What `agon` answers if no command is given or a word is mistyped, and what `dir(agon)` lists."""
 
+import argparse
+
 import pytest
 
 import agon
 from agon.__main__ import main
+from agon.commands import call, submit
+from scoring.commands.parser import Parser
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
@@ -25,6 +29,8 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, 
         (("organizers",), "remove"),
         (("receipt",), "verify"),
         (("help", "submit"), "--wait"),
+        (("help", "runs", "list"), "--track"),
+        (("help", "score"), "--gold"),
     ],
 )
 def test_without_a_command_the_help_lists_them(
@@ -38,6 +44,7 @@ def test_without_a_command_the_help_lists_them(
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
+        (("help", "sumbit"), "there is no command sumbit. Did you mean submit?"),
         (("sumbit", "run.json"), "there is no command sumbit. Did you mean submit?"),
         (("leaderbord",), "there is no command leaderbord. Did you mean leaderboard?"),
         (("runs", "lsit"), "there is no action lsit. Did you mean list?"),
@@ -64,3 +71,52 @@ def test_no_hint_repeats_what_was_typed(capsys: pytest.CaptureFixture[str]) -> N
 def test_dir_lists_what_the_package_offers() -> None:
     assert [name for name in dir(agon) if not name.startswith("_")] == sorted(agon.__all__)
     assert all(callable(getattr(agon, name)) for name in agon.__all__)
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "fields", "wait"),
+    [
+        (("run.json",), "run.json", None, None),
+        (("--wait", "run.json"), "run.json", None, submit.WAIT),
+        (("--json", "run.json", "--wait"), "run.json", "", submit.WAIT),
+        (("--wait", "60", "run.json"), "run.json", None, 60),
+        (("--wait=1.5", "run.json", "--json=id,state"), "run.json", "id,state", 1.5),
+        (("--wait=1", "60"), "60", None, 1),
+        (("--json", "--wait", "5", "--", "--json"), "--json", "", 5),
+    ],
+)
+def test_a_file_after_an_option_is_not_the_option_s_value(
+    words: tuple[str, ...], file: str, fields: str | None, wait: float | None
+) -> None:
+    parser = Parser()
+    submit.add_options(parser, "submit")
+    options = parser.parse_args(words)
+    assert (str(options.file), options.json, options.wait) == (file, fields, wait)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("publish", "title=A", "text=-x", "--json", "-t", "tiny"),
+        ("title=A", "--json", "publish", "-t", "tiny", "text=-x"),
+        ("-t", "tiny", "--json", "title=A", "text=-x", "publish"),
+        ("-t", "tiny", "publish", "--json", "--input", "text=-x", "title=A"),
+    ],
+)
+def test_the_inputs_of_a_call_stand_anywhere(words: tuple[str, ...]) -> None:
+    options = _called(*words)
+    name, inputs = call.operation_and_inputs(options.words)
+    assert (name, {*inputs, *options.inputs}) == ("publish", {"title=A", "text=-x"})
+    assert (options.json, options.slug) == ("", "tiny")
+
+
+def test_an_unknown_option_of_a_call_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        _called("publish", "title=A", "--sure", "text=B")
+    assert "unrecognized arguments: --sure" in capsys.readouterr().err
+
+
+def _called(*words: str) -> argparse.Namespace:
+    parser = Parser()
+    call.add_options(parser, "call")
+    return parser.parse_args(words)

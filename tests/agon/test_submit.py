@@ -379,13 +379,15 @@ def test_waiting_survives_a_broken_connection(agon: Typed, run: Path, team: Team
         assert client.Portal(line.url).wait("tiny", sent.id, 60).state == "accepted"
 
 
-@pytest.mark.parametrize("place", ["agon.__main__.import_module", "scoring.__main__._run"])
+@pytest.mark.parametrize("place", ["builtins.__import__", "scoring.__main__._run"])
 def test_ctrl_c_prints_no_traceback(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(place, interrupt)
-    assert main(["tasks"]) == INTERRUPTED
+    with monkeypatch.context() as patched:
+        patched.setattr(place, interrupt)
+        code = main(["tasks"])
+    assert code == INTERRUPTED
 
 
 def test_an_empty_list_of_runs_names_the_next_command(agon: Typed) -> None:

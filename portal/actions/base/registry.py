@@ -1,7 +1,7 @@
 """The registry of all actions and their errors. It imports every module that declares actions."""
 
 from collections.abc import Mapping
-from importlib import import_module
+from importlib import import_module  # noqa: TID251 - all modules in a folder
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
