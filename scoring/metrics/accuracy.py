@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import marks
-from scoring.metrics.metric import LABELS, TABLE, Contributions, Example, Metric, Part, Share, share_of
+from scoring.metrics.metric import BY_HAND, LABELS, TABLE, Contributions, Example, Metric, Part, Share, share_of
 
 
 def _accuracy(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
@@ -59,6 +59,7 @@ METRICS = (
         short="Acc",
         formula="correct items / gold items; unanswered items count as incorrect",
         source="PyEvALL 0.2.11, Accuracy; scikit-learn, accuracy_score",
+        compared_with="PyEvALL 0.2.11, scikit-learn",
         compute=_accuracy,
         contributions=_accuracy_contributions,
         example=Example("labels", _GOLD, _RUN, 0.5, "two of the four items are correct, and item 4 has no answer"),
@@ -72,6 +73,8 @@ METRICS = (
         short="SP",
         formula="correct items / answered items; undefined if no item is answered",
         source="PyEvALL 0.2.11, SystemPrecision",
+        undefined="if the run answers no items",
+        compared_with="PyEvALL 0.2.11",
         compute=_system_precision,
         contributions=_system_precision_contributions,
         example=Example("labels", _GOLD, _RUN, 2 / 3, "two of the three answered items are correct"),
@@ -86,6 +89,7 @@ METRICS = (
         short="EMR",
         formula="items that are correct in every class or column / gold items",
         source="Basile et al. (2019), SemEval-2019 Task 5 (HatEval), section 4.2; Kazawa et al. (2005)",
+        compared_with="scikit-learn, the scorer of HatEval 2019",
         compute=_exact_match_ratio,
         example=Example(
             kind="table",
@@ -103,6 +107,7 @@ METRICS = (
         formula="items whose labels are all among the gold's labels / gold items; unanswered items count as incorrect; "
         "if the gold has several admissible labels for an item, set `format: {…, multi: true}` for the gold file",
         source="Raganato et al. (2017), Word sense disambiguation: a unified evaluation framework, EACL",
+        compared_with=BY_HAND,
         compute=_admissible,
         example=Example(
             kind="labels",

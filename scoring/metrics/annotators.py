@@ -10,7 +10,7 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.metric import TABLE, AnyNumber, Example, Metric, Numbers, Share, number, ratios
+from scoring.metrics.metric import BY_HAND, TABLE, AnyNumber, Example, Metric, Numbers, Share, number, ratios
 
 Shares = tuple[Numbers, Numbers]  # each item's value, and 1 if any annotator has judged the item
 
@@ -40,7 +40,9 @@ _GOLD = {"1": "ann 1, bob 1", "2": "ann 4, bob ?", "3": "ann 2, bob 3"}
 _RUN = {"1": "ann 1, bob 3", "2": "ann 4, bob 1", "3": "ann 3, bob 4"}
 _example = partial(Example, "table", _GOLD, _RUN)
 
-_metric = partial(Metric, kinds=TABLE, numbers=True, higher_is_better=False)
+_metric = partial(
+    Metric, kinds=TABLE, numbers=True, higher_is_better=False, compared_with=BY_HAND, conventions=("Annotators",)
+)
 METRICS = (
     _metric(
         name="annotator_error",

@@ -113,7 +113,26 @@ def _pearson_of_sums(sums: Numbers) -> Numbers:
     return np.where(varied, np.clip((items * both - gold * run) / scale, -1.0, 1.0), np.nan)
 
 
-_metric = partial(Metric, kinds=TABLE, numbers=True, part=Part.COLUMN, low=-1.0)
+def _why_undefined(comparison: MatrixComparison, spec: MetricSpec) -> str:
+    gold, run = pairs(comparison, spec.part)
+    if len(gold) < 2:
+        return "fewer than two items have a gold number"
+    if np.ptp(run) == 0:
+        return "all predictions are equal"
+    return "all gold values are equal" if np.ptp(gold) == 0 else "the values are too large or too small"
+
+
+_metric = partial(
+    Metric,
+    kinds=TABLE,
+    numbers=True,
+    part=Part.COLUMN,
+    low=-1.0,
+    why_undefined=_why_undefined,
+    undefined="if the gold or the run has the same number for all items",
+    compared_with="SciPy",
+    conventions=("Items", "Numbers"),
+)
 METRICS = (
     _metric(
         name="pearson",

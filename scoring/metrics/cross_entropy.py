@@ -55,6 +55,8 @@ METRICS = (
         formula="mean over items of −Σ_c g_c log2 a_c; weights of 0 count as 0.001, and each item is then "
         "normalized; labels that are missing from a run add nothing, so runs must contain all labels",
         source="PyEvALL 0.2.11, CrossEntropy",
+        compared_with="PyEvALL 0.2.11",
+        conventions=("Cross entropy",),
         compute=_entropies,
         example=Example(
             kind="soft",
@@ -73,6 +75,8 @@ METRICS = (
         "weights that are missing from a run count as 0",
         source="Uma et al. (2021), Learning with disagreements (LeWiDi), whose scorer adds d = 1e-9; scipy, "
         "stats.entropy(g) + stats.entropy(g, a)",
+        compared_with="SciPy, the scorer of LeWiDi 2023",
+        conventions=("Soft labels",),
         options={"base": LOG_BASES, "epsilon": AnyNumber(1e-30), "added": AnyNumber(0.0)},
         compute=_soft_entropies,
         example=Example(

@@ -136,7 +136,14 @@ _GOLD = {"1": "yes 1", "2": "yes 0", "3": "yes 1", "4": "yes 0"}
 _RUN = {"1": "yes 0.9", "2": "yes 0.7", "3": "yes 0.6", "4": "yes 0.1"}
 _example = partial(Example, "soft", _GOLD, _RUN)
 
-_metric = partial(Metric, kinds=SOFT | TABLE, numbers=True, part=Part.SCORED)
+_metric = partial(
+    Metric,
+    kinds=SOFT | TABLE,
+    numbers=True,
+    part=Part.SCORED,
+    compared_with="scikit-learn",
+    conventions=("Items", "Probabilities"),
+)
 METRICS = (
     _metric(
         name="roc_auc",
@@ -145,6 +152,7 @@ METRICS = (
         formula="P(weight of a positive item > weight of a negative item) + P(equal) / 2; if no class is "
         "given, mean over the classes for which it is defined; undefined if the gold lacks positive or negative items",
         source="Fawcett (2006), An introduction to ROC analysis; scikit-learn, roc_auc_score",
+        undefined="if the gold has no positive items, or no negative ones",
         compute=mean_over_classes(lambda comparison, _, name: area_under_roc(comparison, name)),
         example=_example(
             value=0.75,
@@ -159,6 +167,7 @@ METRICS = (
         formula="Σ_i (R_i − R_i−1) P_i over the steps of the precision–recall curve; if no class is given, mean "
         "over the classes for which it is defined; undefined if the gold has no positive items",
         source="scikit-learn, average_precision_score",
+        undefined="if the gold has no positive items",
         compute=mean_over_classes(lambda comparison, _, name: _average_precision(comparison, name)),
         example=_example(
             value=(1 + 2 / 3) / 2, why="the positive items are the first and the third: (1/1 + 2/3) / 2", part="yes"

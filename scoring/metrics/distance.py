@@ -72,7 +72,7 @@ _FORMULA = (
     "`longitude` λ in degrees, with `radius` R, by default 6371.0088 km; an item without an answer has d = π R"
 )
 _SOURCE = "haversine formula, Sinnott (1984), Virtues of the haversine; sklearn.metrics.pairwise.haversine_distances"
-_metric = partial(Metric, kinds=TABLE, numbers=True)
+_metric = partial(Metric, kinds=TABLE, numbers=True, compared_with="scikit-learn")
 METRICS = (
     _metric(
         name="haversine_mean",

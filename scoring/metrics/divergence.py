@@ -110,7 +110,7 @@ def _off(comparison: MatrixComparison) -> Numbers:
     return np.hstack([comparison.gold.values - comparison.run[:, :known], -comparison.run[:, known:]])
 
 
-_metric = partial(Metric, kinds=SOFT, higher_is_better=False)
+_metric = partial(Metric, kinds=SOFT, higher_is_better=False, conventions=("Soft labels",))
 METRICS = (
     _metric(
         name="jensen_shannon",
@@ -120,6 +120,8 @@ METRICS = (
         "normalized; by default, logarithms have base 2; an item without weights in the run gets the "
         "maximum divergence, log 2; items without weights in the gold are ignored",
         source="Lin (1991), Divergence measures based on the Shannon entropy; scipy, jensenshannon (its square)",
+        undefined="if the gold has no weights",
+        compared_with="SciPy",
         options={"base": LOG_BASES},
         compute=_divergences,
         example=Example(
@@ -138,6 +140,8 @@ METRICS = (
         "items without weights are handled as in the divergence",
         source="Endres and Schindelin (2003), A new metric for probability distributions; scipy, jensenshannon, whose "
         "base is e by default",
+        undefined="if the gold has no weights",
+        compared_with="SciPy",
         options={"base": LOG_BASES},
         compute=_distances,
         example=Example(
@@ -156,6 +160,8 @@ METRICS = (
         formula="mean over items of max(0, Σ_c g_c log(g_c / max(a_c, ε))), with each item's weights normalized; "
         "by default, logarithms have base e, and ε = 1e-12; items without weights in the gold are ignored",
         source="Kullback and Leibler (1951), On information and sufficiency; scipy, stats.entropy of two distributions",
+        undefined="if the gold has no weights",
+        compared_with="SciPy",
         options={"base": LOG_BASES, "epsilon": AnyNumber(1e-30)},
         compute=_relative_entropies,
         example=Example(
@@ -178,6 +184,8 @@ METRICS = (
         "between two classes; items without weights in the gold are ignored",
         source="Vallender (1974), Calculation of the Wasserstein distance on the line; scipy, "
         "stats.wasserstein_distance(places, places, g, a)",
+        undefined="if the gold has no weights",
+        compared_with="SciPy",
         compute=_transports,
         example=Example(
             kind="soft",
@@ -195,6 +203,7 @@ METRICS = (
         short="Manhattan",
         formula="mean over items of Σ_c |g_c − a_c|; weights that are missing from a run count as 0",
         source="Leonardelli et al. (2025), LeWiDi 2025; scipy, distance.cityblock",
+        compared_with="SciPy",
         compute=Mean(lambda comparison, _: np.abs(comparison.once(_off)).sum(axis=1)),
         example=Example(
             kind="soft",
@@ -212,6 +221,7 @@ METRICS = (
         formula="mean over items of Σ_c (g_c − a_c)²; weights that are missing from a run count as 0",
         source="Brier (1950), Verification of forecasts expressed in terms of probability; scikit-learn, "
         "brier_score_loss with scale_by_half=False",
+        compared_with="scikit-learn",
         compute=Mean(lambda comparison, _: (comparison.once(_off) ** 2).sum(axis=1)),
         example=Example(
             kind="soft",

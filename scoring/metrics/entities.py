@@ -214,6 +214,10 @@ def f1(counts: Numbers) -> Numbers:
     return np.where(counts[..., 2] > 0, values, np.nan)
 
 
+_NO_ENTITIES = "if the gold has no entities"
+_NONE_OF_TYPE = f"{_NO_ENTITIES}, or none of the given type"
+UNDEFINED: dict[str, str | None] = {"precision": None, "recall": _NONE_OF_TYPE, "f1": _NONE_OF_TYPE}
+
 # Returns counts (items, k) for a type, or for all types together. The second count is the number of run entities, and
 # the last one is the number of gold entities.
 Counts = Callable[[EntityComparison, MetricSpec, str | None], Numbers]
@@ -223,31 +227,33 @@ def micro_and_macro(
     name: str,
     titles: tuple[str, str],
     formula: str,
-    source: str,
+    undefined: str | None,
     counts: Counts,
     measure: Measure,
     examples: tuple[Example, Example],
+    metric: Callable[..., Metric],
     options: Options | None = None,
-    needs_texts: bool = False,
 ) -> tuple[Metric, Metric]:
     """Return the metric that computes a measure over all entities together, and its mean over types.
 
     Args:
         titles: the title and the short title.
+        undefined: when the value over all entities is undefined.
         examples: one for each metric.
+        metric: `Metric` with what both have in common, such as the source.
     """
     (title, short), options, (example, macro_example) = titles, options or {}, examples
 
     def micro(comparison: EntityComparison, spec: MetricSpec) -> Contributions:
         return Contributions(counts(comparison, spec, spec.part), measure)
 
-    metric = partial(Metric, source=source, kinds=ENTITIES, needs_texts=needs_texts)
     return (
         metric(
             name=name,
             title=title,
             short=short,
             formula=formula,
+            undefined=undefined,
             compute=Sums(micro),
             example=example,
             part=Part.TYPE,
@@ -259,6 +265,7 @@ def micro_and_macro(
             short=f"Macro {short}",
             formula=f"mean of {name} over the types in the gold (by default), in the gold or run (`over: seen`, as in "
             "seqeval), or in `classes` (`over: declared`); an undefined value counts as 0",
+            undefined=_NO_ENTITIES,
             compute=_macro(counts, measure),
             example=macro_example,
             options={**OVER, **options},
@@ -316,6 +323,7 @@ MEASURES: dict[str, tuple[str, Measure, str, str]] = {
 _SOURCE = "Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task; seqeval 1.2.2; nervaluate 1.2.1"
 _SOURCE_2013 = "Segura-Bedmar et al. (2013), SemEval-2013 task 9; nervaluate 1.2.1"
 _SOURCES = {"strict": _SOURCE, "iou": "DeYoung et al. (2020), ERASER, section 5.2: IOU F1"}
+_COMPARED_WITH = {"strict": "seqeval 1.2.2, nervaluate 1.2.1", "iou": "an independent token-by-token count"}
 _AT_LEAST: Options = {"at_least": AnyNumber(0)}
 
 
@@ -333,7 +341,7 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
         f"entity_{measure}" if match == "strict" else f"entity_{measure}_{match}",
         (f"{title}{words}", f"{short}{words}"),
         f"{formula}; matches are run entities {matches}; computed over all items together",
-        _SOURCES.get(match, _SOURCE_2013),
+        UNDEFINED[measure],
         counts,
         function,
         (
@@ -343,6 +351,13 @@ def _metrics(match: str, measure: str) -> tuple[Metric, Metric]:
                 f"PER has 2 entities on each side and {matches_of_per}, while LOC and ORG have no "
                 f"matches: ({_OF_PER[match]:g} / 2 + 0 + 0) / 3",
             ),
+        ),
+        partial(
+            Metric,
+            kinds=ENTITIES,
+            source=_SOURCES.get(match, _SOURCE_2013),
+            compared_with=_COMPARED_WITH.get(match, "nervaluate 1.2.1"),
+            conventions=("Entities", "Entities by IoU") if match == "iou" else ("Entities",),
         ),
         _AT_LEAST if match == "iou" else {},
     )

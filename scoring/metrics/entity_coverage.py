@@ -1,10 +1,12 @@
 """Precision, recall and F1 of typed entities, based on how much of each entity is covered (SemEval-2020, task 11)."""
 
+from functools import partial
+
 import numpy as np
 
 from scoring.metrics.comparison import EntityComparison
-from scoring.metrics.entities import Measure, micro_and_macro
-from scoring.metrics.metric import Example, Metric, Numbers, per_row, ratios
+from scoring.metrics.entities import UNDEFINED, Measure, micro_and_macro
+from scoring.metrics.metric import ENTITIES, Example, Metric, Numbers, per_row, ratios
 from scoring.metrics.spans import marked
 
 
@@ -55,10 +57,17 @@ def _metrics(
         f"entity_{measure}_covered",
         (f"Entity {measure if measure != 'f1' else 'F1'}, by coverage", f"{short}, by coverage"),
         words,
-        _SOURCE,
+        UNDEFINED[measure],
         lambda comparison, spec, name: comparison.once(_counts, name),
         combine,
         (Example("entities", _GOLD, _RUN, value, why), Example("entities", _GOLD, _RUN, macro_value, why_macro)),
+        partial(
+            Metric,
+            kinds=ENTITIES,
+            source=_SOURCE,
+            compared_with="an independent token-by-token count",
+            conventions=("Entities", "Entities by coverage"),
+        ),
     )
 
 

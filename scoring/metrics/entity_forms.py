@@ -4,15 +4,27 @@ A form consists of the text and type of an entity. Each form counts once, no mat
 names have the same weight as frequent ones.
 """
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.answers import Rows
 from scoring.items.texts import tokens_of
 from scoring.metrics.comparison import EntityComparison
-from scoring.metrics.entities import Measure, Side, f1, matches_strictly, micro_and_macro, precision, recall, sides
+from scoring.metrics.entities import (
+    UNDEFINED,
+    Measure,
+    Side,
+    f1,
+    matches_strictly,
+    micro_and_macro,
+    precision,
+    recall,
+    sides,
+)
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import Example, Metric, Numbers, per_row
+from scoring.metrics.metric import ENTITIES, Example, Metric, Numbers, per_row
 
 
 def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
@@ -85,11 +97,18 @@ def _metrics(measure: str, short: str, combine: Measure, value: float, formula: 
         (f"Entity {measure if measure != 'f1' else 'F1'} of surface forms", f"{short} of forms"),
         f"{formula}; a form is an entity's text and type, and each form counts once; it is correct if at "
         "least one entity with this form is in both the gold and the run, with the same boundaries and type",
-        _SOURCE,
+        UNDEFINED[measure],
         lambda comparison, spec, name: comparison.once(_counts, name),
         combine,
         (Example("entities", _GOLD, _RUN, value, why), Example("entities", _GOLD, _RUN, 1 / 2, why_macro)),
-        needs_texts=True,
+        partial(
+            Metric,
+            kinds=ENTITIES,
+            source=_SOURCE,
+            compared_with="wnuteval.py, the scorer of WNUT 2017",
+            conventions=("Entities", "Surface forms of entities"),
+            needs_texts=True,
+        ),
     )
 
 

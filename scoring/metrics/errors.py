@@ -51,7 +51,15 @@ def _rmse_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contr
     return Contributions(squares.values, lambda sums: np.sqrt(squares.combine(sums)))
 
 
-_metric = partial(Metric, kinds=SOFT | TABLE, numbers=True, part=Part.COLUMN, higher_is_better=False, high=None)
+_metric = partial(
+    Metric,
+    kinds=SOFT | TABLE,
+    numbers=True,
+    part=Part.COLUMN,
+    higher_is_better=False,
+    high=None,
+    conventions=("Items", "Numbers"),
+)
 METRICS = (
     _metric(
         name="mae",
@@ -59,6 +67,7 @@ METRICS = (
         short="MAE",
         formula="mean of |g − a| over the items of a column or, for soft labels, over items and gold classes",
         source="PyEvALL 0.2.11, MAE; scikit-learn, mean_absolute_error",
+        compared_with="PyEvALL 0.2.11, scikit-learn",
         compute=_absolute,
         example=Example(
             kind="table",
@@ -75,6 +84,7 @@ METRICS = (
         formula="square root of the mean of (g − a)² over the items of a column or, for soft labels, over items "
         "and gold classes",
         source="scikit-learn, root_mean_squared_error",
+        compared_with="scikit-learn",
         compute=_rmse,
         contributions=_rmse_contributions,
         example=Example(

@@ -68,6 +68,7 @@ METRICS = (
         formula="mean over items of 2 |A ∩ G| / (|A| + |G|), where both sets include all ancestors and the root",
         source="Ariza-Casabona et al. (2022), DETESTS, section 4; a variant of Kiritchenko et al. (2004), who "
         "compute one F-measure over all items together and leave out the root",
+        compared_with="the scorer of DETESTS 2022",
         compute=_hierarchical,
         example=Example(
             kind="labels",
@@ -85,6 +86,7 @@ METRICS = (
         short="Prop-F",
         formula="hierarchical F-measure with classes weighted by 1 + (log2 N − 1) 2.5^0.55 exp(−0.55 log2(N_c + 1.5))",
         source="Jain et al. (2016), KDD; Ariza-Casabona et al. (2022), DETESTS, section 4",
+        compared_with="the scorer of DETESTS 2022",
         compute=_propensity,
         example=Example(
             kind="labels",

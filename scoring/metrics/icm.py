@@ -168,6 +168,8 @@ METRICS = (
         "−log2 P(c), where P = 1/N for classes not in the gold",
         source="Amigó and Delgado (2022), Evaluating extreme hierarchical multi-label classification, ACL; PyEvALL "
         "0.2.11",
+        compared_with="PyEvALL 0.2.11",
+        conventions=("ICM",),
         compute=_icm,
         example=Example(
             kind="labels",
@@ -190,6 +192,9 @@ METRICS = (
         formula="max(0, (ICM(A, G) + ICM(G, G)) / (2 ICM(G, G))); undefined if all gold items have the same classes; "
         "can exceed 1 only if α1 > β, because additional classes then improve ICM",
         source="PyEvALL 0.2.11, ICMNorm",
+        undefined="if all items have the same gold answer",
+        compared_with="PyEvALL 0.2.11",
+        conventions=("ICM",),
         compute=_icm_norm,
         example=Example(
             kind="labels",

@@ -76,6 +76,8 @@ METRICS = (
         short="Kappa",
         formula="(A − E) / (1 − E); A = accuracy, E = Σ_c run_c · gold_c / n²; undefined if E = 1 (only one class)",
         source="Cohen (1960); PyEvALL 0.2.11, Kappa",
+        undefined="if the gold and the run both have the same class for all items",
+        compared_with="PyEvALL 0.2.11, scikit-learn",
         compute=_of(_kappa),
         example=Example("labels", _GOLD, _RUN, 0.5, "A = 3/4, E = (2 · 1 + 2 · 3) / 16 = 1/2: (1/4) / (1/2)"),
         contributions=_contributions(_kappa),
@@ -87,6 +89,8 @@ METRICS = (
         formula="(n · hits − Σ_c run_c gold_c) / √((n² − Σ_c run_c²) (n² − Σ_c gold_c²)); 0 if the run has only one "
         "class, undefined if the gold has only one class; a missing answer counts as a separate class",
         source="Gorodkin (2004), Comparing two K-category assignments; scikit-learn, matthews_corrcoef",
+        undefined="if the gold has the same class for all items",
+        compared_with="scikit-learn",
         compute=_of(_matthews),
         example=Example(
             kind="labels",

@@ -15,6 +15,7 @@ from scoring.metrics.comparison import Compared
 
 Numbers = NDArray[np.float64]
 AnswerKinds = frozenset[AnswerKind]
+BY_HAND = "values calculated by hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +220,12 @@ class Metric:
     most_characters: int | None = None
     most_squares: int | None = None
     longest: int | None = None
+    # When the value is undefined, apart from a gold without items to score. The words after “if” are also the reason
+    # in reports, unless `why_undefined` returns a more exact one.
+    undefined: str | None = None
+    why_undefined: Callable[[Any, MetricSpec], str] | None = None
+    compared_with: str = ""  # what the tests compare the values with
+    conventions: tuple[str, ...] = ("Items",)  # the parts of the section “Conventions” of docs/metrics.md that apply
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "contributions", getattr(self.compute, "contributions", self.contributions))

@@ -49,6 +49,7 @@ METRICS = (
         short="Hamming",
         formula="mean over items of the share of labels that are incorrect",
         source="Tsoumakas and Katakis (2007), Multi-label classification: an overview; scikit-learn, hamming_loss",
+        compared_with="scikit-learn",
         compute=_wrong,
         example=Example(
             kind="labels",
@@ -66,6 +67,7 @@ METRICS = (
         short="Jaccard",
         formula="mean over items of |A ∩ G| / |A ∪ G|; 1 if both are empty",
         source="Jaccard (1912); scikit-learn, jaccard_score with average='samples'",
+        compared_with="scikit-learn",
         compute=_shared,
         example=Example(
             kind="labels",

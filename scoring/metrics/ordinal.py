@@ -133,6 +133,9 @@ METRICS = (
         "and 5 are 3 apart even if 3 and 4 do not occur; undefined if both sides contain only the same single value",
         source="Cohen (1968), Weighted kappa; scikit-learn, cohen_kappa_score with weights='quadratic', which "
         "measures distances between positions in the list of values",
+        undefined="if the gold and the run both have the same number for all items",
+        compared_with="scikit-learn",
+        conventions=("Items", "Numbers"),
         compute=Sums(lambda comparison, spec: Contributions(comparison.once(_squares, spec.part), _quadratic_kappa_of)),
         example=Example(
             kind="table",
@@ -152,6 +155,7 @@ METRICS = (
         "of these means",
         source="Baccianella et al. (2009), Evaluation measures for ordinal regression; scikit-learn, "
         "mean_absolute_error computed separately for each value",
+        compared_with="scikit-learn",
         compute=Sums(lambda comparison, spec: Contributions(comparison.once(_errors_by_value, spec.part), _macro_of)),
         example=Example(
             kind="table",
@@ -172,6 +176,7 @@ METRICS = (
         "items count as incorrect",
         source="Gaudette and Japkowicz (2009), Evaluation methods for ordinal classification; scikit-learn, "
         "accuracy_score of |g − a| ≤ tolerance",
+        compared_with="scikit-learn",
         compute=_within,
         example=Example(
             kind="table",
@@ -189,6 +194,7 @@ METRICS = (
         formula="Σ prox(a, g) / Σ prox(g, g); prox(a, g) = −log2((n_a / 2 + gold items with values between a and "
         "g, including g but not a) / n), where n_a is the number of gold items with the value a",
         source="Amigó et al. (2020), An effectiveness metric for ordinal classification, ACL",
+        compared_with="an independent implementation of the authors' formula",
         compute=_closeness,
         example=Example(
             kind="table",

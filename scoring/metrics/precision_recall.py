@@ -16,7 +16,19 @@ from scoring.definition import MetricSpec
 from scoring.metrics.combination import Combination, joined
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import Cells, ClassCounts, ClassMarks, marks, marks_of_all_columns, positive_marks
-from scoring.metrics.metric import LABELS, OVER, TABLE, Contributions, Example, Metric, Numbers, Options, Part, ratios
+from scoring.metrics.metric import (
+    BY_HAND,
+    LABELS,
+    OVER,
+    TABLE,
+    Contributions,
+    Example,
+    Metric,
+    Numbers,
+    Options,
+    Part,
+    ratios,
+)
 
 Score = Callable[[ClassCounts, bool], Numbers]  # (…, classes), NaN where undefined
 # Takes the classes' scores (…, classes) and their weights (…, classes), and returns averages (…).
@@ -153,6 +165,30 @@ _WITHOUT_CLASS = {"precision": _UNPREDICTED} | dict.fromkeys(("recall", "f1"), "
 _WITHOUT_LABELS = {"precision": "0 if nothing is predicted (undefined with `unpredicted: skip`)"} | dict.fromkeys(
     ("recall", "f1"), "undefined if the gold has no labels"
 )
+_NO_LABELS = "if the gold has no labels"
+_UNDEFINED = {
+    "": "if the gold lacks the class",
+    "_positive": "if no gold value is 1, or the run answers no gold items",
+    "_macro": _NO_LABELS,
+    "_macro_all": "if the run answers no gold items",
+    "_micro": _NO_LABELS,
+    "_weighted": _NO_LABELS,
+}
+_UNDEFINED_PRECISION = _UNDEFINED | {
+    "": "only with `unpredicted: skip`, if the run lacks the class",
+    "_positive": "if the run answers no gold items or, with `unpredicted: skip`, never predicts 1",
+    "_macro": f"{_NO_LABELS} or, with `unpredicted: skip`, if no class has a value",
+    "_micro": "only with `unpredicted: skip`, if the run has no labels",
+}
+_COMPARED_WITH = {
+    "": "PyEvALL 0.2.11",
+    "_positive": "the scorer of DETESTS 2022",
+    "_macro": "PyEvALL 0.2.11, scikit-learn",
+    "_macro_all": BY_HAND,
+    "_micro": "scikit-learn",
+    "_weighted": "scikit-learn",
+}
+_CONVENTIONS = ("Items", "Classes")
 _SKIPPED = "; 0 for a class that is never predicted (left out of the mean with `unpredicted: skip`)"
 _OVER = (
     "over the classes in the gold (by default), in the gold or run (`over: seen`), or in the format (`over: declared`)"
@@ -209,6 +245,9 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             short=short,
             formula=formula,
             source=source,
+            undefined=(_UNDEFINED_PRECISION if name == "precision" else _UNDEFINED)[suffix],
+            compared_with=_COMPARED_WITH[suffix],
+            conventions=_CONVENTIONS,
             compute=scorer,
             example=_example(f"{name}{suffix}", part),
             kinds={Part.CLASS: LABELS, Part.COLUMN: LABELS | TABLE}.get(part, TABLE),
@@ -287,6 +326,8 @@ METRICS = (
         "gold (by default), in the gold or run (`over: seen`), or all allowed values (`over: declared`); 0 for a value "
         "that the gold lacks",
         source="Basile et al. (2019), SemEval-2019 Task 5 (HatEval), section 4.2",
+        compared_with="the scorer of HatEval 2019",
+        conventions=_CONVENTIONS,
         compute=_f1_macro_mean,
         contributions=_f1_macro_mean_contributions,
         example=Example(
@@ -308,6 +349,9 @@ METRICS = (
         "1 in the gold); a column with no 1 on either side counts as 0 (as 1 with `empty: one`; it is "
         "left out with `empty: skip`)",
         source="scikit-learn, f1_score of a matrix of labels, average='macro', zero_division=0",
+        undefined="only with `empty: skip`, if neither side has a 1 in any column",
+        compared_with="scikit-learn",
+        conventions=_CONVENTIONS,
         compute=_f1_positive_mean,
         contributions=_f1_positive_mean_contributions,
         example=Example(

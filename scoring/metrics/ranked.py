@@ -175,6 +175,7 @@ _GOLD = {"q": "d1 2, d2 0, d3 1"}
 _RUN = {"q": "d1 0.9, d2 0.8, d3 0.7"}
 _example = partial(Example, "rankings", _GOLD, _RUN)
 _TREC = "trec_eval; ir_measures (MacAvaney et al., 2022)"
+_TREC_PEERS = "trec_eval through pytrec-eval-terrier 0.5.11 and ir_measures 0.4.3"
 
 
 def _metric(
@@ -187,6 +188,7 @@ def _metric(
     example: Example,
     options: Options = _GRADED,
     source: str = _TREC,
+    compared_with: str = _TREC_PEERS,
 ) -> Metric:
     return Metric(
         name=name,
@@ -194,6 +196,9 @@ def _metric(
         short=short,
         formula=f"mean over queries of {formula}",
         source=source,
+        undefined="with `queries: judged` or `queries: run`, if every query is excluded",
+        compared_with=compared_with,
+        conventions=("Rankings",),
         compute=_mean(values),
         example=example,
         kinds=RANKINGS,
@@ -310,6 +315,7 @@ METRICS = (
         _example(3 / 4 + 1 / 4 * 1 / 4 / 3, "R = 3/4, 0, 1/4: 3/4 + (1/4) · (1/4) / 3", options={"highest": "2"}),
         {**_QUERIES, "highest": AnyNumber(1.0)},
         "Chapelle et al. (2009), Expected reciprocal rank for graded relevance; gdeval",
+        "an independent implementation of the authors' algorithm, and gdeval through ir_measures 0.4.3",
     ),
     _metric(
         "rbp",
@@ -326,5 +332,6 @@ METRICS = (
         ),
         {**_GRADED, "persistence": AnyNumber(0.0, 1.0)},
         "Moffat and Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness; cwl_eval",
+        "cwl-eval 1.0.12 through ir_measures 0.4.3",
     ),
 )

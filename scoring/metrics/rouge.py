@@ -71,6 +71,8 @@ def _metric(name: str, title: str, what: str, unit: str, matches: Matches, value
         "counts; words are lowercased and not stemmed, and contain only digits and the letters a–z (with `words: "
         "unicode`, all letters)",
         source="Lin (2004), ROUGE: a package for automatic evaluation of summaries; rouge-score, without its stemmer",
+        compared_with="rouge-score 0.1.2",
+        conventions=("Texts",),
         compute=_values(matches),
         example=Example("texts", {"1": "the cat sat on the mat"}, {"1": "the mat sat"}, value, why),
         kinds=TEXTS,

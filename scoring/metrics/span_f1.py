@@ -8,7 +8,19 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import SpanComparison
-from scoring.metrics.metric import SPANS, Contributions, Example, Mean, Metric, Numbers, Share, Sums, per_row, ratios
+from scoring.metrics.metric import (
+    BY_HAND,
+    SPANS,
+    Contributions,
+    Example,
+    Mean,
+    Metric,
+    Numbers,
+    Share,
+    Sums,
+    per_row,
+    ratios,
+)
 from scoring.metrics.spans import Intervals, both_marked, same_ends
 
 
@@ -66,6 +78,8 @@ METRICS = (
         short="F1",
         formula="mean over items of 2 |A ∩ G| / (|A| + |G|) on character offsets; 1 if both are empty",
         source="Pavlopoulos et al. (2021), SemEval-2021 Task 5, section 4; Da San Martino et al. (2019)",
+        compared_with=BY_HAND,
+        conventions=("Spans",),
         compute=Mean(lambda comparison, _: comparison.once(item_f1)),
         example=Example(
             "spans",
@@ -84,6 +98,9 @@ METRICS = (
         formula="2 · (run spans with the same boundaries as a gold span) / (run spans + gold spans); "
         "computed over all items together; undefined if there are no spans",
         source="Tjong Kim Sang and De Meulder (2003), CoNLL-2003 shared task",
+        undefined="if neither side has spans",
+        compared_with=BY_HAND,
+        conventions=("Spans",),
         compute=_exact,
         example=Example(
             "spans", _GOLD, _RUN, 0.5, "one span, 8–9, matches, and each side has two spans: 2 · 1 / (2 + 2)"
@@ -97,6 +114,9 @@ METRICS = (
         formula="2 P R / (P + R); P = mean share of a run span that the gold marks, R = mean share of a gold span "
         "that the run marks; computed over all items together; undefined if there are no spans",
         source="Da San Martino et al. (2020), SemEval-2020 Task 11, section 4.1",
+        undefined="if neither side has spans",
+        compared_with=BY_HAND,
+        conventions=("Spans",),
         compute=Sums(lambda comparison, _: Contributions(comparison.once(_covered), _partial)),
         example=Example("spans", _GOLD, _RUN, 6 / 7, "P = (1 + 1) / 2, R = (1/2 + 1) / 2: 2 · 1 · 0.75 / 1.75"),
         kinds=SPANS,

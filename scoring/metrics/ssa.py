@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Part, Share, share_of
+from scoring.metrics.metric import BY_HAND, TABLE, Contributions, Example, Metric, Part, Share, share_of
 
 
 @Share
@@ -55,7 +55,15 @@ _GOLD = dict.fromkeys("1234", "a ?, b ?")
 _RUN = {"1": "a 1, b 1", "2": "a 0, b 1", "3": "a 0, b 0", "4": "a 1, b 1"}
 
 _example = partial(Example, "table", _GOLD, _RUN)
-_metric = partial(Metric, source=_SOURCE, kinds=TABLE, part=Part.GROUP, flags_constant=True)
+_metric = partial(
+    Metric,
+    source=_SOURCE,
+    kinds=TABLE,
+    part=Part.GROUP,
+    flags_constant=True,
+    undefined="if the gold has no tuples",
+    compared_with=BY_HAND,
+)
 METRICS = (
     _metric(
         name="ssa_accuracy",

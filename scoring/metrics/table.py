@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from math import isfinite
 
-from scoring.metrics.conventions import PEERS, TOPICS, UNDEFINED, first
 from scoring.metrics.metric import AnyNumber, Metric, Part, SomeColumns
 from scoring.metrics.registry import METRICS, formats_of
 
@@ -176,7 +175,7 @@ def _section(metric: Metric) -> str:
     lines += [f"- Option `{name}`: {_allowed(values)}" for name, values in metric.options.items()] or [
         "- Options: none"
     ]
-    lines.append(f"- Undefined: {first(UNDEFINED, metric.name)}")
+    lines.append(f"- Undefined: {metric.undefined or 'only if the gold has no items to score'}")
     if metric.contributions is not None:
         lines.append("- Resampling: fast, because the score is computed from contributions of individual items")
     if metric.example:
@@ -186,8 +185,8 @@ def _section(metric: Metric) -> str:
         sides += f"; slices {_answers(example.slices)}" if example.slices else ""
         score = f"With `:{key}`, the score" if key else "The score"
         lines.append(f"- Example: {sides}. {score} is {example.value:.4g}. Calculation: {example.why}")
-    lines.append(f"- Compared with: {first(PEERS, metric.name)}")
-    lines.append(f"- Conventions: see {' and '.join(f'*{topic}*' for topic in first(TOPICS, metric.name))} above")
+    lines.append(f"- Compared with: {metric.compared_with}")
+    lines.append(f"- Conventions: see {' and '.join(f'*{topic}*' for topic in metric.conventions)} above")
     return "\n".join([*lines, f"- Sources: {metric.source}", ""])
 
 

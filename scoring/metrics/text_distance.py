@@ -12,7 +12,7 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.extras import load
 from scoring.metrics.comparison import TextComparison
-from scoring.metrics.metric import TEXTS, Example, Mean, Metric, Numbers, Options, Share
+from scoring.metrics.metric import BY_HAND, TEXTS, Example, Mean, Metric, Numbers, Options, Share
 
 MOST_CHARACTERS = 4_000_000  # of texts with up to 5,000 characters; scored in about two seconds
 _CASE: Options = {"case": ("mixed", "lc")}
@@ -53,7 +53,9 @@ def _levenshtein(comparison: TextComparison, spec: MetricSpec) -> Numbers:
 
 
 _RATE = "Σ inserted, deleted and replaced {0} / Σ {0} in the references; can exceed 1"
-_metric = partial(Metric, kinds=TEXTS, higher_is_better=False, high=None, most_characters=MOST_CHARACTERS)
+_metric = partial(
+    Metric, kinds=TEXTS, higher_is_better=False, high=None, most_characters=MOST_CHARACTERS, conventions=("Texts",)
+)
 
 METRICS = (
     _metric(
@@ -62,6 +64,8 @@ METRICS = (
         short="WER",
         formula=_RATE.format("words"),
         source="Levenshtein (1966); jiwer, wer, for one reference",
+        undefined="if the references have no words",
+        compared_with="jiwer 4.0.0",
         compute=Share(lambda comparison, spec: _edits(comparison, spec, str.split)),
         example=Example(
             kind="texts",
@@ -78,6 +82,8 @@ METRICS = (
         short="CER",
         formula=_RATE.format("characters"),
         source="Levenshtein (1966); jiwer, cer, for one reference",
+        undefined="if the references have no characters",
+        compared_with="jiwer 4.0.0",
         compute=Share(lambda comparison, spec: _edits(comparison, spec, str.strip)),
         example=Example(
             kind="texts",
@@ -96,6 +102,7 @@ METRICS = (
         "longer`, it is divided by the length of the longer text and is 0 if both texts are empty; if "
         "there are several references, the closest one counts",
         source="Levenshtein (1966); rapidfuzz, Levenshtein.distance and normalized_distance",
+        compared_with=BY_HAND,
         compute=_levenshtein,
         example=Example(
             kind="texts",

@@ -55,7 +55,14 @@ _NORMALIZED = (
 )
 
 _SOURCE = "Rajpurkar et al. (2016), SQuAD; its scorer returns 100 times this value"
-_metric = partial(Metric, source=_SOURCE, kinds=TEXTS, options=_OPTIONS)
+_metric = partial(
+    Metric,
+    source=_SOURCE,
+    kinds=TEXTS,
+    options=_OPTIONS,
+    compared_with="an independent reimplementation of SQuAD's scorer",
+    conventions=("Texts",),
+)
 METRICS = (
     _metric(
         name="exact_match",

@@ -160,7 +160,7 @@ def _ter_signature(spec: MetricSpec) -> str:
     return f"signature case:{case}|tok:tercom|norm:{normalized}|punct:{punctuation}|asian:no{_version()}"
 
 
-_metric = partial(Metric, kinds=TEXTS, high=100.0)
+_metric = partial(Metric, kinds=TEXTS, high=100.0, compared_with="sacrebleu 2.6.0", conventions=("Texts",))
 _CHRF = (
     "100 · 5 P R / (4 P + R); P and R are the means over n of matching n-grams / all n-grams in the outputs (P) or "
     "references (R), for {n}"

@@ -9,7 +9,7 @@ from scoring.definition import MetricSpec
 from scoring.metrics.assignment import Credits, best_total, greedy_total
 from scoring.metrics.comparison import TupleComparison
 from scoring.metrics.metric import TUPLES, Contributions, Metric, Numbers, Options, Part, SomeColumns, Sums, ratios
-from scoring.metrics.tuples import CASE, MEASURES, Cells, column_places, sides, tuple_example
+from scoring.metrics.tuples import CASE, MEASURES, UNDEFINED, Cells, column_places, sides, tuple_example
 
 _OPTIONS: Options = {
     "credit": ("columns", "overlap"),
@@ -99,6 +99,9 @@ def _metric(measure: str) -> Metric:
         short=f"{short}, partial",
         formula=f"{formula.format('credit')}; computed over all items together. {_PAIRS}",
         source="scipy.optimize.linear_sum_assignment; Kuhn (1955)",
+        undefined=UNDEFINED[measure],
+        compared_with="SciPy, linear_sum_assignment",
+        conventions=("Tuples",),
         compute=Sums(lambda comparison, spec: Contributions(comparison.once(_counts, spec), function)),
         example=tuple_example(
             {"precision": 2.5 / 4, "recall": 2.5 / 3, "f1": 5 / 7}[measure],

@@ -130,7 +130,9 @@ MEASURES: dict[str, tuple[str, Measure, str, str]] = {
     "recall": ("Tuple recall", recall, "R", "{} / tuples in the gold, undefined if the gold has none"),
     "f1": ("Tuple F1", f1, "F1", "2 · {} / (tuples in the run + tuples in the gold), undefined if the gold has none"),
 }
-_metric = partial(Metric, kinds=TUPLES, part=Part.COLUMNS)
+_NO_TUPLES = "if the gold has no tuples"
+UNDEFINED: dict[str, str | None] = {"precision": None, "recall": _NO_TUPLES, "f1": _NO_TUPLES}
+_metric = partial(Metric, kinds=TUPLES, part=Part.COLUMNS, compared_with="scikit-learn", conventions=("Tuples",))
 _SETS = "an item's tuples form a set; if columns are given, tuples with the same values in these columns count once"
 _CASE = "with `case: ignore`, differences in case are ignored"
 _SOURCE = "sklearn.metrics.precision_recall_fscore_support on a 0/1 column for each tuple"
@@ -149,6 +151,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             short=short,
             formula=f"{formula.format('tuples in both')}; computed over all items together; {_SETS}; {_CASE}",
             source=f"{_ABSA}; {_SOURCE}, average=micro",
+            undefined=UNDEFINED[measure],
             compute=Sums(lambda comparison, spec: Contributions(comparison.once(_counts, spec), function)),
             example=tuple_example(
                 {"precision": 2 / 4, "recall": 2 / 3, "f1": 4 / 7}[measure],
@@ -163,6 +166,7 @@ def _metrics(measure: str) -> tuple[Metric, Metric, Metric]:
             formula=f"mean of tuple_{measure} over the gold's values in the column that the `by` option names, each "
             f"computed on the tuples with that value; {_CASE}",
             source=f"{_SOURCE}, average=macro over the values of the gold",
+            undefined=_NO_TUPLES,
             compute=_macro(function),
             example=tuple_example(
                 sum(ofs) / 2,

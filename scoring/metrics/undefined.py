@@ -2,18 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import numpy as np
-
 from scoring.definition import MetricSpec
 from scoring.definition.slices import RIGHT, Slicing
-from scoring.metrics.comparison import Comparison, MatrixComparison
-from scoring.metrics.conventions import ALWAYS_DEFINED, UNDEFINED, first
-from scoring.metrics.correlation import pairs
+from scoring.metrics.comparison import Comparison
 from scoring.metrics.registry import compute, describe, get, parts_of
 from scoring.metrics.slices import restricted
 
 NOTES = 5  # maximum number of notes on a run; boards show each of them
-CORRELATIONS = frozenset({"pearson", "spearman", "kendall"})
 NO_ITEMS = "the gold has no items to score"
 
 
@@ -50,22 +45,13 @@ def why_undefined(comparison: Comparison, spec: MetricSpec) -> str:
         return NO_ITEMS
     if spec.of:
         return next(_reasons_of_parts(judged, spec), "fewer than two of its parts are defined")
-    if spec.name in CORRELATIONS and isinstance(judged, MatrixComparison):
-        return _why_without_correlation(judged, spec)
-    condition = first(UNDEFINED, spec.name)
-    return "its value is not a finite number" if condition == ALWAYS_DEFINED else condition.partition("if ")[2]
+    metric = get(spec.name)
+    if metric.why_undefined is not None:
+        return metric.why_undefined(judged, spec)
+    return "its value is not a finite number" if metric.undefined is None else metric.undefined.partition("if ")[2]
 
 
 def _reasons_of_parts(comparison: Comparison, spec: MetricSpec) -> Iterator[str]:
     for part in parts_of(spec, comparison.gold):
         if compute(comparison, part) is None:
             yield f"{part.key} is undefined: {why_undefined(comparison, part)}"
-
-
-def _why_without_correlation(comparison: MatrixComparison, spec: MetricSpec) -> str:
-    gold, run = pairs(comparison, spec.part)
-    if len(gold) < 2:
-        return "fewer than two items have a gold number"
-    if np.ptp(run) == 0:
-        return "all predictions are equal"
-    return "all gold values are equal" if np.ptp(gold) == 0 else "the values are too large or too small"

@@ -45,6 +45,8 @@ def _metric(name: str, title: str, group: str, others: str, meaning: str, value:
         f"is low if {meaning}",
         source="Borkan et al. (2019), Nuanced metrics for measuring unintended bias with real data for text "
         "classification",
+        undefined=f"if the slice has no {group} items, or the other items are all {group}",
+        compared_with="an independent count over all pairs of items",
         compute=_area(group_is_positive=group == "positive"),
         example=Example("soft", _GOLD, _RUN, value, why, part="toxic", slices=_SLICES, where=("group", "a")),
         kinds=SOFT | TABLE,

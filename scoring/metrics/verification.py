@@ -70,7 +70,7 @@ def _f_beta(sums: Numbers, spec: MetricSpec) -> Numbers:
 _GOLD = {"1": "same 1", "2": "same 1", "3": "same 0", "4": "same 0"}
 _RUN = {"1": "same 0.9", "2": "same 0.5", "3": "same 0.2", "4": "same 0.6"}
 _example = partial(Example, "table", _GOLD, _RUN)
-_metric = partial(Metric, kinds=TABLE, numbers=True, part=Part.COLUMN)
+_metric = partial(Metric, kinds=TABLE, numbers=True, part=Part.COLUMN, conventions=("Items", "Probabilities"))
 
 METRICS = (
     _metric(
@@ -80,6 +80,7 @@ METRICS = (
         formula="(r + u · r / n) / n, where r is the number of correct items, u of undecided items (exactly 0.5 or no "
         "answer) and n of all items",
         source="Peñas and Rodrigo (2011), A simple measure to assess non-response; PAN's verification evaluator",
+        compared_with="an independent reimplementation of PAN's evaluator",
         compute=sums_of(_decisions, _c_at_1),
         example=_example((2 + 2 / 4) / 4, "items 1 and 3 are correct, and item 2 is undecided: (2 + 1 · 2/4) / 4"),
     ),
@@ -90,6 +91,8 @@ METRICS = (
         formula="1.25 tp / (1.25 tp + 0.25 (fn + u) + fp); u is the number of undecided items of either class; "
         "undefined if tp, fn, u and fp are all 0",
         source="Bevendorff et al. (2019), Generalizing unmasking for short texts; PAN's verification evaluator",
+        undefined="if no item is undecided and no item is positive in the gold or the run",
+        compared_with="an independent reimplementation of PAN's evaluator",
         compute=sums_of(_decisions, _f_05_u),
         example=_example(1.25 / (1.25 + 0.25 + 1), "tp = 1, fn = 0, u = 1, fp = 1: 1.25 / (1.25 + 0.25 + 1)"),
     ),
@@ -101,6 +104,8 @@ METRICS = (
         "1; undefined if tp, fn and fp are all 0",
         source="van Rijsbergen (1979); scikit-learn, fbeta_score; PAN's verification evaluator of 2020 to 2023 for β = "
         "1, from which the evaluators of 2024 and 2025 differ if items are undecided",
+        undefined="if no decided item is positive in the gold or the run",
+        compared_with="scikit-learn",
         compute=sums_of(_decisions, _f_beta),
         example=_example(1.25 / (1.25 + 1), "tp = 1, fn = 0, fp = 1: 1.25 / (1.25 + 0 + 1)", options={"beta": "0.5"}),
         options={"beta": AnyNumber(0.0)},
@@ -111,6 +116,7 @@ METRICS = (
         short="1 − Brier",
         formula="1 − mean of (g − a)², where g is 1 for yes and 0 for no; an unanswered item counts as 0.5",
         source="Brier (1950); scikit-learn, 1 − brier_score_loss; PAN's verification evaluator",
+        compared_with="scikit-learn",
         compute=sums_of(_squares, lambda sums, _: 1 - ratios(sums[..., 1], sums[..., 0])),
         example=_example(1 - (0.01 + 0.25 + 0.04 + 0.36) / 4, "1 − (0.1² + 0.5² + 0.2² + 0.6²) / 4"),
     ),
@@ -122,6 +128,7 @@ METRICS = (
         "10; each bin includes its upper bound, and the first bin also its lower bound",
         source="Naeini et al. (2015), Obtaining well calibrated probabilities using Bayesian binning; Guo et al. "
         "(2017), On calibration of modern neural networks; scikit-learn, calibration_curve",
+        compared_with="scikit-learn",
         compute=sums_of(_bins, lambda sums, _: ratios(np.abs(sums[..., 1:]).sum(axis=-1), sums[..., 0])),
         example=_example(
             (0.3 + 0.5) / 4,

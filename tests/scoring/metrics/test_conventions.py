@@ -1,16 +1,13 @@
 """docs/metrics.md says for every metric which conventions it follows, and when it is undefined."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 import numpy as np
 import pytest
 
 from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts, Tuples
 from scoring.metrics import METRICS
-from scoring.metrics.conventions import ALWAYS_DEFINED, PEERS, TOPICS, UNDEFINED, first
 from scoring.metrics.metric import Metric
 from scoring.metrics.table import INTRODUCTION, as_markdown
 from tests.scoring.metrics.test_registry import answers, of_run, score
@@ -33,41 +30,10 @@ def test_macro_averages_say_what_they_cover(name: str) -> None:
     assert re.search("(classes|values|types) in the gold|gold's values", METRICS[name].formula)
 
 
-def test_topics_are_parts_of_the_conventions() -> None:
-    assert {topic for topics in TOPICS.values() for topic in topics} <= {
-        *re.findall(r"- \*\*(.+?)\.\*\*", INTRODUCTION)
-    }
-
-
-def first_pattern(table: Mapping[str, object], name: str) -> str:
-    return next(pattern for pattern in table if fnmatchcase(name, pattern))
-
-
-@pytest.mark.parametrize("table", [UNDEFINED, PEERS, TOPICS], ids=["undefined", "peers", "topics"])
-def test_every_pattern_is_the_first_for_a_metric(table: dict[str, object]) -> None:
-    assert {first_pattern(table, name) for name in METRICS} == table.keys()
-
-
-# A new metric gets a row of its own or, after someone has checked that the last row is true for it, its name here.
-ALWAYS_DEFINED_METRICS = """
-    accuracy accuracy_admissible accuracy_within accuracy_within_km annotator_distance annotator_error bleu brier
-    brier_complement c_at_1 calibration_error cem_ord chrf chrf_pp cross_entropy edit_distance exact_match
-    exact_match_ratio hamming_loss haversine_mean haversine_median hierarchical_f icm icm_soft jaccard mae manhattan
-    propensity_f rmse rouge_1 rouge_2 rouge_l soft_cross_entropy span_f1 ter token_f1
-"""
-METRICS_CHECKED_BY_HAND = """
-    accuracy_admissible annotator_distance annotator_error edit_distance f1_macro_all precision_macro_all
-    recall_macro_all span_f1 span_f1_exact span_f1_partial ssa_accuracy ssa_bias ssa_reflected
-"""
-
-
-@pytest.mark.parametrize(
-    ("table", "names"),
-    [(UNDEFINED, ALWAYS_DEFINED_METRICS), (PEERS, METRICS_CHECKED_BY_HAND)],
-    ids=["undefined", "peers"],
-)
-def test_only_these_metrics_use_the_last_row(table: Mapping[str, object], names: str) -> None:
-    assert {name for name in METRICS if first_pattern(table, name) == "*"} == {*names.split()}
+def test_all_metrics_declare_what_they_are_compared_with_and_known_conventions() -> None:
+    assert not [name for name, metric in METRICS.items() if not metric.compared_with]
+    known = {*re.findall(r"- \*\*(.+?)\.\*\*", INTRODUCTION)}
+    assert not [name for name, metric in METRICS.items() if not known.issuperset(metric.conventions)]
 
 
 def empty(given: Answers) -> Answers:
@@ -107,5 +73,5 @@ def test_metrics_are_undefined_where_the_page_says_so_and_nowhere_else(metric: M
         if isinstance(gold, Matrix):
             pairs += [(constant(gold), run), (gold, of_run(constant(run))), (constant(gold), of_run(constant(run)))]
         values += [score(metric, kind, *pair) for pair in pairs]
-    by_option = first(UNDEFINED, metric.name).startswith(("only with", "with"))
-    assert (None in values) == (first(UNDEFINED, metric.name) != ALWAYS_DEFINED and not by_option)
+    by_option = metric.undefined is not None and metric.undefined.startswith(("only with", "with"))
+    assert (None in values) == (metric.undefined is not None and not by_option)

@@ -7,8 +7,7 @@ from scoring.answers import Matrix
 from scoring.definition import MetricSpec
 from scoring.definition.slices import Slicing
 from scoring.items.slices import SliceColumn
-from scoring.metrics import LoadedGold, compare, compute
-from scoring.metrics.conventions import ALWAYS_DEFINED, UNDEFINED
+from scoring.metrics import METRICS, LoadedGold, compare, compute
 from scoring.metrics.metric import Metric
 from scoring.metrics.undefined import NOTES, notes_on_undefined, why_undefined
 from scoring.reports.messages import LANGUAGES, phrase
@@ -47,11 +46,11 @@ def test_a_correlation_names_the_side_that_is_constant(name: str, gold: Matrix, 
     assert why_undefined(comparison, spec) == reason
 
 
-@pytest.mark.parametrize("condition", sorted({one for one in UNDEFINED.values() if one != ALWAYS_DEFINED}))
+@pytest.mark.parametrize("condition", sorted({metric.undefined for metric in METRICS.values() if metric.undefined}))
 def test_every_documented_condition_is_a_reason_in_all_languages(condition: str) -> None:
     reason = condition.partition("if ")[2]
     assert reason
-    if condition != UNDEFINED["pearson"]:  # which has reasons of its own
+    if condition != METRICS["pearson"].undefined:  # which has more exact reasons
         assert len(languages_of(reason)) == len(LANGUAGES)
     assert len(languages_of(f"a: undefined, because {reason}")) == len(LANGUAGES)
 
