@@ -132,7 +132,7 @@ class Team(Answer, frozen=True, kw_only=True):
     state: str
     affiliation: str
     reason: str
-    answers: dict[str, str]
+    answers: dict[str, Any]
     members: list[Member]
     invitation_code: str | None
     created_at: datetime
@@ -338,7 +338,7 @@ class OrganizedTeam(Answer, frozen=True, kw_only=True):
     name: str
     state: str
     affiliation: str
-    answers: dict[str, str]
+    answers: dict[str, Any]
     members: list[str]
     runs: int
     flags: list[str]

@@ -8,14 +8,41 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.inspect import (
+    AnyType,
+    BoolType,
+    DateTimeType,
+    DictType,
+    FloatType,
+    IntType,
+    ListType,
+    NoneType,
+    StrType,
+    StructType,
+    Type,
+    UnionType,
+    type_info,
+)
 
 from agon import answers
+from agon.board_row import BoardRow
 from portal.api.urls import api
 from tests.conftest import ROOT
 
 METHODS = {"read": "get", "items": "get", "pages": "get", "send": "post", "_change": "post", "_upload": "post"}
 METHODS |= {"_send_file": "post", "_until_finished": "get", "fetch": "get"}
 KEPT_FROM_PAGES = "/.well-known/"
+_JSON_TYPES: dict[type[Type], str] = {
+    BoolType: "boolean",
+    DateTimeType: "string",
+    DictType: "object",
+    FloatType: "number",
+    IntType: "integer",
+    ListType: "array",
+    NoneType: "null",
+    StrType: "string",
+    StructType: "object",
+}
 
 
 @dataclass(frozen=True)
@@ -119,5 +146,85 @@ def test_the_specification_has_each_request(request_: Request, specification: di
     if kind is None or not issubclass(kind, msgspec.Struct):
         return
     answer = next(one for status, one in operation["responses"].items() if str(status).startswith("2"))
-    needed = {field.encode_name for field in msgspec.structs.fields(kind) if field.required}
-    assert needed <= _properties(specification, answer["content"]["application/json"]["schema"]).keys()
+    schema = _of_one(specification, answer["content"]["application/json"]["schema"])
+    assert not list(unreadable(type_info(kind), schema, specification, kind.__name__))
+
+
+def test_a_leaderboard_of_the_client_is_that_of_the_specification(specification: dict[str, Any]) -> None:
+    """Its rows have all fields, because they become the columns of a DataFrame."""
+    schemas = specification["components"]["schemas"]
+    assert not list(unreadable(type_info(answers.Leaderboard), schemas["BoardAnswer"], specification, "Leaderboard"))
+    assert {*BoardRow.__struct_fields__} == {*schemas["BoardRow"]["properties"]}
+
+
+def test_each_difference_between_type_and_specification_is_found(specification: dict[str, Any]) -> None:
+    class Row(msgspec.Struct):
+        rank: int
+        team: int
+        method: str
+        received_at: str
+        flags: list[int]
+        scores: dict[str, float]
+        place: str
+        later: str = ""
+
+    row = specification["components"]["schemas"]["BoardRow"]
+    assert [one.partition(":")[0] for one in unreadable(type_info(Row), row, specification, "Row")] == [
+        "Row.rank",
+        "Row.team",
+        "Row.flags[]",
+        "Row.scores[]",
+        "Row.place",
+    ]
+
+
+def _of_one(specification: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a response or, if it is a list or a page of a list, of one entry."""
+    schema = _resolved(specification, schema)
+    items = schema.get("items") or schema.get("properties", {}).get("items", {}).get("items")
+    return _resolved(specification, items) if items else schema
+
+
+def _resolved(specification: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in schema:
+        return schema
+    found: dict[str, Any] = specification["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return found
+
+
+def unreadable(kind: Type, schema: dict[str, Any], specification: dict[str, Any], place: str) -> Iterator[str]:
+    """Yield each value that the schema allows and the client's type cannot be, with its place."""
+    schema = _resolved(specification, schema)
+    if "anyOf" in schema:
+        for one in schema["anyOf"]:
+            yield from unreadable(kind, one, specification, place)
+        return
+    name = schema.get("type", "any")
+    if isinstance(kind, UnionType):
+        fitting = [one for one in kind.types if _JSON_TYPES[type(one)] == name]
+        kind = fitting[0] if fitting else kind
+    match kind:
+        case AnyType():
+            return
+        case StructType():
+            yield from _unreadable_fields(kind, schema.get("properties", {}), specification, place)
+        case ListType(item_type=item) if name == "array":
+            yield from unreadable(item, schema["items"], specification, f"{place}[]")
+        case DictType(value_type=value) if name == "object":
+            values = schema["additionalProperties"]
+            yield from unreadable(value, {} if values is True else values, specification, f"{place}[]")
+        case DateTimeType() if schema.get("format") != "date-time":
+            yield f"{place}: the specification has no time"
+        case _ if _JSON_TYPES.get(type(kind)) != name:
+            yield f"{place}: the specification allows {name}"
+
+
+def _unreadable_fields(
+    kind: StructType, properties: dict[str, Any], specification: dict[str, Any], place: str
+) -> Iterator[str]:
+    for field in kind.fields:
+        own = f"{place}.{field.encode_name}"
+        if field.encode_name in properties:
+            yield from unreadable(field.type, properties[field.encode_name], specification, own)
+        elif field.required:
+            yield f"{own}: the specification lacks it"
