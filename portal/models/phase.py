@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.models.account import Viewer
 from portal.models.prepared import PreparedSubquery
 from portal.models.task import SharedTask, Track
+from scoring.definition import Phase as PhaseDefinition
 
 _ENDLESS = Q(closes__isnull=True) | Q(round_days__isnull=False)
 
@@ -146,13 +147,18 @@ class Phase(models.Model):
     def audit_subject(self) -> str:
         return f"phase {self.slug}"
 
-    def accepts(self, track: Track) -> bool:
-        """Return whether teams can upload runs for this track. Its gold may follow later.
+    @property
+    def definition(self) -> PhaseDefinition | None:
+        """The phase's keys in task.yaml, including those without a column.
 
-        A phase that a push has just added may be missing from a definition that was read before.
+        None if a push has just added the phase and the task's definition was read before.
         """
-        rules = self.shared_task.definition
-        return any(phase.slug == self.slug and phase.accepts(track.definition) for phase in rules.phases)
+        return next((phase for phase in self.shared_task.definition.phases if phase.slug == self.slug), None)
+
+    def accepts(self, track: Track) -> bool:
+        """Return whether teams can upload runs for this track. Its gold may follow later."""
+        rules = self.definition
+        return rules is not None and rules.accepts(track.definition)
 
     def tracks(self) -> list[Track]:
         """Return the tracks for which teams can upload runs, in the task's order."""

@@ -1,5 +1,6 @@
 """Import phases. Changes that would surprise teams are rejected."""
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -34,27 +35,17 @@ SEVERAL_UPLOADS = Conflict.declare(
     ),
 )
 
+_DATES = {"opens", "closes", "released"}  # which organizers can also change on the website
+_COLUMNS = {column.name for column in Phase._meta.concrete_fields} - _DATES
+_KEYS_WITH_COLUMN = [key.name for key in dataclasses.fields(PhaseDefinition) if key.name in _COLUMNS]
+
 
 def phase_fields(phase: PhaseDefinition, before: PhaseDefinition | None) -> dict[str, Any]:
     """Return the fields for the phase's row.
 
     Values that organizers can also change on the website are included only if the folder changed them.
     """
-    names = [
-        "slug",
-        "title",
-        "split",
-        "runs_per_track",
-        "contrastive",
-        "max_submissions",
-        "runs_per_day",
-        "scores",
-        "official",
-        "run_numbers",
-        "team_names",
-        "ladder_step",
-        "round_days",
-    ]
+    names = [*_KEYS_WITH_COLUMN]
     names += [name for name in ("opens", "closes") if before is None or getattr(before, name) != getattr(phase, name)]
     if phase.released is not None and (before is None or before.released != phase.released):
         names.append("released")
