@@ -5,12 +5,27 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
+from allauth.usersessions.models import UserSession
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from portal.actions.base.action import Action
-from portal.models import DeviceLogin, SharedTask, Team
+from portal.actions.base.registry import every_action
+from portal.models import (
+    AccessToken,
+    Announcement,
+    DeviceLogin,
+    GoldStandard,
+    GoldUpload,
+    Phase,
+    Run,
+    SharedTask,
+    TaskPush,
+    Team,
+    Track,
+    User,
+)
 from portal.permissions import team_of
 from tests.security.conftest import World
 
@@ -82,35 +97,6 @@ class Call:
     roles: tuple[str, ...] = ()
 
 
-def _task(world: World, _who: Any) -> SharedTask:
-    return world.task
-
-
-def _phase(world: World, _who: Any) -> Any:
-    return world.run.phase
-
-
-def _run(world: World, _who: Any) -> Any:
-    return world.run
-
-
-def _track(world: World, _who: Any) -> Any:
-    return world.run.track
-
-
-def _own_account(_world: World, who: Any) -> Any:
-    return who
-
-
-def _nothing(_world: World, _who: Any) -> DeviceLogin:
-    """Return a command-line login that has not been approved yet."""
-    return DeviceLogin()
-
-
-def _own_team(world: World, who: Any) -> Team | None:
-    return team_of(who, world.task)
-
-
 def _own_membership(world: World, who: Any) -> dict[str, Any]:
     team = team_of(who, world.task)
     return {"member": team.memberships.get(user=who).pk} if team else {}
@@ -118,66 +104,54 @@ def _own_membership(world: World, who: Any) -> dict[str, Any]:
 
 ORGANIZERS = ("organizer", "administrator")
 
-CALLS: dict[tuple[str, str], Call] = {
-    ("access_tokens", "create_token"): Call(_own_account),
-    ("agreement", "sign_agreement"): Call(_task),
-    ("announcements", "publish_announcement"): Call(_task),
-    ("choose_run", "choose_official_run"): Call(_run),
-    ("data_password", "give_password"): Call(_task),
-    ("delete_account", "delete_account"): Call(_own_account),
-    ("describe_run", "describe_run"): Call(_run),
-    ("device", "allow_device_login"): Call(_own_account, data=lambda _world, _who: {"code": "BBBBBBBB", "allow": ""}),
-    ("device", "deny_device_login"): Call(_own_account, data=lambda _world, _who: {"code": "BBBBBBBB"}),
-    ("device_code", "start_device_login"): Call(_nothing, data=lambda _world, _who: {"client_id": "agon", "name": "x"}),
-    ("device_token", "collect_token"): Call(_nothing),
-    ("end_session", "end_session"): Call(lambda world, _who: world.session),
-    ("gold_preview", "apply_gold"): Call(lambda world, _who: world.gold_upload),
-    ("grant_extra_time", "grant_extra_time"): Call(_phase),
-    ("join_team", "join_team"): Call(_task),
-    ("move_phase", "move_phase"): Call(_phase),
-    ("new_task", "push_new_task"): Call(_own_account),
-    ("organize_organizers", "add_organizer"): Call(_task),
-    ("organize_organizers", "remove_organizer"): Call(_task, data=lambda _world, _who: {"remove": ""}),
-    ("organize_push", "push_task"): Call(_task),
-    ("organize_state", "delete_draft"): Call(_task, arguments={"verb": "delete"}),
-    ("organize_state", "hide_task"): Call(_task, arguments={"verb": "hide"}),
-    ("organize_state", "open_task"): Call(_task, arguments={"verb": "open"}),
-    ("organize_state", "show_task"): Call(_task, arguments={"verb": "show"}),
-    ("push", "apply_push"): Call(lambda world, _who: world.push),
-    ("organize_gold", "upload_gold"): Call(_track),
-    ("organize_papers", "close_papers"): Call(_task, data=lambda _world, _who: {"close": ""}),
-    ("organize_papers", "open_papers"): Call(_task),
-    ("organize_resend", "resend_mails"): Call(_task),
-    ("organize_retry", "retry_failed"): Call(_task),
-    ("organize_scores", "apply_scores"): Call(_task),
+TARGETS: dict[type, Find] = {
+    AccessToken: lambda world, _who: world.token,
+    Announcement: lambda world, _who: world.announcement,
+    DeviceLogin: lambda _world, _who: DeviceLogin(),  # a command-line login that has not been approved yet
+    GoldStandard: lambda world, _who: world.gold,
+    GoldUpload: lambda world, _who: world.gold_upload,
+    Phase: lambda world, _who: world.run.phase,
+    Run: lambda world, _who: world.run,
+    SharedTask: lambda world, _who: world.task,
+    TaskPush: lambda world, _who: world.push,
+    Team: lambda world, who: team_of(who, world.task),
+    Track: lambda world, _who: world.run.track,
+    User: lambda _world, who: who,
+    UserSession: lambda world, _who: world.session,
+}
+"""The object that a URL refers to, by the type of the action's target, if the URL's name does not say otherwise."""
+
+SPECIAL: dict[tuple[str, str], Call] = {
+    ("device", "allow_device_login"): Call(TARGETS[User], data=lambda _world, _who: {"code": "BBBBBBBB", "allow": ""}),
+    ("device", "deny_device_login"): Call(TARGETS[User], data=lambda _world, _who: {"code": "BBBBBBBB"}),
+    ("device_code", "start_device_login"): Call(
+        TARGETS[DeviceLogin], data=lambda _world, _who: {"client_id": "agon", "name": "x"}
+    ),
+    ("organize_organizers", "remove_organizer"): Call(TARGETS[SharedTask], data=lambda _world, _who: {"remove": ""}),
+    ("organize_state", "delete_draft"): Call(TARGETS[SharedTask], arguments={"verb": "delete"}),
+    ("organize_state", "hide_task"): Call(TARGETS[SharedTask], arguments={"verb": "hide"}),
+    ("organize_state", "open_task"): Call(TARGETS[SharedTask], arguments={"verb": "open"}),
+    ("organize_state", "show_task"): Call(TARGETS[SharedTask], arguments={"verb": "show"}),
+    ("organize_papers", "close_papers"): Call(TARGETS[SharedTask], data=lambda _world, _who: {"close": ""}),
     ("organize_team", "approve_team"): Call(lambda world, _who: world.auster, arguments={"verb": "approve"}),
     ("organize_team", "decline_team"): Call(lambda world, _who: world.auster, arguments={"verb": "decline"}),
     ("organize_team", "renew_password"): Call(
         lambda world, _who: world.auster, arguments={"verb": "password"}, roles=ORGANIZERS
     ),
-    ("paper_pack", "ask_for_pack"): Call(_phase),
-    ("put_back", "put_release_back"): Call(_phase),
-    ("release_scores", "release_scores"): Call(_phase),
-    ("replace_dataset", "replace_dataset"): Call(_task),
-    ("preview_former_gold", "preview_former_gold"): Call(lambda world, _who: world.gold),
-    ("revoke_extra_time", "revoke_extra_time"): Call(_phase),
-    ("revoke_token", "revoke_token"): Call(lambda world, _who: world.token),
-    ("settings", "change_settings"): Call(_own_account),
     ("stop_mails", "stop_mails"): Call(lambda world, _who: world.people["captain"]),
-    ("submit", "submit"): Call(_phase),
-    ("take_back", "take_back_release"): Call(_phase),
-    ("take_back_announcement", "take_back_announcement"): Call(lambda world, _who: world.announcement),
-    ("team", "register_team"): Call(_task),
-    ("team_ask_again", "ask_again"): Call(_own_team, data=lambda _world, _who: {"answer-use": "research"}),
-    ("team_hand_over", "hand_over"): Call(_own_team, data=_own_membership),
-    ("team_invite", "invite_by_mail"): Call(_own_team),
-    ("team_leave", "leave_team"): Call(_own_team),
-    ("team_paper", "give_paper"): Call(_own_team),
-    ("team_password", "renew_password"): Call(_own_team),
-    ("team_withdraw", "withdraw_team"): Call(_own_team),
-    ("validate_only", "validate_only"): Call(_phase),
-    ("withdraw_run", "withdraw_run"): Call(_run),
+    ("team_ask_again", "ask_again"): Call(TARGETS[Team], data=lambda _world, _who: {"answer-use": "research"}),
+    ("team_hand_over", "hand_over"): Call(TARGETS[Team], data=_own_membership),
 }
+"""URL and action names of actions that need more than an empty request."""
 
 BY_OTHER_RULES = {("dataset", "give_password"), ("dataset", "record_download")}
 """Actions of a page for reading: `portal.permissions` decides who gets a file, and the table has rows for this page."""
+
+
+def _call(address: str, name: str) -> Call:
+    """Return how to call the action at this URL: as in SPECIAL, or with an empty request."""
+    target = list(get_type_hints(inspect.unwrap(every_action()[name])).values())[1]
+    return SPECIAL.get((address, name)) or Call(TARGETS[target])
+
+
+CALLS = {pair: _call(*pair) for pair in sorted(called_actions() - BY_OTHER_RULES)}

@@ -9,6 +9,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.test.client import ClientHandler
+from django.urls import get_resolver
 
 from portal.actions.announcements import publish_announcement
 from portal.actions.approval import approve_team
@@ -96,56 +97,51 @@ class World:
 
     def arguments(self, name: str) -> dict[str, Any]:
         """Return the arguments for the URL with this name: Bora's objects in the task `gated`."""
-        return self._arguments.get(name, {"slug": "gated"})
+        if name in self._special_arguments:
+            return self._special_arguments[name]
+        [(route, keys), *_others], *_rest = get_resolver().reverse_dict.getlist(name)[0]
+        return {key: self._argument(key, word=route.partition(f"/%({key})s")[0].rpartition("/")[2]) for key in keys}
+
+    def _argument(self, key: str, word: str) -> Any:
+        """Return the value of a key in a URL. For `pk`, the word before it says which object it is: `runs/<pk>/`."""
+        if key != "pk":
+            return {
+                "slug": "gated",
+                "track": "one",
+                "phase": "evaluation",
+                "dataset": "development",
+                "number": 1,
+                "ending": "svg",
+            }[key]
+        return {
+            "announcements": self.announcement.pk,
+            "extra-time": 1,
+            "gold": self.gold.pk,
+            "previews": self.gold_upload.pk,
+            "pushes": self.push.pk,
+            "runs": self.run.pk,
+            "sessions": self.session.pk,
+            "signed": self.signature.pk,
+            "submissions": self.run.submission_id,
+            "tokens": self.token.pk,
+            "validations": self.validation.pk,
+        }[word]
 
     @cached_property
-    def _arguments(self) -> dict[str, dict[str, Any]]:
+    def _special_arguments(self) -> dict[str, dict[str, Any]]:
         task = {"slug": "gated"}
         return {
             "client_wheel": {"name": wheel().name},
-            "dataset": task | {"dataset": "development"},
-            "leaderboard": task | {"track": "one"},
-            "released_board": task | {"track": "one", "phase": "evaluation", "number": 1},
-            "submission": task | {"pk": self.run.submission_id},
-            "submission_status": task | {"pk": self.run.submission_id},
-            "validation": task | {"pk": self.validation.pk},
-            "validation_status": task | {"pk": self.validation.pk},
-            "submission_report": task | {"pk": self.run.submission_id},
-            "receipt": task | {"pk": self.run.submission_id},
             "join_team": task | {"code": self.bora.invitation_code},
-            "signed_copy": task | {"pk": self.signature.pk},
             "organize_state": task | {"verb": "open"},
-            "push": {"pk": self.push.pk},
             "organize_team": task | {"pk": self.auster.pk, "verb": "approve"},
             "stop_mails": {"token": token(self.people["captain"], "mails_about_runs")},
-            "replace_dataset": task | {"dataset": "development"},
-            "move_phase": task | {"phase": "evaluation"},
-            "grant_extra_time": task | {"phase": "evaluation"},
-            "revoke_extra_time": task | {"phase": "evaluation", "pk": 1},
             "old_extra_time": task | {"phase": "evaluation"},
-            "release_scores": task | {"phase": "evaluation"},
-            "take_back": task | {"phase": "evaluation"},
-            "put_back": task | {"phase": "evaluation"},
             "export": task | {"name": "teams.csv"},
-            "gold_preview": task | {"pk": self.gold_upload.pk},
-            "preview_former_gold": task | {"pk": self.gold.pk},
-            "end_session": {"pk": self.session.pk},
             "error": {"code": "not_found"},
-            "revoke_token": {"pk": self.token.pk},
-            "run": {"pk": self.run.pk},
-            "run_file": {"pk": self.run.pk},
-            "insights": task | {"track": "one"},
-            "compare": task | {"track": "one"},
             "overall_figure": task | {"name": "by-track", "ending": "svg"},
             "insights_figure": task | {"track": "one", "name": "over-time", "ending": "svg"},
-            "paper": task | {"phase": "evaluation"},
-            "paper_pack": task | {"phase": "evaluation"},
-            "paper_status": task | {"phase": "evaluation"},
             "run_figure": {"pk": self.run.pk, "name": "confusion", "ending": "svg"},
-            "take_back_announcement": task | {"pk": self.announcement.pk},
-            "choose_run": {"pk": self.run.pk},
-            "describe_run": {"pk": self.run.pk},
-            "withdraw_run": {"pk": self.run.pk},
             "mfa_edit_webauthn": {"pk": 1},
             "mfa_remove_webauthn": {"pk": 1},
             "account_confirm_email": {"key": "made-up"},
