@@ -157,28 +157,28 @@ def overall_csv(board: OverallBoard) -> bytes:
     head = ["team"]
     for track, column in board.heads:
         head += [f"{track.slug} rank", f"{track.slug} {column.key}"]
-    for one in board.combined:
-        head += [f"overall {one.rule.slug} {name}" for name in ("rank", one.rule.by, *_uncertainty(one))]
-    places = [(one, {row.team: row for row in one.rows}) for one in board.combined]
+    for ranking in board.combined:
+        head += [f"overall {ranking.rule.slug} {name}" for name in ("rank", ranking.rule.by, *_uncertainty(ranking))]
+    places = [(ranking, {row.team: row for row in ranking.rows}) for ranking in board.combined]
     lines = [
         [
             row.team,
             *chain.from_iterable(map(_placed, row.cells)),
-            *chain.from_iterable(_combined(one, rows.get(row.team)) for one, rows in places),
+            *chain.from_iterable(_combined(ranking, rows.get(row.team)) for ranking, rows in places),
         ]
         for row in board.rows
     ]
     return table([head, *lines])
 
 
-def _uncertainty(one: Combined) -> tuple[str, ...]:
+def _uncertainty(ranking: Combined) -> tuple[str, ...]:
     """Return the columns with the interval and the tie group, which only mean scores have."""
-    return ("low", "high", "tie group") if one.rule.by == "mean-score" else ()
+    return ("low", "high", "tie group") if ranking.rule.by == "mean-score" else ()
 
 
-def _combined(one: Combined, row: CombinedRow | None) -> list[Any]:
+def _combined(ranking: Combined, row: CombinedRow | None) -> list[Any]:
     low, high = (row and row.interval) or ("", "")
-    return [*_placed(row), *((low, high, row.group if row else "") if _uncertainty(one) else ())]
+    return [*_placed(row), *((low, high, row.group if row else "") if _uncertainty(ranking) else ())]
 
 
 def _placed(row: TrackResult | CombinedRow | None) -> tuple[Any, Any]:
@@ -197,9 +197,12 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
         "ladder_step": board.step,
         "tracks": [
             _content(
-                OverallTrackAnswer, one, track=one.track.slug, changelog=[_change(change) for change in one.changes]
+                OverallTrackAnswer,
+                track_board,
+                track=track_board.track.slug,
+                changelog=[_change(change) for change in track_board.changes],
             )
-            for one in board.boards
+            for track_board in board.boards
         ],
         "rows": [
             {
@@ -211,11 +214,11 @@ def overall_content(board: OverallBoard) -> dict[str, Any]:
         "overall": [
             _content(
                 CombinedAnswer,
-                one.rule,
-                intervals=_intervals(one.comparison),
-                rows=[_content(CombinedRowAnswer, row, tie_group=row.group) for row in one.rows],
+                ranking.rule,
+                intervals=_intervals(ranking.comparison),
+                rows=[_content(CombinedRowAnswer, row, tie_group=row.group) for row in ranking.rows],
             )
-            for one in board.combined
+            for ranking in board.combined
         ],
     }
 

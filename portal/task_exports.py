@@ -71,13 +71,13 @@ def _scores_of(board: Board, seen: Any) -> Iterator[list[Any]]:
     assert board.gold is not None
     official = set(seen.official(board.phase, board.gold, board.scorer).values_list("pk", flat=True))
     found = seen.filter(phase=board.phase, gold=board.gold, scorer=board.scorer).defer("details")
-    for one in found.select_related("run__team", "run__submission").order_by("run__received_at", "run__name"):
-        run = one.run
+    for evaluation in found.select_related("run__team", "run__submission").order_by("run__received_at", "run__name"):
+        run = evaluation.run
         about = [board.phase.slug, board.track.slug, run.kind, run.team.name if run.team else "", run.name, run.number]
         about += [str(run.pk), run.received_at.isoformat(), "yes" if run.withdrawn_at else "no"]
         about += [run.submission.replaced_by_id or "" if run.submission else ""]
-        about += ["yes" if one.pk in official else "no", board.gold.version, board.scorer]
-        yield from ([*about, metric, value] for metric, value in one.scores.items())
+        about += ["yes" if evaluation.pk in official else "no", board.gold.version, board.scorer]
+        yield from ([*about, metric, value] for metric, value in evaluation.scores.items())
 
 
 def _audit_table(shared_task: SharedTask, _organizer: User, _at: datetime) -> bytes:
@@ -157,8 +157,8 @@ def _about(run: Run) -> dict[str, Any]:
 
 _CSV, _JSON, _ZIP = "text/csv; charset=utf-8", "application/json", "application/zip"
 EXPORTS = {
-    one.name: one
-    for one in (
+    exported.name: exported
+    for exported in (
         Export(
             "teams.csv",
             _("Teams"),

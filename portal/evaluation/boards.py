@@ -35,6 +35,7 @@ def find_board_work(at: datetime) -> Iterator[BoardWork]:
     Each portion is marked separately, so a job that is killed does not have to start over.
     """
     boards = Board.objects.filter(gold__isnull=False).unsettled(at)
+    # Revisions are read before the work is looked for, so a board that changes in between is not marked.
     seen = list(boards.order_by("pk").values_list("pk", "revision"))
     for start in range(0, len(seen), PORTION):
         portion = dict(seen[start : start + PORTION])

@@ -81,11 +81,13 @@ def _check(submission: Submission, token: UUID, now: Callable[[], datetime], rea
     logger = log.bind(submission=str(submission.pk), team=submission.team.name)
     shared_task, team, phase = submission.shared_task, submission.team, submission.phase
     try:
+        # Its own runs hold their numbers since the upload.
         others = Run.objects.holding_numbers(team, phase).exclude(submission=submission)
         file = reading.enter_context(stored_file(submission.sha256))
         child = reading.enter_context(child_for(shared_task.definition, file, phase, life=GIVE_WAY_SECONDS))
         finding, kept = check_content(child, submission.file_name, team, others.numbers_by_track())
     except Exception as error:
+        # Whatever failed, the claim ends here. Otherwise, its lease would end and count as a dead worker.
         record_error(submission, token, error, now())
         return Checked()
     if not record_check(submission, token, finding, now()):

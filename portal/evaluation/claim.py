@@ -56,6 +56,7 @@ def goes_by_this_scorer(shared_task: SharedTask) -> bool:
 
 def _claim(rows: LeaseQuerySet[Any], busy: str, at: datetime, **changes: object) -> UUID | None:
     """Claim one of these rows, which are waiting or held. An earlier claim whose lease has ended counts as lost."""
+    # Rows on which too many workers died are left to the sweep, which quarantines them.
     is_hopeful = Q(token__isnull=True) | Q(leases_lost__lt=LEASES_LOST)
     waiting = rows.filter(is_hopeful, attempts__lt=ATTEMPTS)
     lost = F("leases_lost") + Case(When(token__isnull=False, then=1), default=0)

@@ -65,6 +65,7 @@ def compare_board(board: Board, at: datetime) -> None:
         "by_slice_alone": sorted(evaluation.pk for evaluation in further),
     }
     mine = Board.objects.filter(pk=board.pk)
+    # Final boards keep the results of an earlier method.
     same_method = board.comparison.get("method", 1) == METHOD or board.keeps_scores(at)
     if same_method and all(board.comparison.get(key) == value for key, value in comparison.items()):
         mine.update(compared_revision=revision, compared_at=at)
@@ -72,7 +73,10 @@ def compare_board(board: Board, at: datetime) -> None:
     try:
         with ExitStack() as files:
             runs, others = (
-                [board_run(one, files.enter_context(stored_file(one.run.file_sha256))) for one in some]
+                [
+                    board_run(evaluation, files.enter_context(stored_file(evaluation.run.file_sha256)))
+                    for evaluation in some
+                ]
                 for some in (evaluations, further)
             )
             comparison |= run_limited(
@@ -86,10 +90,14 @@ def compare_board(board: Board, at: datetime) -> None:
             )
     except OSError as error:
         log.warning("comparison failed and will be retried", board=str(board), error=str(error))
+        # The revision is not recorded, so the board is compared again after a pause.
         mine.update(compared_at=at)
         return
     except ChildError as error:
+        # Recorded without intervals, because the same runs would fail again.
         log.warning("no intervals", board=str(board), error=str(error))
+    # The comparison changes the page, so the revision increases. If runs changed in the meantime, the two revisions
+    # differ, and the board is compared again.
     mine.update(comparison=comparison, compared_at=at, compared_revision=revision + 1, revision=F("revision") + 1)
     log.info("compared", board=str(board), runs=len(evaluations))
 
@@ -128,7 +136,9 @@ def _further_runs(board: Board, compared: list[Evaluation]) -> list[Evaluation]:
     """Return the best of the other runs, because a board that lists all runs also ranks them by slice."""
     assert board.gold is not None
     here = Evaluation.objects.on_board(board.phase, board.gold, board.scorer)
-    found = here.filter(team__isnull=False, rank_key__isnull=False).exclude(pk__in=[one.pk for one in compared])
+    found = here.filter(team__isnull=False, rank_key__isnull=False).exclude(
+        pk__in=[evaluation.pk for evaluation in compared]
+    )
     return list(found.select_related("run").defer("details").order_by("rank_key", "pk")[:RUNS])
 
 

@@ -59,7 +59,7 @@ def combined_to_refresh(among: BoardQuerySet, at: datetime) -> tuple[list[int], 
 def compare_combined(row: CombinedBoard, at: datetime) -> None:
     """Update the intervals and tie groups of an overall ranking."""
     phase = row.phase
-    rule = next((one for one in phase.shared_task.definition.overall if one.slug == row.slug), None)
+    rule = next((candidate for candidate in phase.shared_task.definition.overall if candidate.slug == row.slug), None)
     if rule is None or rule.by != "mean-score":
         row.delete()
         return
@@ -75,6 +75,7 @@ def compare_combined(row: CombinedBoard, at: datetime) -> None:
     }
     mine = CombinedBoard.objects.filter(pk=row.pk)
     is_kept = any(board.keeps_scores(at) for board in boards.values())
+    # Final rankings keep the results of an earlier method.
     known = {**comparison, "method": row.comparison.get("method")} if is_kept and row.comparison else comparison
     if all(row.comparison.get(key) == value for key, value in known.items()):
         mine.update(revisions=revisions, compared_at=at)
@@ -120,9 +121,9 @@ def _ranked_teams(rule: Overall, boards: Mapping[str, Board], mean: MeanScore) -
     """Return the evaluations of the ranked teams, best team first, up to a limit."""
     parts: dict[str, list[Evaluation | None]] = {}
     for at, slug in enumerate(rule.tracks):
-        for one in _official(boards[slug]) if slug in boards else ():
-            own = parts.setdefault(str(one.team_id), [None] * len(rule.tracks))
-            own[at] = own[at] or one  # if all runs are official, each team's best run counts
+        for evaluation in _official(boards[slug]) if slug in boards else ():
+            own = parts.setdefault(str(evaluation.team_id), [None] * len(rule.tracks))
+            own[at] = own[at] or evaluation  # if all runs are official, each team's best run counts
     values: dict[str, float] = {}
     for team, own in parts.items():
         scores = [
@@ -151,9 +152,9 @@ def _compared(
         for at, slug in enumerate(rule.tracks):
             own = {team: parts[at] for team, parts in teams.items()}
             runs = {
-                team: board_run(one, files.enter_context(stored_file(one.run.file_sha256)))
-                for team, one in own.items()
-                if one is not None
+                team: board_run(evaluation, files.enter_context(stored_file(evaluation.run.file_sha256)))
+                for team, evaluation in own.items()
+                if evaluation is not None
             }
             tracks.append(TrackOfTeams(board_rules(boards[slug]), runs) if slug in boards else None)
         definition = next(iter(boards.values())).track.shared_task.definition

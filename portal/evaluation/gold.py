@@ -104,6 +104,7 @@ def _completed(upload: GoldUpload, token: UUID, files: Files, content: bytes, kn
         return content
     sent, upload.sealed_sha256 = upload.sealed_sha256, store_gold(whole)
     is_held = GoldUpload.objects.held(upload, token).update(sealed_sha256=upload.sealed_sha256)
+    # If the claim was lost, another worker needs the file that was sent.
     gold_objects().delete(sent if is_held else upload.sealed_sha256)
     return whole
 
@@ -114,7 +115,9 @@ def _public_copies(upload: GoldUpload, content: bytes) -> Problems:
     use = Secret(f"gold of the track {upload.track.slug}, split {upload.split}", upload.split)
     files = shared_task.dataset_files
     datasets = [dataset for dataset in shared_task.definition.datasets if dataset.slug in files]
-    stored = {one.file: Fingerprint(files[one.slug]["size"], files[one.slug]["sha256"]) for one in datasets}
+    stored = {
+        dataset.file: Fingerprint(files[dataset.slug]["size"], files[dataset.slug]["sha256"]) for dataset in datasets
+    }
     found = copies_of_secrets(shared_task.definition, {Fingerprint.of(content): use}, stored)
     return [problem.as_dict() for problem in found]
 

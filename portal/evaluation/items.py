@@ -53,19 +53,22 @@ def publish_items(board: Board, at: datetime) -> None:
         return
     RunItems.objects.of_board(board).exclude(evaluation__gold=board.gold, evaluation__scorer=board.scorer).delete()
     kept = GoldItems.objects.filter(gold=board.gold).first()
+    # The first run is read alone, because the number of items is known only afterward.
     batch = list(_lacking(board, at)[: ANSWERS // max(1, len(kept.ids)) or 1 if kept else 1])
     with ExitStack() as files:
         paths: dict[int, Path] = {}
-        for one in batch:
+        for evaluation in batch:
+            # A missing file must not delay the other runs.
             with suppress(OSError):
-                paths[one.pk] = files.enter_context(stored_file(one.run.file_sha256))
-        there = [one for one in batch if one.pk in paths]
+                paths[evaluation.pk] = files.enter_context(stored_file(evaluation.run.file_sha256))
+        there = [evaluation for evaluation in batch if evaluation.pk in paths]
         try:
-            runs = [board_run(one, paths[one.pk]) for one in there]
+            runs = [board_run(evaluation, paths[evaluation.pk]) for evaluation in there]
             readable = [board.track.shared_task.definition.folder, *paths.values()]
             found = run_limited(read_items, board_rules(board), runs, readable=readable)
         except (ChildError, OSError) as error:
             log.warning("no items", board=str(board), error=str(error))
+            # Only content can fail permanently. Storage that fails does not count as a try.
             there = there if isinstance(error, ChildError) else []
             found = {"runs": {}}
     _write(board, batch, there, found, at)
@@ -92,18 +95,19 @@ def _write(
     board: Board, batch: list[Evaluation], tried: list[Evaluation], found: Mapping[str, Any], at: datetime
 ) -> None:
     """Store the answers. A run that was not read gets an empty row, and a failure is counted if its file existed."""
+    # They may have been withdrawn while the child was reading.
     if not items_are_public(board.track, board.phase.split, at):
         return
     if "ids" in found:
         gold = {name: found[name] for name in ("measure", "ids", "answers")}
         GoldItems.objects.get_or_create(gold=board.gold, defaults=gold)
     nothing: dict[str, list[Any]] = {"answers": [], "values": []}
-    rows = [RunItems(evaluation=one, **nothing, tried_at=at) for one in batch]
+    rows = [RunItems(evaluation=evaluation, **nothing, tried_at=at) for evaluation in batch]
     RunItems.objects.bulk_create(rows, ignore_conflicts=True)
     for pk, items in found["runs"].items():
         RunItems.objects.filter(pk=pk).update(**items)
-    unread = RunItems.objects.unread().filter(pk__in=[one.pk for one in batch])
-    unread.filter(pk__in=[one.pk for one in tried]).update(failures=F("failures") + 1)
+    unread = RunItems.objects.unread().filter(pk__in=[evaluation.pk for evaluation in batch])
+    unread.filter(pk__in=[evaluation.pk for evaluation in tried]).update(failures=F("failures") + 1)
     if unread.update(tried_at=at):
         log.warning(
             "item answers could not be read",

@@ -35,6 +35,7 @@ def opened_gold(gold: GoldStandard | GoldUpload, definition: Definition, definit
         except Exception as error:
             raise HostError(description(error)) from None
     _kept.move_to_end(key)
+    # The gold that was just requested stays, even if it alone exceeds the limit.
     while len(_kept) > 1 and sum(map(len, _kept.values())) > GOLD_BYTES_KEPT:
         _kept.popitem(last=False)
     return _kept[key]

@@ -50,6 +50,7 @@ def preview_gold(upload_id: UUID, at: datetime) -> bool:
         if not mine.renew(now(), seconds):
             raise _LeaseLostError
 
+    # Read before the first score, so that every later change makes the preview stale.
     basis = upload.basis_at(now())
     try:
         boards = [_board(upload, board, renew) for board in _boards(upload)]
@@ -72,15 +73,16 @@ def _board(upload: GoldUpload, board: Board, renew: Renew) -> dict[str, Any]:
     assert board.gold is not None
     pair = board.phase, board.gold, board.scorer
     shown = list(Evaluation.objects.on_board(*pair).select_related("run", "run__track", "run__phase").defer("details"))
-    runs = {one.run_id: one.run for one in shown}
+    runs = {evaluation.run_id: evaluation.run for evaluation in shown}
     scores = {}
     for run in runs.values():
+        # All runs together may take longer than a lease.
         renew(LEASE_SECONDS)
         run.track = upload.track  # already loaded together with the shared task
         scores[run.pk] = _scores(run, upload)
     keys = {key: None if found is None else upload.track.rank_key(found) for key, found in scores.items()}
     official = set(Evaluation.objects.official(*pair).values_list("run", flat=True))
-    before = {one.run_id: one.rank_key for one in shown if one.run_id in official}
+    before = {evaluation.run_id: evaluation.rank_key for evaluation in shown if evaluation.run_id in official}
     after = {run.pk: keys[run.pk] for run in official_runs_of_teams(board.phase.official, runs.values(), keys)}
     return {
         "phase": board.phase_id,

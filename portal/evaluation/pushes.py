@@ -198,7 +198,7 @@ def forget_gold(gold: Iterable[dict[str, Any]]) -> int:
 
     Return the number of deleted files.
     """
-    names = {one["sealed_sha256"] for one in gold} - {""}
+    names = {standard["sealed_sha256"] for standard in gold} - {""}
     used = GoldStandard.objects.filter(sealed_sha256__in=names).values_list("sealed_sha256", flat=True)
     unused = names - set(used)
     for name in unused:
@@ -245,11 +245,12 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
         return PushedFolder(problems)
     gold: list[PushedGold] = []
     try:
-        gold.extend(_sealed(child, one, versions, problems) for one in judged["gold"])
+        gold.extend(_sealed(child, standard, versions, problems) for standard in judged["gold"])
     except BaseException:
+        # No row knows these files yet, so nothing else would delete them.
         forget_gold(map(asdict, gold))
         raise
-    agreement = {(one["track"], one["split"]): one["rows"] for one in judged["agreement"]}
+    agreement = {(judgment["track"], judgment["split"]): judgment["rows"] for judgment in judged["agreement"]}
     return PushedFolder(problems, load_definition(folder), sum(sizes.values()), gold, agreement)
 
 

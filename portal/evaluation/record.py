@@ -91,6 +91,7 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
         found = finding.runs.get(run.entry, RunFinding([], "", None))
         run.problems, run.sha256, run.items = found.problems, found.sha256, found.items
         if finding.ok:
+            # The job that checked the runs scores them next, so the sweep waits before it queues them, too.
             run.state, run.lease_ends = Run.State.VALID, at + timedelta(seconds=HINT_SECONDS)
         else:
             run.state, run.finished_at = Run.State.REJECTED, at
@@ -131,14 +132,15 @@ def _keep_newest(submission: Submission, at: datetime) -> None:
     accepted = Submission.objects.counting(submission.team, submission.phase).filter(state=Submission.State.ACCEPTED)
     *earlier, newest = accepted.order_by("received_at", "pk")
     runs = Run.objects.filter(submission__in=earlier)
+    # Failed runs have already returned their quota.
     _give_quota_back(runs.exclude(state=Run.State.FAILED))
-    Submission.objects.filter(pk__in=[one.pk for one in earlier]).update(replaced_by=newest)
+    Submission.objects.filter(pk__in=[replaced.pk for replaced in earlier]).update(replaced_by=newest)
     runs.update(chosen_at=None, chosen_by=None)
     runs.filter(withdrawn_at__isnull=True).update(withdrawn_at=at)
     Board.objects.filter(phase=submission.phase, track__in=runs.values("track")).changed()
-    for one in earlier:
+    for replaced in earlier:
         details = {"team": submission.team.name, "phase": submission.phase.slug, "replaced_by": str(newest.pk)}
-        AuditEntry.objects.record(None, AuditEntry.Event.REPLACE_SUBMISSION, one, at, **details)
+        AuditEntry.objects.record(None, AuditEntry.Event.REPLACE_SUBMISSION, replaced, at, **details)
 
 
 def _codes(finding: UploadFinding) -> set[str]:
@@ -294,6 +296,7 @@ def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
     occasion = f"quarantine {names['subject']} {at:%Y-%m-%d %H:%M}"  # a retry counts as a new occasion
     alert(_shared_task(item), occasion, [line], at)
     if isinstance(item, Run) and is_hidden:
+        # The board must not wait for a run that will never have a score.
         Board.objects.settle(item, at)
     elif not isinstance(item, GoldUpload):
         _fail(item, at)
@@ -306,6 +309,7 @@ def fail_unscorable(at: datetime) -> None:
     for run in list(unscorable):
         with transaction.atomic():
             _lock_upload(run)
+            # Another sweep may have failed it in the meantime, and quota is returned only once.
             if unscorable.filter(pk=run.pk).locked().exists():
                 _fail(run, at)
 
@@ -313,6 +317,7 @@ def fail_unscorable(at: datetime) -> None:
 def _fail(item: Submission | Run, at: datetime) -> None:
     """Mark the run, or the upload's runs, as failed. Return their quota and notify the sender."""
     runs = Run.objects.filter(submission=item) if isinstance(item, Submission) else Run.objects.filter(pk=item.pk)
+    # Runs are locked before quota and boards, in the order of `_lock_uploads`.
     list(runs.locked())
     runs.release(state=Run.State.FAILED, finished_at=at, chosen_at=None, chosen_by=None)
     _give_quota_back(runs)

@@ -17,10 +17,11 @@ def rerank(track: Track) -> int:
     """
     unmeasured = _unmeasured(track)
     again = ask_again(Run.objects.filter(Exists(unmeasured.filter(run=OuterRef("pk"))), track=track))
+    # Deleted only now, because the query above finds the runs by these rows.
     unmeasured.delete()
     evaluations = list(Evaluation.objects.filter(run__track=track).defer("details", "flags"))
-    for one in evaluations:
-        one.rank_key = track.rank_key(one.scores)
+    for evaluation in evaluations:
+        evaluation.rank_key = track.rank_key(evaluation.scores)
     Evaluation.objects.bulk_update(evaluations, ["rank_key"], batch_size=_BATCH)
     Board.objects.filter(track=track).changed()
     return again

@@ -95,6 +95,7 @@ def compute(run: Run, gold: GoldStandard | GoldUpload, reader: Reader | None = N
 def _child_with(run: Run, reader: Reader | None) -> Iterator[Child]:
     """Yield a child that has read the run and has enough time left to score it."""
     if reader is not None and reader.has(run):
+        # The check may have used most of the child's time.
         reader.child.grant(CHILD_SECONDS)
         yield reader.child
         return
@@ -102,6 +103,7 @@ def _child_with(run: Run, reader: Reader | None) -> Iterator[Child]:
     with stored_file(run.file_sha256) if run.file_sha256 else nullcontext() as file:
         runs = Runs(definition, run.phase.split, file)
         with Child(runs, [definition.folder, *([file] if file else [])]) as child:
+            # Only the gold standard, which is scored like a run, has no file.
             if file:
                 child.ask("read", run.entry, run.track.slug, run.kind == Run.Kind.BASELINE)
             yield child

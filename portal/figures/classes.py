@@ -23,9 +23,9 @@ def run_figures(details: Mapping[str, Any]) -> list[Figure]:
     """Return the figures about one run: a confusion matrix for each scored column, and ROC curves."""
     several = len(details.get("classes", ())) > 1
     found = [
-        confusion(one["confusion"], what=one["column"] if several else "")
-        for one in details.get("classes", ())
-        if one["confusion"]
+        confusion(column["confusion"], what=column["column"] if several else "")
+        for column in details.get("classes", ())
+        if column["confusion"]
     ]
     given = details.get("probabilities")
     pooled = roc_of_runs({_("This run"): given}) if given else None
@@ -50,7 +50,7 @@ def positive_lines(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
     """
     if len(found) == 1:
         return list(found[0]["lines"])
-    return [line | {"name": one["column"]} for one in found for line in one["lines"] if line["name"] == "1"]
+    return [line | {"name": column["column"]} for column in found for line in column["lines"] if line["name"] == "1"]
 
 
 def heat(rows: Sequence[str], columns: Sequence[str], *, shown: str, shade: str, across: str, down: str) -> Spec:
@@ -85,7 +85,7 @@ def confusion(found: Mapping[str, Any], what: str = "") -> Figure:
     percent = layer("text", {"text": {"field": "share", "format": ".0%"}}, style="small", dy=10)
     rect, text = drawing["layer"]
     text["mark"]["dy"] = -7
-    right = sum(one["count"] for one in data if one["row"] == one["column"])
+    right = sum(cell["count"] for cell in data if cell["row"] == cell["column"])
     return Figure(
         name=slugify(f"confusion {what}"),
         title=_("Confusion matrix for %(what)s") % {"what": what} if what else _("Confusion matrix"),
@@ -94,7 +94,7 @@ def confusion(found: Mapping[str, Any], what: str = "") -> Figure:
             "to each row."
         ),
         alt=_("The run assigns the gold label to %(right)d of %(all)d items.")
-        % {"right": right, "all": sum(one["count"] for one in data)},
+        % {"right": right, "all": sum(cell["count"] for cell in data)},
         fields=(
             Field("row", _("Gold")),
             Field("column", _("Run")),
@@ -150,7 +150,7 @@ def roc(found: Sequence[Mapping[str, Any]]) -> Figure | None:
             "The higher a curve lies above the dashed chance line, the better. An item is positive if its gold value "
             "is greater than 0.5. To protect the gold standard, curves have at most ten segments."
         ),
-        alt=_("Curves: %(names)s.") % {"names": ", ".join(dict.fromkeys(one["name"] for one in points))},
+        alt=_("Curves: %(names)s.") % {"names": ", ".join(dict.fromkeys(point["name"] for point in points))},
         fields=(
             Field("name", _("Class")),
             Field("x", _("False positive rate"), 4),

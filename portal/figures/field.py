@@ -218,7 +218,7 @@ def labels(found: Mapping[str, Any]) -> list[Figure]:
         name="labels",
         title=_("Gold standard labels"),
         caption=_("%(items)s items.") % {"items": f"{found['items']:,}"},
-        alt=", ".join(f"{one['name']} {one['count']:g}" for one in data),
+        alt=", ".join(f"{bar['name']} {bar['count']:g}" for bar in data),
         fields=(Field("name", _("Label")), Field("count", _("Items"), 0), Field("share", _("Share"), 4), *of_labelled),
         data=data,
         drawing={
@@ -244,7 +244,7 @@ def _labels_of_items(counts: Sequence[int]) -> Figure | None:
         name="labels-of-items",
         title=_("Labels per item"),
         caption=_("Gold standard labels, without those that have child labels in the hierarchy."),
-        alt=", ".join(f"{one['labels']}: {one['items']:,}" for one in data),
+        alt=", ".join(f"{bar['labels']}: {bar['items']:,}" for bar in data),
         fields=(Field("labels", _("Labels"), 0), Field("items", _("Items"), 0)),
         data=data,
         drawing={
@@ -266,13 +266,13 @@ def _cooccurrence(found: Mapping[str, Any]) -> Figure | None:
         return None
     data: list[Datum] = [
         {
-            "row": one,
+            "row": label,
             "column": other,
             "count": count,
             "share": count / line[row] if line[row] else 0.0,
             "words": f"{count:,.0f}",
         }
-        for row, (one, line) in enumerate(zip(classes, together, strict=True))
+        for row, (label, line) in enumerate(zip(classes, together, strict=True))
         for other, count in zip(classes, line, strict=True)
     ]
     return Figure(

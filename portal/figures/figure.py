@@ -81,4 +81,6 @@ class Figure:
     @property
     def cells(self) -> list[list[PrintedValue]]:
         """The data as rows, with cells in the order of the fields."""
-        return [[PrintedValue(one, one.text(datum.get(one.key))) for one in self.fields] for datum in self.data]
+        return [
+            [PrintedValue(column, column.text(datum.get(column.key))) for column in self.fields] for datum in self.data
+        ]

@@ -125,8 +125,8 @@ def _outside(box: Box, width: int) -> bool:
     return box[0] < 0 or box[2] > width or box[1] < 0 or box[3] > HEIGHT
 
 
-def _meet(one: Box, other: Box) -> float:
+def _meet(box: Box, other: Box) -> float:
     """Return the area where two boxes overlap, in square pixels."""
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
+    width = min(box[2], other[2]) - max(box[0], other[0])
+    height = min(box[3], other[3]) - max(box[1], other[1])
     return max(width, 0) * max(height, 0)

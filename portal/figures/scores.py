@@ -82,8 +82,8 @@ def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
     """
     teams = [datum for datum in data if datum["kind"] == "team"]
     others = [datum for datum in data if datum["kind"] != "team"]
-    horizontal = axis([one["x"] for one in teams], [one["x"] for one in others], WIDTH)
-    vertical = axis([one["y"] for one in teams], [one["y"] for one in others], HEIGHT)
+    horizontal = axis([point["x"] for point in teams], [point["x"] for point in others], WIDTH)
+    vertical = axis([point["y"] for point in teams], [point["y"] for point in others], HEIGHT)
     inside = [datum for datum in data if horizontal.holds(datum["x"]) and vertical.holds(datum["y"])]
     across, up = _frames(inside)
     groups: defaultdict[tuple[int, int, str], list[Datum]] = defaultdict(list)
@@ -91,12 +91,12 @@ def _framed(data: list[Datum]) -> tuple[list[Datum], list[Datum]]:
         x, y = across.pixel(datum["x"]), HEIGHT - up.pixel(datum["y"])
         groups[round(x), round(y), datum["kind"]].append(datum)
     points = [(x, y) for x, y, _kind in groups]
-    labels = ["\n".join(dict.fromkeys(one["name"] for one in group)) for group in groups.values()]
+    labels = ["\n".join(dict.fromkeys(point["name"] for point in group)) for group in groups.values()]
     large = label_positions(points, labels)
     small = label_positions([(x * PLANE / WIDTH, y) for x, y in points], labels, PLANE)
     labeled = {
-        id(group[0]): {"label": label, "lines": label.count("\n") + 1, "large": one, "small": other}
-        for group, label, one, other in zip(groups.values(), labels, large, small, strict=True)
+        id(group[0]): {"label": label, "lines": label.count("\n") + 1, "large": on_large, "small": on_small}
+        for group, label, on_large, on_small in zip(groups.values(), labels, large, small, strict=True)
     }
     shown = [datum | labeled.get(id(datum), _UNLABELED) for datum in inside]
     return shown, [datum for datum in data if datum not in inside]
@@ -149,7 +149,9 @@ def _names(place: str, kind: str, lines: int) -> Spec:
 def _outside_words(outside: list[Datum], across: Column, up: Column) -> str:
     if not outside:
         return ""
-    named = [f"{one['name']} ({score(one['x'], across.decimals)}, {score(one['y'], up.decimals)})" for one in outside]
+    named = [
+        f"{point['name']} ({score(point['x'], across.decimals)}, {score(point['y'], up.decimals)})" for point in outside
+    ]
     return _("Outside the plot: %(names)s.") % {"names": ", ".join(named)}
 
 
@@ -157,7 +159,7 @@ def _alt(shown: Iterable[Datum], across: Column, up: Column) -> str:
     """Describe the best run on each axis. For some metrics, this is the one with the lowest value."""
     teams = [datum for datum in shown if datum["kind"] == "team"]
     first, second = (
-        max(teams, key=lambda one: one[key] if column.higher_is_better else -one[key])
+        max(teams, key=lambda team: team[key] if column.higher_is_better else -team[key])
         for key, column in (("x", across), ("y", up))
     )
     words = ngettext("%(n)d team run.", "%(n)d team runs.", len(teams)) % {"n": len(teams)}
@@ -245,10 +247,10 @@ def _points(name: str, parts: list[str], values: list[float | None]) -> list[Dat
 
 
 def _best_in(part: str, data: list[Datum], column: Column) -> str:
-    defined = [one for one in data if one["part"] == part and one["value"] is not None]
+    defined = [point for point in data if point["part"] == part and point["value"] is not None]
     if not defined:
         return _("No run has a score for %(part)s.") % {"part": part}
-    best = (max if column.higher_is_better else min)(defined, key=lambda one: one["value"])
+    best = (max if column.higher_is_better else min)(defined, key=lambda point: point["value"])
     names = {"part": part, "name": best["name"], "value": score(best["value"], column.decimals)}
     return _("The best run for %(part)s is %(name)s with %(value)s.") % names
 

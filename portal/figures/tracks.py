@@ -13,7 +13,9 @@ from portal.times_and_numbers import score
 def tracks_figures(board: OverallBoard) -> list[Figure]:
     """Return the figure that the definition asks for, if the tracks show the same columns."""
     key, found = board.phase.shared_task.definition.all_runs_figure, board.all_runs
-    column = next((one for one in board.boards[0].columns if one.key == key), None)  # a ladder shows only one column
+    column = next(
+        (candidate for candidate in board.boards[0].columns if candidate.key == key), None
+    )  # a ladder shows only candidate column
     mean = found.mean(column.key) if found and column else None
     if found is None or column is None or mean is None:
         return []

@@ -64,7 +64,7 @@ def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) ->
     captain = team.memberships.get(is_captain=True).user
     archive = _kept_archive(folder, phase, team, number, rng)
     method = _METHODS[int(np.random.default_rng([*seed, 1]).integers(len(_METHODS)))]
-    fields = {one.key: _FIELDS.get(one.key, method) for one in phase.shared_task.definition.run_fields}
+    fields = {field.key: _FIELDS.get(field.key, method) for field in phase.shared_task.definition.run_fields}
     submission = submit(captain, phase, at, content=[archive.read_bytes()], file_name=archive.name, fields=fields)
     Submission.objects.filter(pk=submission.pk).update(in_bulk=True)  # uploads of visitors go first
     if not fields:

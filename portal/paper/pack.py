@@ -95,7 +95,7 @@ def _entries(
             tables["all-runs"] = all_runs_table(together, together.all_runs)
         if together.statistics.tracks:
             tables["statistics"] = ranking_statistics_table(together)
-        tables |= {f"overall-{one.rule.slug}": overall_table(one) for one in together.combined}
+        tables |= {f"overall-{ranking.rule.slug}": overall_table(ranking) for ranking in together.combined}
         yield from (_table(name, table) for name, table in tables.items())
         yield "data/overall.csv", export.overall_csv(together)
         yield "data/overall.json", export.overall_json(together)

@@ -44,7 +44,7 @@ def team_citation(team: Team) -> str:
     key = f"{shared_task.slug}-{name}-{team.pk}"
     if team.bibtex:
         entry = read_entry(team.bibtex).written(key)
-        return "".join(one if one.isascii() else escaped(one) for one in entry)
+        return "".join(character if character.isascii() else escaped(character) for character in entry)
     lines = [f"title = {{{{{escaped(f'{team.name} at {shared_task.title}')}}}}}", f"year = {{{shared_task.year}}}"]
     return _entry(key, [*lines, f"url = {{{iri_to_uri(team.paper)}}}"])
 

@@ -42,10 +42,10 @@ def _head(column: Column) -> str:
 def _row(row: Row, board: BoardTable, best: Sequence[float | None]) -> list[str]:
     kind = _("reference") if row.kind == Run.Kind.GOLD else _("baseline")
     printed = []
-    for column, one in zip(board.columns, best, strict=True):
+    for column, best_value in zip(board.columns, best, strict=True):
         value = row.scores.get(column.key)
         text = score(value, column.decimals)
-        printed.append(Bold(text) if row.is_team and value is not None and value == one else text)
+        printed.append(Bold(text) if row.is_team and value is not None and value == best_value else text)
     rank = "" if row.rank is None else str(row.rank)
     names = (row.team, row.name) if row.is_team else (f"{row.name} ({kind})", "")
     return [row.group, rank, *names, *_texts(row, board), *printed]
@@ -95,7 +95,7 @@ def ranking_statistics_table(board: OverallBoard) -> LatexTable:
         caption=_("%(phase)s: statistics of each track’s official runs by ranking metric, with baseline scores.")
         % {"phase": board.phase.title},
         align="l" + "r" * len(tracks),
-        head=["", *(f"{one.track.slug} ({one.column.short})" for one in tracks)],
+        head=["", *(f"{track.track.slug} ({track.column.short})" for track in tracks)],
         rows=[[name, *cells] for name, cells in board.statistics.lines],
     )
 
@@ -110,12 +110,12 @@ def same_errors_table(found: Insights, missed: MissedByAnswer) -> LatexTable:
         head=[_("Best runs"), _("Answer"), _("Items"), _("% of shared errors"), _("% of all items")],
         rows=[
             [
-                str(one.best),
-                one.answer or _("all answers"),
-                str(one.count),
-                *(score(100 * share, 1) for share in (one.share, one.of_items)),
+                str(error.best),
+                error.answer or _("all answers"),
+                str(error.count),
+                *(score(100 * share, 1) for share in (error.share, error.of_items)),
             ]
-            for one in missed.same
+            for error in missed.same
         ],
     )
 
@@ -149,7 +149,8 @@ def label_shares_table(found: Insights, shares: LabelShares) -> LatexTable:
         align="l" + "r" * len(shares.items),
         head=[_("Label"), *(label for label, _items in shares.items)],
         rows=[
-            [name, *(score(None if one is None else 100 * one, 2) for one in values)] for name, values in shares.rows
+            [name, *(score(None if share is None else 100 * share, 2) for share in values)]
+            for name, values in shares.rows
         ],
     )
 
@@ -157,11 +158,19 @@ def label_shares_table(found: Insights, shares: LabelShares) -> LatexTable:
 def statistics_table(found: Insights) -> LatexTable:
     """Show statistics of the official runs, with a row for each metric."""
     rows = []
-    for column, one in found.statistics:
-        values = (one.lowest, one.first_quartile, one.mean, one.median, one.third_quartile, one.highest, one.deviation)
-        shape = (one.skewness, one.kurtosis)
+    for column, summary in found.statistics:
+        values = (
+            summary.lowest,
+            summary.first_quartile,
+            summary.mean,
+            summary.median,
+            summary.third_quartile,
+            summary.highest,
+            summary.deviation,
+        )
+        shape = (summary.skewness, summary.kurtosis)
         cells = [score(value, column.decimals) for value in values] + [score(value, 2) for value in shape]
-        rows.append([column.short, str(one.runs), *cells])
+        rows.append([column.short, str(summary.runs), *cells])
     head = (
         *(_("Metric"), _("Runs"), _("Min."), "Q1", _("Mean"), _("Median"), "Q3", _("Max.")),
         *(_("Std. dev."), _("Skewness"), _("Kurtosis")),
@@ -186,7 +195,7 @@ def slices_table(found: Insights, slices: SliceScores) -> LatexTable:
         align="lr" + "r" * len(slices.items),
         head=[_("Team"), _head(column), *(label for label, _items in slices.items)],
         rows=[
-            [name, *(score(one, column.decimals) for one in (value, *values))] for name, value, values in slices.rows
+            [name, *(score(cell, column.decimals) for cell in (value, *values))] for name, value, values in slices.rows
         ],
     )
 
@@ -230,24 +239,24 @@ def agreement_table(found: Insights) -> LatexTable:
     )
 
 
-def overall_table(one: Combined) -> LatexTable:
+def overall_table(ranking: Combined) -> LatexTable:
     """Show one overall ranking, with the best team first."""
-    over = _("over %(tracks)s.") % {"tracks": ", ".join(one.rule.tracks)}
-    if one.rule.by == "mean-score":
-        over += f" {one.included}"
+    over = _("over %(tracks)s.") % {"tracks": ", ".join(ranking.rule.tracks)}
+    if ranking.rule.by == "mean-score":
+        over += f" {ranking.included}"
     return LatexTable(
-        label=f"tab:overall-{one.rule.slug}",
-        caption=f"{one.rule.title}: {over} {one.rule.note}".strip(),
-        align="rlr" + ("rl" if one.comparison else ""),
-        head=[_("Rank"), _("Team"), one.head, *((_("95% interval"), _("Tie")) if one.comparison else ())],
+        label=f"tab:overall-{ranking.rule.slug}",
+        caption=f"{ranking.rule.title}: {over} {ranking.rule.note}".strip(),
+        align="rlr" + ("rl" if ranking.comparison else ""),
+        head=[_("Rank"), _("Team"), ranking.head, *((_("95% interval"), _("Tie")) if ranking.comparison else ())],
         rows=[
             [
                 str(row.rank),
                 row.team,
-                score(row.value, one.decimals),
-                *((one.bounds(row), row.group) if one.comparison else ()),
+                score(row.value, ranking.decimals),
+                *((ranking.bounds(row), row.group) if ranking.comparison else ()),
             ]
-            for row in one.rows
+            for row in ranking.rows
         ],
     )
 

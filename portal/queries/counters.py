@@ -33,7 +33,7 @@ def counters(at: datetime) -> Counts:
     mark = Reading.objects.filter(name=Reading.COUNTED).values("at")
     # One statement, because `keep_counters` changes both together.
     rows = list(Tally.objects.annotate(mark=Subquery(mark)))
-    kept: Counts = Counter({(one.name, one.label): one.value for one in rows})
+    kept: Counts = Counter({(tally.name, tally.label): tally.value for tally in rows})
     return kept + _uploads((rows and rows[0].mark) or _EVER, at)
 
 

@@ -57,17 +57,17 @@ class PreviewedBoard:
     @property
     def rescored(self) -> int:
         """The number of runs whose scores differ."""
-        return sum(one.before.scores != one.after.scores for one in self.runs)
+        return sum(run.before.scores != run.after.scores for run in self.runs)
 
     @property
     def reranked(self) -> int:
         """The number of runs whose rank differs, or that have a rank only before or only after the change."""
-        return sum(one.before.rank != one.after.rank for one in self.runs)
+        return sum(run.before.rank != run.after.rank for run in self.runs)
 
     @property
     def regrouped(self) -> int:
         """The number of runs whose tie group differs."""
-        return sum(one.before.group != one.after.group for one in self.runs)
+        return sum(run.before.group != run.after.group for run in self.runs)
 
     @property
     def listed(self) -> list[PreviewedRun]:
@@ -81,7 +81,7 @@ class PreviewedBoard:
     @property
     def lost(self) -> int:
         """The number of runs that cannot be scored with the new gold."""
-        return sum(one.after.scores is None for one in self.runs)
+        return sum(run.after.scores is None for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,23 +132,27 @@ def _board(upload: GoldUpload, kept: dict[str, Any], organizer: User, at: dateti
     board.track, board.gold, board.scorer = track, gold, kept["scorer"]
     seen = Evaluation.objects.visible_to(organizer, at).on_board(board.phase, gold, board.scorer)
     in_order = seen.select_related("run__team").defer("details").order_by("run__received_at")
-    shown = [one for one in in_order if str(one.run_id) in kept["runs"]]
+    shown = [evaluation for evaluation in in_order if str(evaluation.run_id) in kept["runs"]]
     ranks, new_ranks = select(board, track, Choices(), organizer, at).ranks, _ranks(upload, board.phase, shown, kept)
     rank_by = track.definition.rank_by
     runs = [
         PreviewedRun(
-            run=one.run,
-            before=PlaceOnBoard(one.scores, ranks.get(one.pk), _group(kept["groups_before"], one)),
-            after=PlaceOnBoard(kept["runs"][str(one.run_id)], new_ranks.get(one.pk), _group(kept["groups"], one)),
+            run=evaluation.run,
+            before=PlaceOnBoard(evaluation.scores, ranks.get(evaluation.pk), _group(kept["groups_before"], evaluation)),
+            after=PlaceOnBoard(
+                kept["runs"][str(evaluation.run_id)], new_ranks.get(evaluation.pk), _group(kept["groups"], evaluation)
+            ),
             rank_by=rank_by,
         )
-        for one in sorted(shown, key=lambda one: (ranks.get(one.pk) or len(shown) + 1, one.run.name))
+        for evaluation in sorted(
+            shown, key=lambda evaluation: (ranks.get(evaluation.pk) or len(shown) + 1, evaluation.run.name)
+        )
     ]
     return PreviewedBoard(board.phase, board.phase.scores_are_public(at), runs)
 
 
-def _group(groups: dict[str, int], one: Evaluation) -> str:
-    return letter(groups.get(str(one.run_id), 0))
+def _group(groups: dict[str, int], evaluation: Evaluation) -> str:
+    return letter(groups.get(str(evaluation.run_id), 0))
 
 
 def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict[str, Any]) -> dict[int, int | None]:
@@ -156,9 +160,12 @@ def _ranks(upload: GoldUpload, phase: Phase, shown: list[Evaluation], kept: dict
 
     `shown` are in the order in which the runs were received.
     """
-    scores = {one.run_id: kept["runs"][str(one.run_id)] for one in shown}
+    scores = {evaluation.run_id: kept["runs"][str(evaluation.run_id)] for evaluation in shown}
     keys = {run: None if found is None else upload.track.rank_key(found) for run, found in scores.items()}
-    chosen = set(official_runs_of_teams(phase.official, [one.run for one in shown], keys))
-    official = [(one, one.run.team) for one in shown if one.run in chosen]
-    found = [(one.pk, counted_key(keys[one.run_id], team.unranked_at if team else None)) for one, team in official]
+    chosen = set(official_runs_of_teams(phase.official, [evaluation.run for evaluation in shown], keys))
+    official = [(evaluation, evaluation.run.team) for evaluation in shown if evaluation.run in chosen]
+    found = [
+        (evaluation.pk, counted_key(keys[evaluation.run_id], team.unranked_at if team else None))
+        for evaluation, team in official
+    ]
     return ranked(found, upload.track)

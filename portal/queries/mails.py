@@ -171,7 +171,7 @@ def _official_results(team: Team, phase: Phase, at: datetime, language: str) -> 
     """Return the team's official runs with their ranking scores."""
     lines = [line for line in team_runs(team, _EVERYBODY, at) if line.run.phase_id == phase.pk]
     found = official_runs_of(lines, _EVERYBODY, at)
-    official = {one.run.pk for one in found if one.run is not None}
+    official = {official_run.run.pk for official_run in found if official_run.run is not None}
     if phase.official == Phase.Official.ALL:
         official = {line.run.pk for line in lines if line.run.is_eligible}
     chosen = sorted((line for line in lines if line.run.pk in official), key=lambda line: line.run.track.position)
@@ -179,5 +179,5 @@ def _official_results(team: Team, phase: Phase, at: datetime, language: str) -> 
 
 
 def _result(line: RunLine, scores: Iterable[Score], language: str) -> MailedResult:
-    values = [(one.column.short, score(one.value, one.column.decimals)) for one in scores]
+    values = [(value.column.short, score(value.value, value.column.decimals)) for value in scores]
     return MailedResult(line.run, values, [phrase(flag, language) for flag in line.flags] if values else ())

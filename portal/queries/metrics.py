@@ -44,7 +44,9 @@ def metrics(at: datetime) -> Iterator[Metric]:
     """Yield all metrics. `docs/for-administrators.md` explains which ones to watch."""
     counts = counters(at)
     tasks = SharedTask.objects.order_by("slug").values_list("slug", flat=True)
-    yield _counter("agon_uploads", "Uploads accepted.", ["shared_task"], ((one, counts[UPLOADS, one]) for one in tasks))
+    yield _counter(
+        "agon_uploads", "Uploads accepted.", ["shared_task"], ((task, counts[UPLOADS, task]) for task in tasks)
+    )
     runs = Run.objects.filter(kind=Run.Kind.TEAM)
     yield _states(
         "agon_submissions", "Uploads that are waiting or have failed.", Submission.objects.all(), _SUBMISSIONS
@@ -58,8 +60,10 @@ def metrics(at: datetime) -> Iterator[Metric]:
     rejected = dict.fromkeys(MESSAGES, 0) | dict(Refusal.objects.values_list("code", "uploads"))
     yield _counter("agon_refusals", "Rejected uploads by problem code.", ["code"], rejected.items())
     waiting = backlogs(at)
-    yield _gauge("agon_queue_length", "Waiting work.", ["work"], ((one.work, one.waiting) for one in waiting))
-    ages = ((one.work, one.age) for one in waiting)
+    yield _gauge(
+        "agon_queue_length", "Waiting work.", ["work"], ((backlog.work, backlog.waiting) for backlog in waiting)
+    )
+    ages = ((backlog.work, backlog.age) for backlog in waiting)
     yield _gauge("agon_queue_age_seconds", "Age of the oldest waiting work.", ["work"], ages)
     yield _histogram(SCORING, "Time to score a run.", counts)
     yield _histogram(WAITING, "Time from upload to first score.", counts)
@@ -123,9 +127,9 @@ def regular_work(at: datetime) -> dict[str, tuple[float, float]]:
     For a job that has never run, the time is the portal's age.
     """
     begun = _begun(at)
-    found = {one.name: one for one in Reading.objects.filter(name__in=_REGULAR)}
+    found = {reading.name: reading for reading in Reading.objects.filter(name__in=_REGULAR)}
     known = {name: found.get(name, Reading(at=begun)) for name in _REGULAR}
-    return {name: (_age(one.at, at), one.value) for name, one in known.items()}
+    return {name: (_age(reading.at, at), reading.value) for name, reading in known.items()}
 
 
 def certificate_seconds(at: datetime) -> float | None:
@@ -156,10 +160,13 @@ def connections() -> Iterator[tuple[str, int]]:
 def _hosts(at: datetime) -> Iterator[Metric]:
     """Report on the machines seen in the last two minutes, and on the one that answers this request."""
     workers = WorkerHost.objects.filter(at__gte=at - SILENCE)
-    offsets = [(gethostname(), "metrics", clock_offset()), *((one.host, one.lane, one.clock_offset) for one in workers)]
+    offsets = [
+        (gethostname(), "metrics", clock_offset()),
+        *((worker.host, worker.lane, worker.clock_offset) for worker in workers),
+    ]
     words = "Seconds that a machine's clock is ahead of the database's."
     yield _gauge("agon_clock_offset_seconds", words, ["host", "lane"], offsets)
-    unable = Counter(one.lane for one in workers if one.missing)
+    unable = Counter(worker.lane for worker in workers if worker.missing)
     words = "Workers that are not accepting work because something on their machine is missing."
     lanes = ((lane, unable[lane]) for lane in settings.CELERY_TASK_QUEUES)
     yield _gauge("agon_workers_not_ready", words, ["lane"], lanes)

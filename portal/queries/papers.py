@@ -13,7 +13,7 @@ HAS_PAPER = ~Q(bibtex="") | ~Q(paper="")
 
 def public_papers(shared_task: SharedTask, at: datetime) -> list[Team]:
     """Return the teams that have a paper and are named on a public board, sorted by name."""
-    phases = [one for one in shared_task.phases.all() if one.names_are_public(at)]
+    phases = [phase for phase in shared_task.phases.all() if phase.names_are_public(at)]
     shown = set[int]()
     on_boards = Evaluation.objects.visible_at_all(AnonymousUser(), at)
     for phase in phases:

@@ -126,7 +126,7 @@ def official_among(lines: Iterable[RunLine], viewer: Viewer, at: datetime) -> se
     of_all = {line.run.pk for line in by_rule.pop(Phase.Official.ALL, [])}
     best = [line.run for line in by_rule.pop(Phase.Official.BEST, []) if line.scores]
     found = official_runs_of(run_lines(_same_board(best), viewer, at), viewer, at) if best else []
-    official = of_all | {one.run.pk for one in found if one.run}
+    official = of_all | {official_run.run.pk for official_run in found if official_run.run}
     columns = ("team", "phase", "track", "received_at", "number", "chosen_at")
     for rule, some in by_rule.items():  # the other rules need no scores
         runs = _same_board(line.run for line in some).eligible().only(*columns)
@@ -156,7 +156,7 @@ def submission_view(submission: Submission, viewer: Viewer, at: datetime, *, wit
         state=submission.state,
         runs=lines,
         finished=is_checked and all(line.is_finished for line in lines),
-        remaining=[one for one in limits if one.track.pk in tracks or not tracks],
+        remaining=[limit for limit in limits if limit.track.pk in tracks or not tracks],
         problems=problems,
         errors=severities["error"],
         warnings=severities["warning"],
@@ -260,11 +260,11 @@ def _shown_evaluations(runs: Iterable[Run], viewer: Viewer, at: datetime) -> dic
     found = Evaluation.objects.visible_to(viewer, at).filter(run__in=by_id).select_related("gold")
     found = found.order_by("gold__version", "created_at")
 
-    def is_shown(one: Evaluation) -> bool:
-        pair = one.gold_id, one.scorer
-        return released.get((by_id[one.run_id].track_id, one.phase_id), pair) == pair
+    def is_shown(evaluation: Evaluation) -> bool:
+        pair = evaluation.gold_id, evaluation.scorer
+        return released.get((by_id[evaluation.run_id].track_id, evaluation.phase_id), pair) == pair
 
-    return {one.run_id: one for one in found if is_shown(one)}
+    return {evaluation.run_id: evaluation for evaluation in found if is_shown(evaluation)}
 
 
 def _released_pairs(phases: Iterable[Phase], at: datetime) -> dict[tuple[int, int], tuple[int | None, str]]:

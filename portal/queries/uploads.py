@@ -68,8 +68,8 @@ def valid_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
     ]
     archive = example_archive(definition, team_name)
     bearer = ["--team", team_name] if team_name else []
-    needs_archive = any("/" in one.name or one.files for one in runs)
-    first = f"{shared_task.slug}.zip" if needs_archive else next((one.name for one in runs), "FILE")
+    needs_archive = any("/" in run.name or run.files for run in runs)
+    first = f"{shared_task.slug}.zip" if needs_archive else next((run.name for run in runs), "FILE")
     file_name = archive or first
     there = ["--phase", phase.slug] if phase and len(definition.phases) > 1 else []
     commands = [

@@ -173,7 +173,7 @@ class TokenForm(ActionForm):
         create_token, "name", label=_("Name"), help_text=_("What the token is for, such as “CI pipeline”")
     )
     scope = forms.ChoiceField(
-        choices=[(one.value, format_lazy("{}: {}", one.value, one.in_words)) for one in AccessToken.Scope],
+        choices=[(scope.value, format_lazy("{}: {}", scope.value, scope.in_words)) for scope in AccessToken.Scope],
         label=_("Scope"),
         help_text=_("The “organize” scope requires a second factor."),
     )

@@ -41,11 +41,13 @@ def action_field(
     `%(limit)s` in the help text stands for the maximum length.
     """
     declared = action.Input.model_fields[name]
-    limits = {type(one): one for one in declared.metadata}
+    limits = {type(constraint): constraint for constraint in declared.metadata}
     is_required = declared.is_required() and (MinLen not in limits or limits[MinLen].min_length > 0)
     options = {"label": declared.title, "required": is_required} | options
     kind = declared.annotation
-    choices = next((one for one in (kind, *get_args(kind)) if isinstance(one, type) and issubclass(one, Enum)), None)
+    choices = next(
+        (part for part in (kind, *get_args(kind)) if isinstance(part, type) and issubclass(part, Enum)), None
+    )
     if choices is not None and issubclass(choices, Choices):
         blank = [] if options["required"] else [("", "–")]
         return forms.ChoiceField(choices=[*blank, *choices.choices], **options)

@@ -85,7 +85,7 @@ def dataset_response(
 def access_steps(page: TaskPage, dataset: DatasetDefinition, own: DataAccess, at: datetime) -> list[AccessStep]:
     """Return what the user must do before the download. An encrypted file's password is requested at the download."""
     obstacles = own.obstacles(dataset.access, dataset.released, at)
-    return [step(page, one) for one in obstacles if not (dataset.encrypted and one == Obstacle.PASSWORD)]
+    return [step(page, obstacle) for obstacle in obstacles if not (dataset.encrypted and obstacle == Obstacle.PASSWORD)]
 
 
 def step(page: TaskPage, obstacle: Obstacle) -> AccessStep:

@@ -23,22 +23,27 @@ class RunFieldsForm(ActionForm):
     def __init__(self, *args: Any, shared_task: SharedTask, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._run_fields = shared_task.definition.run_fields
-        for one in self._run_fields:
-            self.fields[f"field-{one.key}"] = forms.CharField(
-                label=one.label, required=one.required, max_length=RUN_FIELD_CHARACTERS, validators=[one_line]
+        for run_field in self._run_fields:
+            self.fields[f"field-{run_field.key}"] = forms.CharField(
+                label=run_field.label,
+                required=run_field.required,
+                max_length=RUN_FIELD_CHARACTERS,
+                validators=[one_line],
             )
 
-        self.order_fields(f"field-{one.key}" for one in self._run_fields)
+        self.order_fields(f"field-{run_field.key}" for run_field in self._run_fields)
 
     def clean(self) -> dict[str, Any]:
         """Collect the values of run fields in `fields`, by key."""
         values = super().clean() or {}
-        return values | {"fields": {one.key: values.pop(f"field-{one.key}", "") for one in self._run_fields}}
+        return values | {
+            "fields": {run_field.key: values.pop(f"field-{run_field.key}", "") for run_field in self._run_fields}
+        }
 
     @property
     def run_fields(self) -> list[forms.BoundField]:
         """The inputs of the run fields."""
-        return [self[f"field-{one.key}"] for one in self._run_fields]
+        return [self[f"field-{run_field.key}"] for run_field in self._run_fields]
 
 
 class UploadForm(RunFieldsForm):
@@ -171,7 +176,9 @@ class TeamForm(ActionForm):
     def clean(self) -> dict[str, Any]:
         """Collect the answers in `answers`, by question key."""
         values = super().clean() or {}
-        return values | {"answers": {one.key: values.pop(f"answer-{one.key}", "") for one in self._questions}}
+        return values | {
+            "answers": {question.key: values.pop(f"answer-{question.key}", "") for question in self._questions}
+        }
 
 
 class PaperForm(ActionForm):

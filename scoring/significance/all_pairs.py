@@ -49,6 +49,7 @@ def p_values(observed: Numbers, samples: Numbers, drawn: float | None, averaged:
     order = np.argsort(statistics, kind="stable")
     cases = _cases(samples, first[order], second[order], errors[order], statistics[order])
     found = np.empty(len(order))
+    # Step-down: no pair may have a smaller p-value than a pair with a larger statistic.
     found[order[::-1]] = np.maximum.accumulate(((cases + 1) / (rounds + 1))[::-1])
     result = np.ones((runs, runs))
     result[first, second] = result[second, first] = found
@@ -85,6 +86,7 @@ def _cases(samples: Numbers, first: Places, second: Places, errors: Numbers, sta
     """Count, for each pair, the samples in which this pair or an earlier one reaches the pair's observed statistic."""
     is_complete = not np.isnan(samples).any()
     cases = np.zeros(len(first), np.int64)
+    # `fmax` skips undefined values, which count only for their own pairs (at the end of the loop).
     larger = np.maximum if is_complete else np.fmax
     greatest, own = np.zeros(samples.shape[1]), np.empty(samples.shape[1])
     for at, (one, other, error, bound) in enumerate(zip(first, second, errors, statistics, strict=True)):

@@ -80,6 +80,7 @@ def rank_ranges(
     cost = np.nan_to_num(-samples if describe(spec).higher_is_better else samples, nan=np.inf)
     ranks = np.stack([1 + np.searchsorted(np.sort(sample), sample) for sample in cost.T], axis=1)
     tail = (1 - level) / 2
+    # Bounds of ranks are ranks, so no interpolation.
     low, high = np.quantile(ranks, [tail, 1 - tail], axis=1, method="nearest").tolist()
     return {name: (int(best), int(worst)) for name, best, worst in zip(values, low, high, strict=True)}
 

@@ -41,6 +41,7 @@ def paired_p_values(
         items: the number of items whose answers were exchanged. If there are 2^items rounds, they are all exchanges.
     """
     if method == "bootstrap":
+        # Centered on 0, which is the hypothesis that the runs do not differ.
         differences = differences - observed[:, None]
     less = np.abs(differences) < np.abs(observed)[:, None] * (1 - _CLOSE)  # False where undefined
     rounds = differences.shape[1]

@@ -104,6 +104,7 @@ def _coins(rng: np.random.Generator, items: int, rounds: int) -> Iterator[NDArra
 
     If there are no more than `rounds` possibilities, yield all of them instead.
     """
+    # This means 2^items ≤ rounds.
     if items < rounds.bit_length():
         yield (np.arange(1 << items)[:, None] >> np.arange(items) & 1).astype(np.bool_)
         return
@@ -120,6 +121,7 @@ def sign_flips(values: Numbers, rng: np.random.Generator, rounds: int) -> Number
     step = _grid(np.abs(values).max(initial=0, keepdims=True), units)
     rounded = np.rint(values / step) * step
     total = rounded.sum(axis=0)[:, None]
+    # Twice the sum of the units that keep their sign, minus the sum of all, is the sum with signs.
     return np.hstack(
         [(2 * (rounded.T @ piece.T.astype(np.float64)) - total) / units for piece in _coins(rng, units, rounds)]
     )

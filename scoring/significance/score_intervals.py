@@ -43,6 +43,7 @@ def score_interval(comparison: Comparison, spec: MetricSpec, value: float, sampl
     if parts is not None and _is_share(parts, value):
         return _ends(value, 1 / items, (0.0, 1.0), normal)
     defined = samples[~np.isnan(samples)]
+    # The values on samples of n items have (n − 1) / n of the variance.
     error = float(defined.std()) * sqrt(size.drawn / max(1, size.drawn - 1)) if len(defined) else 0.0
     student = _student(normal, max(1, size.freedom))
     if lowest is None and highest is None:

@@ -102,6 +102,7 @@ def _pairs(field: RunField, size: SampleSize, order: Sequence[int], method: Meth
     rng = np.random.default_rng(seed)
     observed = field.observed[order]
     if method == "bootstrap":
+        # Centered: the p-values need samples without a difference between the runs.
         samples = field.resampled(rng, rounds)[order] - observed[:, None]
         return p_values(observed, samples, size.drawn, size.averaged)
     return p_values(observed, sign_flips(field.pseudo_values()[:, order], rng, rounds), drawn=None)

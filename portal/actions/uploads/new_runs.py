@@ -88,6 +88,7 @@ def add_runs(given: Sending, file: UploadedFile, recognized: Sequence[Recognised
         turn_at=Submission.objects.next_turn(given.team, given.user, given.at),
         definition_sha256=shared_task.definition_sha256,
         scorer=scorer_version,
+        # A message is queued after the commit, so the sweep waits before it queues another.
         lease_ends=given.at + timedelta(seconds=HINT_SECONDS),
     )
     Tally.objects.mark(Tally.RECEIPT_KEY, key_id())
@@ -143,6 +144,7 @@ def _numbered(submission: Submission, track: Track, found: list[RecognisedRun], 
     once = submission.phase.run_numbers == Phase.RunNumbers.ONCE
     holding = Run.objects.holding_numbers(submission.team, submission.phase).filter(track=track)
     used = set(holding.values_list("number", flat=True))
+    # Runs whose names have no number continue from the team's highest number.
     is_counted = any(run.number is None for run in found)
     highest = _highest_number(submission, track) if is_counted else 0
     runs = []

@@ -74,6 +74,7 @@ def submit(
     `problems`. Their content is still checked: `validation` is the key of the worker's report, or None.
     """
     given = Sending(act.user, act.team, phase, act.at, slot)
+    # Keys of any length fit into the column.
     key = hashlib.sha256(key.encode()).hexdigest() if key else ""
     _require_place(given, key)
     given = replace(given, fields=checked_run_fields(given.team.shared_task, fields or {}, stored={}))
@@ -92,6 +93,7 @@ def _require_place(given: Sending, key: str) -> None:
         require_signature(given)
         require_open(given)
     except ActionError as error:
+        # If the first response was lost, repeating the call must find the upload, even after the phase has closed.
         if not _with_key(given, key).exists():
             Refusal.objects.count_one([error.code])
             raise

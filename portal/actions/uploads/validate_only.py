@@ -136,6 +136,7 @@ def keep_to_validate(given: Sending, stored: StoredUpload, *, for_rejected_uploa
     try:
         stored.keep_to_validate(validation.pk)
     except OSError:
+        # Otherwise, it would count as the person's unfinished validation until a worker finds no file.
         validation.delete()
         raise
     if not Validation.objects.unfinished().filter(pk=validation.pk).exists():  # another one has replaced it meanwhile

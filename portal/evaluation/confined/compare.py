@@ -120,7 +120,8 @@ def _gaps(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[st
     found = slice_gaps(best, spec, names, seed=SEED, rounds=ROUNDS, level=LEVEL)
     return {
         run: {
-            name: [[gap.value, gap.behind, gap.gap, gap.low, gap.high] for gap in one.gaps] for name, one in by.items()
+            name: [[gap.value, gap.behind, gap.gap, gap.low, gap.high] for gap in slicing.gaps]
+            for name, slicing in by.items()
         }
         for run, by in found.items()
     }
@@ -130,7 +131,7 @@ def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[s
     """Return each run's lead over each later run: lead, lower bound, upper bound and p-value."""
     found = leads(best, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
     return {
-        name: {other: [one.lead, one.low, one.high, one.p_value] for other, one in others.items()}
+        name: {other: [lead.lead, lead.low, lead.high, lead.p_value] for other, lead in others.items()}
         for name, others in found.items()
     }
 
@@ -139,4 +140,4 @@ def _groups(teams: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, int]
     if len(teams) < 2:
         return {}
     groups = tie_groups(teams, spec, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL)
-    return {one.name: one.group for one in groups if one.group is not None}
+    return {run.name: run.group for run in groups if run.group is not None}

@@ -29,8 +29,8 @@ def compare_tracks(
         "rounds": ROUNDS,
         "seed": SEED,
         "level": LEVEL,
-        "intervals": {team: [one.low, one.high] for team, one in bounds.items()},
-        "groups": {one.name: one.group for one in groups} if len(groups) > 1 else {},
+        "intervals": {team: [interval.low, interval.high] for team, interval in bounds.items()},
+        "groups": {member.name: member.group for member in groups} if len(groups) > 1 else {},
     }
 
 

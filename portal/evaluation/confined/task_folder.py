@@ -72,7 +72,7 @@ class TaskFolder:
         secret = {path: self._name(path) for path in secret_files(definition) if self._is_there(path)}
         apart = {path: Fingerprint.of(self._entry(name)) for path, name in secret.items()}
         report = Report(self._problems(set(held_gold), apart))
-        gold = [self._judged_gold(one, report) for one in self._gold] if report.ok else []
+        gold = [self._judged_gold(file, report) for file in self._gold] if report.ok else []
         agreement = [self._agreement(votes, report) for votes in self._votes] if report.ok else []
         return {"problems": _plain(report), "gold": gold, "agreement": agreement}
 

@@ -56,13 +56,13 @@ class Command(PortalCommand):
 def _page() -> Iterator[str]:
     yield HEAD
     yield from _errors((*INPUT_ERRORS, *TOKEN_ERRORS))
-    actions = sorted(every_action().values(), key=lambda one: (one.__module__.rpartition(".")[2], one.name))
+    actions = sorted(every_action().values(), key=lambda action: (action.__module__.rpartition(".")[2], action.name))
     for module, there in groupby(actions, inspect.getmodule):
         assert module is not None
         title = module.__name__.rpartition(".")[2].replace("_", " ")
         yield f"\n## {title.capitalize()}\n\n{_first_line(module)}"
-        for one in there:
-            yield from _section(one)
+        for action in there:
+            yield from _section(action)
 
 
 def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
         yield "\n| input | type | limits |\n| --- | --- | --- |"
         for name, field in action.Input.model_fields.items():
             yield f"| `{name}` | {_type(field.annotation)} | {_limits(field)} |"
-    errors = [one for one in action.errors if one != GONE] + [one for one in action.errors if one == GONE]
+    errors = [error for error in action.errors if error != GONE] + [error for error in action.errors if error == GONE]
     if errors:
         yield ""
         yield from _errors(errors)
@@ -89,18 +89,18 @@ def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
 
 def _errors(errors: Iterable[ErrorCode]) -> Iterator[str]:
     yield "| error | status | message |\n| --- | --- | --- |"
-    for one in errors:
-        yield f"| `{one.code}` | {one.error.http_status} | {one.pattern} |"
+    for error in errors:
+        yield f"| `{error.code}` | {error.error.http_status} | {error.pattern} |"
 
 
 def _type(kind: Any) -> str:
     """Describe the type, such as "text or none", "one of: system, baseline" or "Run"."""
-    inner = [_type(one) for one in get_args(kind)]
+    inner = [_type(part) for part in get_args(kind)]
     match get_origin(kind) or kind:
         case typing.Annotated:
             return inner[0]
         case typing.Literal:
-            return " or ".join(repr(one) if one else "empty" for one in get_args(kind))
+            return " or ".join(repr(value) if value else "empty" for value in get_args(kind))
         case typing.Union | types.UnionType:
             return " or ".join(inner)
         case builtins.dict:
@@ -110,13 +110,13 @@ def _type(kind: Any) -> str:
         case abc.Iterable:
             return f"{inner[0]}, in chunks"
         case enum if inspect.isclass(enum) and issubclass(enum, Enum):
-            return "one of: " + ", ".join(repr(one.value) for one in enum)
+            return "one of: " + ", ".join(repr(member.value) for member in enum)
         case name:
             return _NAMES.get(name, getattr(name, "__name__", str(name)))
 
 
 def _limits(field: FieldInfo) -> str:
-    limits = {type(one): one for one in field.metadata}
+    limits = {type(constraint): constraint for constraint in field.metadata}
     words = []
     if MaxLen in limits:
         unit = "characters" if field.annotation is str else "entries"

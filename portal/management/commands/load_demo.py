@@ -140,8 +140,8 @@ def _form_team(shared_task: SharedTask, name: str, captain: User) -> None:
         at = _registration_time(shared_task)
         _sign(captain, shared_task, at)
         affiliation = "University of the Aegean" if name == TEAM else ""
-        required = (one for one in shared_task.definition.team.questions if one.required)
-        answers = {one.key: one.choices[0] if one.choices else "Research" for one in required}
+        required = (question for question in shared_task.definition.team.questions if question.required)
+        answers = {question.key: question.choices[0] if question.choices else "Research" for question in required}
         register_team(captain, shared_task, at, name=name, affiliation=affiliation, answers=answers)
 
 

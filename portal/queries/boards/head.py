@@ -80,8 +80,11 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
         raise Http404
     at = parse_db_time(rows[0][-2])
     slugs = _phases_of(rows[0][len(_FIELDS) + 1], track)
-    phases = [one for one in (_phase(row[: len(_FIELDS)]) for row in rows) if one.slug in slugs]
-    phase = default_phase(phases, at) if slug is None else next((one for one in phases if one.slug == slug), None)
+    phases = [phase for phase in (_phase(row[: len(_FIELDS)]) for row in rows) if phase.slug in slugs]
+    if slug is None:
+        phase = default_phase(phases, at)
+    else:
+        phase = next((candidate for candidate in phases if candidate.slug == slug), None)
     if phase is None:
         raise Http404
     return BoardHead(phase.slug, at, _state(phase, rows, at))
@@ -91,7 +94,7 @@ def board_head(shared_task: str, track: str | None, slug: str | None) -> BoardHe
 def _phases_of(definition_sha256: str, track: str | None) -> frozenset[str]:
     """Return the slugs of the phases that accept runs for the track, or for any track."""
     rules = definition_of(definition_sha256)
-    tracks = [one for one in rules.tracks if track in (None, one.slug)]
+    tracks = [rule for rule in rules.tracks if track in (None, rule.slug)]
     return frozenset(phase.slug for phase in rules.phases if any(map(phase.accepts, tracks)))
 
 

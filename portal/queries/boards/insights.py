@@ -166,7 +166,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
             (column, [rank_correlation(values[column.key], values[other.key]) for other in measured])
             for column in measured
         ],
-        details={shown[one.run_id]: one.details for one in evaluations},
+        details={shown[evaluation.run_id]: evaluation.details for evaluation in evaluations},
         ranks={name: (low, high) for name, (low, high) in _in_order(made.get("ranks", {}), names)},
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
@@ -205,8 +205,8 @@ def _leads(
     names: Mapping[str, str],
 ) -> list[LeadLine]:
     return [
-        LeadLine(one, other, lead, low, high, p_value, disagreement.get(one, {}).get(other))
-        for one, others in _in_order(leads, names)
+        LeadLine(better, other, lead, low, high, p_value, disagreement.get(better, {}).get(other))
+        for better, others in _in_order(leads, names)
         for other, (lead, low, high, p_value) in _in_order(others, names)
     ]
 
@@ -232,7 +232,7 @@ def _gaps(found: BySlice, track: Track, names: Mapping[str, str]) -> list[GapLin
     lines = []
     for run, by in _in_order(found.gaps, names):
         for name, gaps in _of_track(by, track):
-            behind, ahead, gap, low, high = max(gaps, key=lambda one: float(one[3]))
+            behind, ahead, gap, low, high = max(gaps, key=lambda entry: float(entry[3]))
             title = track.definition.slices[name].title
             labels = slice_label(name, behind), slice_label(name, ahead)
             lines.append(GapLine(run, title, *labels, gap, low, high))
@@ -248,7 +248,11 @@ def _examples(found: Mapping[str, Any], names: Mapping[str, str]) -> Examples | 
     for place, item in enumerate(found["items"]):
         values = [(name, own[place]) for name, own in answers]
         different, same = (
-            [(name, ", ".join(_word(value) for value in one)) for name, one in values if (len(set(one)) > 1) is wanted]
+            [
+                (name, ", ".join(_word(value) for value in cells))
+                for name, cells in values
+                if (len(set(cells)) > 1) is wanted
+            ]
             for wanted in (True, False)
         )
         rows.append(Example(item["id"], item["cells"], different, same))
@@ -270,27 +274,27 @@ def _missed(found: Sequence[Mapping[str, Any]], board: Leaderboard, at: datetime
     if not found:
         return None
     all_of = {answer: items for answer, (_missed, items) in found[0]["by_answer"].items()}
-    rows = [(answer, [one["by_answer"][answer][0] for one in found], items) for answer, items in all_of.items()]
+    rows = [(answer, [group["by_answer"][answer][0] for group in found], items) for answer, items in all_of.items()]
     return MissedByAnswer(
-        best=[one["best"] for one in found],
+        best=[group["best"] for group in found],
         judged=found[0]["judged"],
-        counts=[one["missed"] for one in found],
+        counts=[group["missed"] for group in found],
         rows=sorted((row for row in rows if any(row[1])), key=lambda row: ([-count for count in row[1]], row[0])),
-        ids=[missed_items(board.track, board.phase, map(int, one["runs"]), at) for one in found],
-        same=[line for one in found for line in _same_errors(one)],
+        ids=[missed_items(board.track, board.phase, map(int, group["runs"]), at) for group in found],
+        same=[line for group in found for line in _same_errors(group)],
     )
 
 
-def _same_errors(one: Mapping[str, Any]) -> list[SameError]:
+def _same_errors(group: Mapping[str, Any]) -> list[SameError]:
     """Return the total over all incorrect answers, then an entry for each of the most frequent ones (up to ANSWERS).
 
     Empty if there are none.
     """
-    counts: Mapping[str, int] = one.get("same", {})  # missing from comparisons made by older workers
-    total, judged = sum(counts.values()), one["judged"]
+    counts: Mapping[str, int] = group.get("same", {})  # missing from comparisons made by older workers
+    total, judged = sum(counts.values()), group["judged"]
     most = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))[:ANSWERS]
     return [
-        SameError(one["best"], answer, count, count / total, count / judged)
+        SameError(group["best"], answer, count, count / total, count / judged)
         for answer, count in (("", total), *most)
         if total
     ]

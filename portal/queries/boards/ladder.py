@@ -83,7 +83,7 @@ def shown_keys(runs: Collection[Run], viewer: Viewer, at: datetime) -> dict[UUID
     teams = _connected({run.team_id for run in runs if run.team_id is not None}, phases)
     own = Run.objects.filter(Q(team__in=teams) | Q(pk__in=teamless))
     boards = Board.objects.filter(phase__in=phases, track__in=tracks, gold__isnull=False).select_related("phase")
-    return {one.run: one.key for board in boards for one in steps(board, own, viewer, at)}
+    return {step.run: step.key for board in boards for step in steps(board, own, viewer, at)}
 
 
 def _connected(teams: set[int], phases: Collection[int]) -> set[int]:

@@ -248,7 +248,7 @@ def _missing_comparison(board: Board, lines: Sequence[Row], at: datetime) -> str
 def _last_release(board: Board, releases: Sequence[ReleasedBoard]) -> ReleasedBoard | None:
     """Return the newest release with a different gold or scorer version than the board shows now."""
     shown = (board.gold_id, board.scorer)
-    return next((one for one in releases if (one.gold_id, one.scorer) != shown), None)
+    return next((release for release in releases if (release.gold_id, release.scorer) != shown), None)
 
 
 def _compared_with(release: ReleasedBoard, lines: list[Row]) -> list[Row]:

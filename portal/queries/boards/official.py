@@ -70,4 +70,4 @@ def official_runs(
             may_choose=phase.official == Phase.Official.CHOSEN and phase.is_open(at, team),
         )
         found.append(official)
-    return sorted(found, key=lambda one: (-one.phase.position, one.track.position))
+    return sorted(found, key=lambda entry: (-entry.phase.position, entry.track.position))

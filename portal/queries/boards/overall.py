@@ -198,15 +198,15 @@ def _combined(boards: list[Leaderboard], results: list[Results], viewer: Viewer,
         for rule in rules
         if set(rule.tracks) <= by_slug.keys()
     ]
-    if not any(one.rule.by == "mean-score" for one in shown):
+    if not any(ranking.rule.by == "mean-score" for ranking in shown):
         return tuple(shown)
     kept = CombinedBoard.objects.visible_to(viewer, at).filter(phase=boards[0].phase)
-    comparisons = {one.slug: one.comparison for one in kept}
-    return tuple(_with_intervals(one, by_slug, places, comparisons.get(one.rule.slug, {})) for one in shown)
+    comparisons = {ranking.slug: ranking.comparison for ranking in kept}
+    return tuple(_with_intervals(ranking, by_slug, places, comparisons.get(ranking.rule.slug, {})) for ranking in shown)
 
 
 def _with_intervals(
-    one: Combined,
+    ranking: Combined,
     boards: Mapping[str, Leaderboard],
     places: Mapping[str, Mapping[str, Placement]],
     made: Mapping[str, Any],
@@ -217,14 +217,14 @@ def _with_intervals(
     """
     shown = {
         slug: [boards[slug].gold_version, boards[slug].scorer, boards[slug].rank_by]
-        for slug in one.rule.tracks
+        for slug in ranking.rule.tracks
         if boards[slug].gold_version is not None
     }
-    is_current = made.get("rule") == CombinedBoard.origin_of(one.rule) and made.get("boards") == shown
-    if one.rule.by != "mean-score" or not is_current or not made.get("intervals"):
-        return one
+    is_current = made.get("rule") == CombinedBoard.origin_of(ranking.rule) and made.get("boards") == shown
+    if ranking.rule.by != "mean-score" or not is_current or not made.get("intervals"):
+        return ranking
     keys = {tuple(runs): key for key, runs in made["runs"].items()}
-    own = {row.team: keys.get(_runs(one.rule, places[row.team])) for row in one.rows}
+    own = {row.team: keys.get(_runs(ranking.rule, places[row.team])) for row in ranking.rows}
     is_complete = None not in own.values() and set(own.values()) == made["groups"].keys()
     rows = [
         replace(
@@ -232,10 +232,10 @@ def _with_intervals(
             interval=tuple(made["intervals"][key]) if (key := own[row.team]) in made["intervals"] else None,
             group=letter(made["groups"][key]) if is_complete and key is not None else "",
         )
-        for row in one.rows
+        for row in ranking.rows
     ]
-    comparison = Comparison(one.rule.by, made["rounds"], made["seed"], made["level"], made["method"])
-    return replace(one, rows=tuple(bracketed(rows)), comparison=comparison)
+    comparison = Comparison(ranking.rule.by, made["rounds"], made["seed"], made["level"], made["method"])
+    return replace(ranking, rows=tuple(bracketed(rows)), comparison=comparison)
 
 
 def _runs(rule: Overall, own: Mapping[str, Placement]) -> tuple[str | None, ...]:

@@ -120,7 +120,7 @@ def select_steps(board: Board, track: Track, choices: Choices, viewer: Viewer, a
     found.sort(key=lambda step: step.received_at)
     scores = {step.evaluation: {track.definition.rank_by: track.score_of(step.key)} for step in found}
     unranked = set(here.filter(team__unranked_at__isnull=False).values_list("pk", flat=True))
-    keys = [(one.evaluation, None if one.evaluation in unranked else one.key) for one in found if one.is_teams]
+    keys = [(step.evaluation, None if step.evaluation in unranked else step.key) for step in found if step.is_teams]
     ranks = ranked(keys, track)
     return Selection(board, here.filter(pk__in=scores), ranks, scores, in_steps=True)
 
@@ -163,7 +163,7 @@ def ranked(keys: Iterable[tuple[int, float | None]], track: Track) -> dict[int, 
     rule, decimals = track.definition.ties, track.definition.decimals
     ranks: dict[int, int | None] = {}
     last: tuple[float, int] | None = None
-    best_first = sorted(keys, key=lambda one: (one[1] is None, one[1] or 0.0))
+    best_first = sorted(keys, key=lambda keyed: (keyed[1] is None, keyed[1] or 0.0))
     for place, (pk, key) in enumerate(best_first, start=1):
         if key is None:
             ranks[pk] = None
@@ -241,7 +241,7 @@ def _lines(found: QuerySet[Evaluation]) -> list[RunColumns]:
 def rows(lines: Iterable[RunColumns], selection: Selection, names: Names, groups: Mapping[int, str]) -> list[Row]:
     """Return the rows of a page. `groups` maps each evaluation to the letter of its tie group."""
     intervals = selection.board.comparison.get("intervals", {})
-    return [_row(one, selection, names, intervals.get(str(one.pk)), groups.get(one.pk, "")) for one in lines]
+    return [_row(line, selection, names, intervals.get(str(line.pk)), groups.get(line.pk, "")) for line in lines]
 
 
 def _matches(text: str, names: Names) -> Q:

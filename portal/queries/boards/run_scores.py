@@ -43,7 +43,9 @@ def earlier_scores(run: Run, shown: Evaluation | None, viewer: Viewer, at: datet
         .order_by("-created_at")
     )
     rank_by = run.track.definition.rank_by
-    return [Earlier(one, one.scores.get(rank_by), _reason(run, one, shown)) for one in before]
+    return [
+        Earlier(evaluation, evaluation.scores.get(rank_by), _reason(run, evaluation, shown)) for evaluation in before
+    ]
 
 
 def _reason(run: Run, before: Evaluation, shown: Evaluation) -> str:

@@ -42,7 +42,7 @@ class BySlice:
         return {int(pk): scores[chosen.value] for pk, scores in found.items()}
 
     def choice(self, key: str) -> SliceChoice | None:
-        return next((one for one in self.choices if one.key == key), None)
+        return next((choice for choice in self.choices if choice.key == key), None)
 
 
 def by_slice(board: Board) -> BySlice:
@@ -59,7 +59,7 @@ def by_slice(board: Board) -> BySlice:
             for value in sorted(made[name]["items"])
         ]
         return BySlice(choices, made, board.comparison.get("gaps", {}))
-    known = ((name, _values(one, board.phase.split, id_columns(track))) for name, one in track.slices.items())
+    known = ((name, _values(slicing, board.phase.split, id_columns(track))) for name, slicing in track.slices.items())
     return BySlice([_choice(track, name, value, None) for name, values in known for value in values])
 
 
@@ -77,8 +77,8 @@ def run_slices(evaluation: Evaluation) -> list[RunSlices]:
     track = evaluation.run.track
     made, heads = evaluation.details.get("slices", {}), columns(track, evaluation.run.phase.split)
     return [
-        RunSlices(one.title, heads, [_row(name, value, made[name], heads) for value in sorted(made[name]["items"])])
-        for name, one in track.definition.slices.items()
+        RunSlices(slicing.title, heads, [_row(name, value, made[name], heads) for value in sorted(made[name]["items"])])
+        for name, slicing in track.definition.slices.items()
         if name in made
     ]
 

@@ -62,13 +62,13 @@ class StatisticsTable:
             _("Max."): "highest",
         }
         lines = [
-            (name, [score(getattr(one.summary, key), one.decimals) for one in self.tracks])
+            (name, [score(getattr(track.summary, key), track.decimals) for track in self.tracks])
             for name, key in names.items()
         ]
-        baselines = dict.fromkeys(found.name for one in self.tracks for found in one.baselines)
-        lines += [(name, [_value(one, name) for one in self.tracks]) for name in baselines]
+        baselines = dict.fromkeys(found.name for track in self.tracks for found in track.baselines)
+        lines += [(name, [_value(track, name) for track in self.tracks]) for name in baselines]
         lines += [
-            (_("Teams above %(name)s") % {"name": name}, [_above(one, name) for one in self.tracks])
+            (_("Teams above %(name)s") % {"name": name}, [_above(track, name) for track in self.tracks])
             for name in baselines
         ]
         return lines
@@ -89,19 +89,19 @@ def track_statistics(board: BoardTable) -> TrackStatistics:
     values = [value for row in board.teams if (value := row.scores.get(column.key)) is not None]
     sign = 1 if column.higher_is_better else -1
     baselines = tuple(
-        BaselineResult(row.name, value, sum(sign * one > sign * value for one in values), len(values))
+        BaselineResult(row.name, value, sum(sign * other > sign * value for other in values), len(values))
         for row in board.rows
         if row.kind == Run.Kind.BASELINE and (value := row.scores.get(column.key)) is not None
     )
     return TrackStatistics(board.track, column, summary(values), baselines)
 
 
-def _value(one: TrackStatistics, name: str) -> str:
-    return next((score(found.value, one.decimals) for found in one.baselines if found.name == name), "")
+def _value(track: TrackStatistics, name: str) -> str:
+    return next((score(found.value, track.decimals) for found in track.baselines if found.name == name), "")
 
 
-def _above(one: TrackStatistics, name: str) -> str:
-    found = next((found for found in one.baselines if found.name == name), None)
+def _above(track: TrackStatistics, name: str) -> str:
+    found = next((found for found in track.baselines if found.name == name), None)
     if found is None or found.share is None:
         return ""
     return _("%(above)d of %(teams)d (%(share)s%%)") % {

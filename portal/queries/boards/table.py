@@ -168,7 +168,8 @@ def released_ranks(release: ReleasedBoard) -> dict[str, int | None]:
 
 
 def _row(plain: dict[str, Any]) -> Row:
-    known = {one.name: plain[one.name] for one in fields(Row) if one.name in plain}  # old releases lack newer fields
+    # Old releases lack newer fields.
+    known = {column.name: plain[column.name] for column in fields(Row) if column.name in plain}
     known["run_id"], known["received_at"] = UUID(known["run_id"]), datetime.fromisoformat(known["received_at"])
     known["interval"] = tuple(known["interval"]) if known["interval"] else None
     return Row(**known)

@@ -51,17 +51,18 @@ def feed(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     link = settings.PUBLIC_URL + (reverse("task", args=[slug]) if slug else reverse("home"))
     atom = Atom1Feed(title, link, "", feed_url=settings.PUBLIC_URL + request.path)
     tasks = [task] if task else SharedTask.objects.public()
-    for one in announcements_of(tasks)[:FEED]:
+    for announcement in announcements_of(tasks)[:FEED]:
+        page = reverse("task", args=[announcement.shared_task.slug])
         atom.add_item(
-            title=one.title if task else f"{one.shared_task.title}: {one.title}",
-            link=f"{settings.PUBLIC_URL}{reverse('task', args=[one.shared_task.slug])}#announcement-{one.pk}",
-            description=render_markdown(one.text),
-            pubdate=one.at,
-            updateddate=one.at,
+            title=announcement.title if task else f"{announcement.shared_task.title}: {announcement.title}",
+            link=f"{settings.PUBLIC_URL}{page}#announcement-{announcement.pk}",
+            description=render_markdown(announcement.text),
+            pubdate=announcement.at,
+            updateddate=announcement.at,
         )
     return HttpResponse(atom.writeString("utf-8"), content_type="application/atom+xml; charset=utf-8")
 
 
 def published(shared_task: SharedTask) -> list[tuple[Announcement, str]]:
     """Return the announcements with their texts as HTML, newest first."""
-    return [(one, render_markdown(one.text)) for one in announcements_of([shared_task])]
+    return [(announcement, render_markdown(announcement.text)) for announcement in announcements_of([shared_task])]

@@ -82,7 +82,7 @@ def overall(request: HttpRequest, slug: str) -> HttpResponse:
         return personal(overall_file(board, ending), head)
     query = f"{urlencode({'phase': phase.slug, 'group': group})}&"  # in the figures' URLs
     context |= {"board": board, "group": group, "figures": tracks_figures(board), "query": query}
-    context["phases"] = [one for one in page.phases if one.tracks()]
+    context["phases"] = [listed for listed in page.phases if listed.tracks()]
     return personal(render(request, "boards/overall.html", context), head)
 
 

@@ -29,7 +29,9 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
     page, at = context["page"], context["at"]
     own = own_access(request, page)
     datasets = page.shared_task.definition.datasets
-    context["datasets"] = [(dataset_line(page, one, at), access_steps(page, one, own, at)) for one in datasets]
+    context["datasets"] = [
+        (dataset_line(page, definition, at), access_steps(page, definition, own, at)) for definition in datasets
+    ]
     context["contents"] += [Heading("files", _("Files"))]
     context["downloads"] = team_downloads(own.team) if own.team else []
     return render(request, "tasks/data.html", context)

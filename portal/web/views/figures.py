@@ -23,7 +23,7 @@ def run_figure(request: HttpRequest, pk: str, name: str, ending: str) -> HttpRes
 
 def figure_file(request: HttpRequest, figures: Iterable[Figure], name: str, ending: str) -> HttpResponse:
     """Return the figure in the format, theme and size that the URL asks for, or 404."""
-    figure = next((one for one in figures if one.name == name), None)
+    figure = next((candidate for candidate in figures if candidate.name == name), None)
     theme = request.GET.get("theme", "light")
     if figure is None or not figure.can_be_drawn or theme not in THEMES:
         raise Http404

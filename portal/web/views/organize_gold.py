@@ -58,7 +58,9 @@ def _answer(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _line_of(gold: GoldStandard | GoldUpload, lines: list[GoldLine]) -> GoldLine:
     """Return the line for the gold's track and split, or raise Http404 if the track no longer has the split."""
-    line = next((one for one in lines if (one.track, one.split) == (gold.track, gold.split)), None)
+    line = next(
+        (candidate for candidate in lines if (candidate.track, candidate.split) == (gold.track, gold.split)), None
+    )
     if line is None:
         raise Http404("split not in this track")
     return line

@@ -91,7 +91,7 @@ def _page(
             "extra_time": forms.get(("extra_time", phase.slug)) or extra_time_form(phase, request.user),
             "may_move": not is_released(phase, context["at"]),
             "may_grant": can_have_extra_time(phase, context["at"]),
-            "revocable": [one for one in phase.extra_times.all() if can_be_revoked(phase, one, context["at"])],
+            "revocable": [extra for extra in phase.extra_times.all() if can_be_revoked(phase, extra, context["at"])],
             "is_open": phase.is_open(context["at"]),
         }
         for phase in context["page"].phases

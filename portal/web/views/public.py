@@ -90,8 +90,11 @@ def sitemap(request: HttpRequest) -> HttpResponse:
         paths += [reverse(name, args=[task.slug]) for name in ("task", "task_data", "task_evaluation", "leaderboards")]
         paths += [reverse("leaderboard", args=[task.slug, track.slug]) for track in task.tracks.all()]
     paths += [
-        reverse("released_board", args=[one.phase.shared_task.slug, one.track.slug, one.phase.slug, one.number])
-        for one in releases(at)
+        reverse(
+            "released_board",
+            args=[release.phase.shared_task.slug, release.track.slug, release.phase.slug, release.number],
+        )
+        for release in releases(at)
     ]
     body = render_to_string("public/sitemap.xml", {"addresses": [settings.PUBLIC_URL + path for path in paths]})
     return HttpResponse(body, content_type="application/xml")

@@ -37,8 +37,8 @@ def team_runs(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {
         "lines": lines,
         "official_runs": official_runs,
-        "official": {one.run for one in official_runs},
-        "choosing": {one.phase for one in official_runs if one.may_choose},
+        "official": {official_run.run for official_run in official_runs},
+        "choosing": {official_run.phase for official_run in official_runs if official_run.may_choose},
     }
     return render(request, "runs/list.html", context)
 
@@ -73,7 +73,7 @@ def run_page(request: HttpRequest, found: Run, error: ActionError | None = None)
 def _columns(view: queries.RunView) -> Sequence[Mapping[str, Any]]:
     """Return a line for each scored column, if there are several and all of them have only the values 0 and 1."""
     classes = view.evaluation.details.get("classes", ()) if view.evaluation else ()
-    are_flags = all({line["name"] for line in one["lines"]} <= {"0", "1"} for one in classes)
+    are_flags = all({line["name"] for line in column["lines"]} <= {"0", "1"} for column in classes)
     return positive_lines(classes) if len(classes) > 1 and are_flags else ()
 
 
