@@ -216,7 +216,7 @@ class Tuples:
         """Create an object from each item's set of tuples."""
         rows = [sorted(set(own)) for own in sets.values()]
         starts = np.append(0, np.cumsum([len(own) for own in rows])).astype(np.int64)
-        return cls(list(sets), columns, [one for own in rows for one in own], starts)
+        return cls(list(sets), columns, [entry for own in rows for entry in own], starts)
 
     def select(self, rows: Rows, ids: list[str]) -> "Tuples":
         """Return the tuples in `rows`, with their ids replaced by `ids`."""
@@ -249,7 +249,7 @@ def joined(parts: Mapping[str, Answers]) -> Answers:
         documents = [document for part in rankings for document in part.documents]
         return Ranking(ids, documents, np.concatenate([part.scores for part in rankings]), _joined_starts(rankings))
     if texts := [part for part in found if isinstance(part, Texts)]:
-        return Texts(ids, [one for part in texts for one in part.texts])
+        return Texts(ids, [text for part in texts for text in part.texts])
     if tuples := [part for part in found if isinstance(part, Tuples)]:
         rows = [row for part in tuples for row in part.rows]
         return Tuples(ids, tuples[0].columns, rows, _joined_starts(tuples))

@@ -229,4 +229,6 @@ def _with_own_names(report: Report, run: RecognisedRun) -> Report:
     names = {packed_name(value, PurePosixPath(path)): path for value, path in paths.items()}
     if not names:
         return report
-    return Report([replace(one, file=naming.printable(names.get(one.file or "", "") or run.name)) for one in report])
+    return Report(
+        [replace(problem, file=naming.printable(names.get(problem.file or "", "") or run.name)) for problem in report]
+    )

@@ -39,7 +39,9 @@ class GoldError(Exception):
     """The gold standard cannot be used. The message is for organizers, not for participants."""
 
     def __init__(self, report: Report) -> None:
-        problems = (f"{one.file}: {one.message}" if one.file else one.message for one in report.errors)
+        problems = (
+            f"{problem.file}: {problem.message}" if problem.file else problem.message for problem in report.errors
+        )
         super().__init__("; ".join(problems))
         self.report = report
 
@@ -68,7 +70,9 @@ class Result:
     comparison: Comparison | None = None
 
     def __repr__(self) -> str:
-        scores = ", ".join(f"{key} {'undefined' if one is None else f'{one:.4f}'}" for key, one in self.scores.items())
+        scores = ", ".join(
+            f"{key} {'undefined' if value is None else f'{value:.4f}'}" for key, value in self.scores.items()
+        )
         return f"Result({scores or 'no scores'}; {self.report!r}; {self.items} items)"
 
     def to_pandas(self) -> "DataFrame":
@@ -197,7 +201,9 @@ def load_gold(
     source = as_source(gold)
     report = Report()
     content = source if isinstance(source, bytes) else named_bytes(rules.files, source)
-    declared = next((one for one in definition.gold if (one.track, one.split) == (track, split)), None)
+    declared = next(
+        (candidate for candidate in definition.gold if (candidate.track, candidate.split) == (track, split)), None
+    )
     annotators = _annotators(rules, split, report)
     spec = declared.format if declared else rules.format
     known = find_items(rules, None, split, Report()) if is_numbered(spec) or has_texts(spec) else None

@@ -44,7 +44,7 @@ def details(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, 
       one run.
     """
     found = by_slice({"run": comparison}, metrics)
-    slices = {name: one | {"scores": one["scores"]["run"]} for name, one in found.items()}
+    slices = {name: slicing | {"scores": slicing["scores"]["run"]} for name, slicing in found.items()}
     return _parts(comparison) | ({"slices": slices} if slices else {})
 
 

@@ -87,7 +87,7 @@ def summary(scores: Sequence[float | None]) -> Summary:
 def summary_table(summaries: Mapping[str, Summary]) -> TextTable:
     """Return a table with one column per metric or track."""
     names = ("runs", "min", "Q1", "mean", "median", "Q3", "max", "std. dev.", "skewness", "kurtosis")
-    columns = [astuple(one) for one in summaries.values()]
+    columns = [astuple(own) for own in summaries.values()]
     rows = tuple((name, *cells) for name, cells in zip(names, zip(*columns, strict=True), strict=True))
     return TextTable("Results analysis", ("", *summaries), rows)
 
@@ -97,9 +97,11 @@ def rank_correlation(first: Sequence[float | None], second: Sequence[float | Non
 
     Return None if there are fewer than two such runs, or if one metric is constant.
     """
-    pairs = [(one, other) for one, other in zip(first, second, strict=True) if one is not None and other is not None]
+    pairs = [
+        (value, other) for value, other in zip(first, second, strict=True) if value is not None and other is not None
+    ]
     ranks = [midranks(np.array(values, np.float64)) for values in zip(*pairs, strict=True)]
-    if len(pairs) < 2 or any(np.ptp(one) == 0 for one in ranks):
+    if len(pairs) < 2 or any(np.ptp(ranking) == 0 for ranking in ranks):
         return None
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
@@ -107,13 +109,13 @@ def rank_correlation(first: Sequence[float | None], second: Sequence[float | Non
 def right(comparison: Comparison) -> NDArray[np.bool_]:
     """Return which gold items the run answers entirely correctly, with shape (items,)."""
     found = _answers(comparison)
-    return np.array([one == other for one, other in zip(found.gold, found.run, strict=True)], bool)
+    return np.array([expected == other for expected, other in zip(found.gold, found.run, strict=True)], bool)
 
 
 def disagreement(runs: Mapping[str, Comparison]) -> TextTable:
     """Return a table with the share of gold items that each pair of runs answers differently."""
     answers = [_words(_answers(comparison).run) for comparison in runs.values()]
-    shares = [[float(np.mean(one != other)) if len(one) else None for other in answers] for one in answers]
+    shares = [[float(np.mean(own != other)) if len(own) else None for other in answers] for own in answers]
     return square("Percentage of items that two runs answer differently", list(runs), shares)
 
 
@@ -123,21 +125,23 @@ def missed_by_all(runs: Mapping[str, Comparison]) -> MissedItems:
     All runs must share a gold standard. To find what the k best runs miss, pass only these runs.
     """
     comparison = next(iter(runs.values()))
-    one = _answers(comparison)
+    answers = _answers(comparison)
     wrong = ~np.any([right(comparison) for comparison in runs.values()], axis=0)
-    judged = np.array([value is not None for value in one.values], bool)
-    gold = _words(one.gold)
+    judged = np.array([value is not None for value in answers.values], bool)
+    gold = _words(answers.gold)
     if isinstance(comparison, SpanComparison):
         gold = _by_length(comparison.gold.spans)
-    elif one.measure == "f1":
+    elif answers.measure == "f1":
         marked = "some entities" if isinstance(comparison, EntityComparison) else "some characters"
         gold = np.where(gold == NOTHING, NOTHING, marked)
     by_answer = {
         str(answer): (int(wrong[judged & (gold == answer)].sum()), int((judged & (gold == answer)).sum()))
         for answer in distinct(gold[judged])
     }
-    items = np.array(one.ids, object)[wrong & judged].tolist()
-    same = {} if one.measure == "f1" else _same_answers([_answers(run).run for run in runs.values()], wrong & judged)
+    items = np.array(answers.ids, object)[wrong & judged].tolist()
+    same = (
+        {} if answers.measure == "f1" else _same_answers([_answers(run).run for run in runs.values()], wrong & judged)
+    )
     return MissedItems(tuple(runs), tuple(items), int(judged.sum()), by_answer, same)
 
 

@@ -31,12 +31,12 @@ def by_slice(runs: Mapping[str, Comparison], metrics: Sequence[MetricSpec]) -> d
     - `items`: slice → number of gold items in it.
     - `scores`: run name → slice → metric key → value, or None if the metric is undefined.
     """
-    one = next(iter(runs.values()), None)
-    if one is None:
+    first = next(iter(runs.values()), None)
+    if first is None:
         return {}
     found = {}
-    for name in names_of_slices(one.gold):
-        items = {value: len(rows) for value, rows in one.gold.slices(name).items()}
+    for name in names_of_slices(first.gold):
+        items = {value: len(rows) for value, rows in first.gold.slices(name).items()}
         scores = {key: {value: _scores(run, (name, value), metrics) for value in items} for key, run in runs.items()}
         found[name] = {"items": items, "scores": scores}
     return found

@@ -31,7 +31,7 @@ def found_again(material: Material, known: Mapping[str, str]) -> Entities:
     types, texts = tuple(material.track.format.options["classes"]), material.texts_of(material.ids)
     has_tokens = in_tokens(material.track)
     rows = list(map(list, (_in_tokens if has_tokens else _in_characters)(texts, known)))
-    flat = [one for row in rows for one in row]
+    flat = [entity for row in rows for entity in row]
     return Entities(
         ids=list(material.ids),
         types=types,

@@ -46,7 +46,7 @@ def track_of_run(definition: Definition, run: Path) -> str:
         return named.track
     with as_uploaded(definition, run) as file:
         upload = inspect_upload(definition, file, file.name, None)
-    tracks = {one.track for one in upload.runs if upload.is_archive and upload.report.ok}
+    tracks = {recognized.track for recognized in upload.runs if upload.is_archive and upload.report.ok}
     if len(tracks) != 1:
         slugs = ", ".join(track.slug for track in definition.tracks)
         raise UsageError(f"The file name {run.name} does not contain a track. Add --track with one of {slugs}.")

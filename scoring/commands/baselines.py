@@ -73,7 +73,7 @@ def _write(options: argparse.Namespace, definition: Definition) -> tuple[list[Pa
     out: Path = options.out or definition.folder / "baselines"
     written: list[Path] = []
     skipped: dict[str, dict[str, str]] = {}
-    for track in (one.in_split(options.split) for one in tracks):
+    for track in (whole.in_split(options.split) for whole in tracks):
         material = read_material(
             definition,
             track,

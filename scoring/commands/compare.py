@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 def _tables(
     runs: Mapping[str, Comparison], specs: list[MetricSpec], found: Mapping[str, Pairs], options: argparse.Namespace
 ) -> list[TextTable]:
-    scores = {name: {spec.key: compute(one, spec) for spec in specs} for name, one in runs.items()}
+    scores = {name: {spec.key: compute(comparison, spec) for spec in specs} for name, comparison in runs.items()}
     tables = []
     for first, second in combinations(runs, 2):
         rows = []

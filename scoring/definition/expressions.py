@@ -103,8 +103,8 @@ def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, _parser.SubPattern):
         yield value
     elif isinstance(value, tuple | list):
-        for one in value:
-            yield from _parts(one)
+        for step in value:
+            yield from _parts(step)
 
 
 def _choices(steps: Iterable[Any], inside: bool) -> Iterable[str]:

@@ -70,7 +70,9 @@ def declare(kind: Kind[Any], doc: str, *, default: Any = REQUIRED, name: str = "
 
 def keys_of(part: type) -> list[Key]:
     """Return the keys that a class declares."""
-    declared = [(one.name, one.metadata["key"]) for one in fields(part) if "key" in one.metadata]
+    declared = [
+        (attribute.name, attribute.metadata["key"]) for attribute in fields(part) if "key" in attribute.metadata
+    ]
     return [replace(found, name=found.name or name, attribute=name) for name, found in declared]
 
 
@@ -120,14 +122,14 @@ def read_keys(value: Value, keys: Iterable[Key], values: Values | None = None) -
     if not value.is_mapping:
         value = value.nothing
     free, known = [], []
-    for one in keys:
-        if not one.exists(values):
+    for key in keys:
+        if not key.exists(values):
             continue
-        known.append(one.name)
-        found = given.pop(one.name, None)
+        known.append(key.name)
+        found = given.pop(key.name, None)
         if found is None:
-            free.append(one.name)
-        values[one.attribute or one.name] = _read_key(one, found, value, values)
+            free.append(key.name)
+        values[key.attribute or key.name] = _read_key(key, found, value, values)
     for name, unknown in islice(given.items(), limits.LISTED):
         expected, suggestion = ", ".join(sorted(known)), nearest(name, sorted(free))
         unknown.error("definition-key-unknown", found=name, expected=expected, suggestion=suggestion)
@@ -136,13 +138,13 @@ def read_keys(value: Value, keys: Iterable[Key], values: Values | None = None) -
     return values
 
 
-def _read_key(one: Key, found: Value | None, value: Value, values: Values) -> Any:
+def _read_key(key: Key, found: Value | None, value: Value, values: Values) -> Any:
     if found is not None:
-        return one.kind.read(found)
-    if one.default is REQUIRED:
-        value.error("definition-key-missing", expected=one.name)
-        return one.kind.read(value.nothing)
-    return one.default(values, value.document.parts) if callable(one.default) else one.default
+        return key.kind.read(found)
+    if key.default is REQUIRED:
+        value.error("definition-key-missing", expected=key.name)
+        return key.kind.read(value.nothing)
+    return key.default(values, value.document.parts) if callable(key.default) else key.default
 
 
 def schema_of(keys: Iterable[Key]) -> Schema:
@@ -150,12 +152,12 @@ def schema_of(keys: Iterable[Key]) -> Schema:
     keys = list(keys)
     return {
         "type": "object",
-        "required": [one.name for one in keys if one.default is REQUIRED],
-        "properties": {one.name: _described(one) for one in keys},
+        "required": [key.name for key in keys if key.default is REQUIRED],
+        "properties": {key.name: _described(key) for key in keys},
         "additionalProperties": False,
     }
 
 
-def _described(one: Key) -> Schema:
-    default = {"default": one.default} if isinstance(one.default, str | int) and one.default != "" else {}
-    return {**one.kind.schema, "description": one.doc, **default}
+def _described(key: Key) -> Schema:
+    default = {"default": key.default} if isinstance(key.default, str | int) and key.default != "" else {}
+    return {**key.kind.schema, "description": key.doc, **default}

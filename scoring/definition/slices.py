@@ -44,7 +44,7 @@ class Slicing:
 
 
 def _finish(value: Value, values: Values) -> None:
-    merged = [one for group in values["merge"].values() for one in group]
+    merged = [merged_value for group in values["merge"].values() for merged_value in group]
     if len(set(merged)) < len(merged):
         value.at("merge").invalid("each value in only one slice")
 
@@ -57,7 +57,10 @@ SLICING: Kind[Slicing] = either(
 
 def _read(value: Value) -> dict[str, Slicing]:
     found = by_name(SLICING).read(value)
-    return {name: replace(one, column=one.column or name, title=one.title or name) for name, one in found.items()}
+    return {
+        name: replace(slicing, column=slicing.column or name, title=slicing.title or name)
+        for name, slicing in found.items()
+    }
 
 
 SLICES = Kind(_read, by_name(SLICING).schema, "name → column of the gold, or mapping", SLICING.keys)

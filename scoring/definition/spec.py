@@ -221,10 +221,10 @@ class Definition:
     @property
     def files_of_rules(self) -> frozenset[Path]:
         """The files needed to check and compare runs: the tracks' items with their texts, annotators and slices."""
-        tables = [(one, table) for one in self.tracks for table in (one.items, one.optional_items, one.texts)]
-        tables += [(one, one.annotators) for one in self.tracks]
-        tables += [(one, one.examples.items) for one in self.tracks if one.examples]
-        tables += [(one, slicing.items) for one in self.tracks for slicing in one.slices.values()]
+        tables = [(track, table) for track in self.tracks for table in (track.items, track.optional_items, track.texts)]
+        tables += [(track, track.annotators) for track in self.tracks]
+        tables += [(track, track.examples.items) for track in self.tracks if track.examples]
+        tables += [(track, slicing.items) for track in self.tracks for slicing in track.slices.values()]
         named = ((track.files_in(split), path) for track, table in tables for split, path in table.items())
         return frozenset(path for files, named_path in named for _, path in each_file(files, named_path))
 

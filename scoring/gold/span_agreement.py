@@ -30,7 +30,7 @@ def span_agreement(marked: Mapping[str, Sequence[Sequence[int]]], lengths: Mappi
     kappas: list[float] = []
     for item, raters in marked.items():
         sets = [frozenset(offsets) for offsets in raters]
-        pairs = [_pair(one, other, _length(item, sets, lengths)) for one, other in combinations(sets, 2)]
+        pairs = [_pair(own, other, _length(item, sets, lengths)) for own, other in combinations(sets, 2)]
         defined = [kappa for _share, kappa in pairs if kappa is not None]
         if pairs:
             shares.append(float(np.mean([share for share, _kappa in pairs])))
@@ -55,10 +55,10 @@ def _length(item: str, sets: Sequence[frozenset[int]], lengths: Mapping[str, int
     return lengths[item]
 
 
-def _pair(one: frozenset[int], other: frozenset[int], length: int) -> tuple[float, float | None]:
+def _pair(own: frozenset[int], other: frozenset[int], length: int) -> tuple[float, float | None]:
     """Return the share of characters on which the two annotators agree, and Cohen's kappa."""
     if not length:
         return 1.0, None
-    observed = 1 - len(one ^ other) / length
-    chance = (len(one) * len(other) + (length - len(one)) * (length - len(other))) / length**2
+    observed = 1 - len(own ^ other) / length
+    chance = (len(own) * len(other) + (length - len(own)) * (length - len(other))) / length**2
     return observed, (observed - chance) / (1 - chance) if chance < 1 else None

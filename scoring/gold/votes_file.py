@@ -102,9 +102,9 @@ def _text(path: Path, content: bytes | None) -> str:
 def _joined(item: str, lists: Sequence[str]) -> list[Any]:
     """Concatenate an annotator's lists of offsets, such as `[10, 11]`."""
     found = [json.loads(text) for text in lists]
-    if not all(isinstance(one, list) for one in found):
+    if not all(isinstance(offsets, list) for offsets in found):
         raise VotesError(f"item {item}: expected a list of offsets, such as [10, 11]")
-    return [offset for one in found for offset in one]
+    return [offset for offsets in found for offset in offsets]
 
 
 def _lists_by_item(text: str, field: str | None) -> dict[str, list[Any]]:

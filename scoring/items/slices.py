@@ -49,9 +49,9 @@ def slice_columns(track: Track, split: str) -> dict[str, SliceColumn]:
     """Return the slice columns by name, leaving out those that have tables only for other splits."""
     files = track.files_in(split)
     return {
-        name: SliceColumn(one, one.items.get(split), id_columns(track), files)
-        for name, one in track.slices.items()
-        if not one.items or split in one.items
+        name: SliceColumn(slicing, slicing.items.get(split), id_columns(track), files)
+        for name, slicing in track.slices.items()
+        if not slicing.items or split in slicing.items
     }
 
 

@@ -74,8 +74,8 @@ def _standard_errors(samples: Numbers, first: Places, second: Places) -> Numbers
     found = np.zeros(len(first))
     is_complete = not np.isnan(samples).any()
     # A loop over pairs is fastest, because rows fit into the cache.
-    for at, (one, other) in enumerate(zip(first, second, strict=True)):
-        differences = samples[one] - samples[other]
+    for at, (run, other) in enumerate(zip(first, second, strict=True)):
+        differences = samples[run] - samples[other]
         if not is_complete:
             differences = differences[~np.isnan(differences)]
         found[at] = np.einsum("i,i->", differences, differences) / max(1, len(differences))
@@ -89,8 +89,8 @@ def _cases(samples: Numbers, first: Places, second: Places, errors: Numbers, sta
     # `fmax` skips undefined values, which count only for their own pairs (at the end of the loop).
     larger = np.maximum if is_complete else np.fmax
     greatest, own = np.zeros(samples.shape[1]), np.empty(samples.shape[1])
-    for at, (one, other, error, bound) in enumerate(zip(first, second, errors, statistics, strict=True)):
-        np.subtract(samples[one], samples[other], out=own)
+    for at, (run, other, error, bound) in enumerate(zip(first, second, errors, statistics, strict=True)):
+        np.subtract(samples[run], samples[other], out=own)
         np.abs(own, out=own)
         own *= 1 / error if error > 0 else 0.0
         larger(greatest, own, out=greatest)

@@ -266,9 +266,9 @@ class _Recomputed:
         return _jackknife(self.observed, np.array([self._on_sample(np.setdiff1d(order, part)) for part in parts]))
 
     def exchanged(self, rng: np.random.Generator, rounds: int, pair: Pair = FIRST_TWO) -> Numbers:
-        one, other = (self._runs[at] for at in pair)
+        own, other = (self._runs[at] for at in pair)
         coins = (coin for piece in _coins(rng, self.items, rounds) for coin in piece)
-        return np.array([self._value(_exchange(one, other, c)) - self._value(_exchange(other, one, c)) for c in coins])
+        return np.array([self._value(_exchange(own, other, c)) - self._value(_exchange(other, own, c)) for c in coins])
 
     def _value(self, run: MatrixComparison) -> float:
         value = compute(run, self._spec)
@@ -300,7 +300,7 @@ def _under(columns: tuple[str, ...], comparison: MatrixComparison) -> MatrixComp
 
 def _same(first: MatrixComparison, second: MatrixComparison) -> bool:
     arrays = ((getattr(first, name), getattr(second, name)) for name in ("run", "absent", "answered", "outside"))
-    return all(np.array_equal(one, other) for one, other in arrays)
+    return all(np.array_equal(own, other) for own, other in arrays)
 
 
 def _exchange(run: MatrixComparison, other: MatrixComparison, coin: NDArray[np.bool_]) -> MatrixComparison:

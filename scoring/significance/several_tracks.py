@@ -111,23 +111,23 @@ class SampledMeans:
         present = np.flatnonzero(~np.isnan(values))
         shares = self.mean.shares(values)[present]
         correlations = np.array(
-            [[self._correlation(place, one, other) for other in present.tolist()] for one in present.tolist()]
+            [[self._correlation(place, track, other) for other in present.tolist()] for track in present.tolist()]
         )
         below = shares * np.maximum(0.0, values - self.lows[place])[present]
         above = shares * np.maximum(0.0, self.highs[place] - values)[present]
         return _length(below, correlations), _length(above, correlations)
 
-    def _correlation(self, place: int, one: int, other: int) -> float:
+    def _correlation(self, place: int, track: int, other: int) -> float:
         """Return the correlation between a team's values in two tracks.
 
         If the values in a track are the same on all samples, they are treated as fully correlated, to be safe.
         """
-        if self.groups[one] != self.groups[other]:
+        if self.groups[track] != self.groups[other]:
             return 0.0
-        first, second = self.samples[one, place], self.samples[other, place]
+        first, second = self.samples[track, place], self.samples[other, place]
         defined = ~np.isnan(first + second)
         first, second = first[defined], second[defined]
-        if one == other or not (len(first) and np.ptp(first) > 0 and np.ptp(second) > 0):
+        if track == other or not (len(first) and np.ptp(first) > 0 and np.ptp(second) > 0):
             return 1.0
         return float(np.corrcoef(first, second)[0, 1])
 

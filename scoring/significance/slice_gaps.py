@@ -135,11 +135,11 @@ def _errors(
 def _gaps(found: Mapping[str, Sequence[SliceScore]], sign: int, level: float) -> dict[str, SliceGaps]:
     """Return the gaps of one run, with the slices of each column ordered from best to worst."""
     ordered = {
-        by: sorted(scores, key=lambda one: (-sign * one.score, one.value))
+        by: sorted(scores, key=lambda slice_: (-sign * slice_.score, slice_.value))
         for by, scores in found.items()
         if len(scores) > 1
     }
-    reach = _critical([[one.usual for one in scores] for scores in ordered.values()], level)
+    reach = _critical([[score.usual for score in scores] for scores in ordered.values()], level)
     return {
         by: SliceGaps(
             tuple(scores), tuple(_gap(scores[:place], scores[place], sign, reach) for place in range(1, len(scores)))
@@ -148,14 +148,14 @@ def _gaps(found: Mapping[str, Sequence[SliceScore]], sign: int, level: float) ->
     }
 
 
-def _gap(better: Sequence[SliceScore], one: SliceScore, sign: int, reach: float) -> Gap:
-    gaps = [(sign * (other.score - one.score), _gap_error(other, one), other.value) for other in better]
+def _gap(better: Sequence[SliceScore], worse: SliceScore, sign: int, reach: float) -> Gap:
+    gaps = [(sign * (other.score - worse.score), _gap_error(other, worse), other.value) for other in better]
     gap, error, behind = max(gaps, key=lambda found: found[0] - reach * found[1])
-    return Gap(one.value, behind, gap, gap - reach * error, gap + reach * error)
+    return Gap(worse.value, behind, gap, gap - reach * error, gap + reach * error)
 
 
-def _gap_error(one: SliceScore, other: SliceScore) -> float:
-    return max(hypot(one.error, other.error), hypot(one.usual, other.usual))
+def _gap_error(better: SliceScore, other: SliceScore) -> float:
+    return max(hypot(better.error, other.error), hypot(better.usual, other.usual))
 
 
 def _critical(errors: Sequence[Sequence[float]], level: float) -> float:
@@ -163,10 +163,10 @@ def _critical(errors: Sequence[Sequence[float]], level: float) -> float:
     largest = np.zeros(_DRAWS)
     for of_column, normal in zip(errors, _normal_draws(tuple(map(len, errors))), strict=True):
         draws = normal * np.array(of_column)[:, None]
-        for one, other in combinations(range(len(of_column)), 2):
-            error = hypot(of_column[one], of_column[other])
+        for first, other in combinations(range(len(of_column)), 2):
+            error = hypot(of_column[first], of_column[other])
             if error > 0:
-                gaps = draws[one] - draws[other]
+                gaps = draws[first] - draws[other]
                 np.abs(gaps, out=gaps)
                 gaps /= error
                 np.maximum(largest, gaps, out=largest)

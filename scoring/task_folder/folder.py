@@ -136,7 +136,8 @@ class _Inspection:
         named = {"items": track.items, "optional items": track.optional_items, "texts": track.texts}
         named["annotators"] = track.annotators
         named["examples"] = track.examples.items if track.examples else {}
-        for noun, files in (named | {f"slices {name}": one.items for name, one in track.slices.items()}).items():
+        named |= {f"slices {name}": slicing.items for name, slicing in track.slices.items()}
+        for noun, files in named.items():
             for split, named_path in files.items():
                 for _, path in each_file(track.files_in(split), named_path):
                     yield path, f"{noun} of the track {track.slug}, split {split}"
@@ -163,8 +164,8 @@ class _Inspection:
                 yield self._error(path, f"a page has {images:,} images; the limit is {limits.PAGE_IMAGES}.")
 
     def _errors_of_items(self) -> Iterator[Problem]:
-        tables = [(one, table) for one in self._definition.tracks for table in (one.items, one.optional_items)]
-        named = [(one.files_in(split), given) for one, table in tables for split, given in table.items()]
+        tables = [(track, table) for track in self._definition.tracks for table in (track.items, track.optional_items)]
+        named = [(track.files_in(split), given) for track, table in tables for split, given in table.items()]
         for path in self._sound(path for files, given in named for _, path in each_file(files, given)):
             report = Report()
             ids = read_ids(path, report)
@@ -175,8 +176,9 @@ class _Inspection:
             elif not ids:
                 yield self._error(path, "contains no ids. Expected one public id per line.")
                 self._broken.add(path)
-            elif padded := [(line, one) for line, one in _numbered_ids(path) if one != one.strip()]:
-                what = f"contains ids with spaces at their ends: {_listed([json.dumps(one) for _, one in padded])}."
+            elif padded := [(line, own_id) for line, own_id in _numbered_ids(path) if own_id != own_id.strip()]:
+                quoted = _listed([json.dumps(own_id) for _, own_id in padded])
+                what = f"contains ids with spaces at their ends: {quoted}."
                 yield self._error(path, f"{what} Remove the spaces.", padded[0][0])
                 self._broken.add(path)
             elif twice := [item for item, count in Counter(ids).items() if count > 1]:
@@ -312,12 +314,12 @@ class _Inspection:
 
     def _errors_of_examples(self) -> Iterator[Problem]:
         with_examples = [(track, track.examples) for track in self._definition.tracks if track.examples]
-        for track, one, split in ((track, own, split) for track, own in with_examples for split in own.items):
-            path = one.items[split]
+        for track, examples, split in ((track, own, split) for track, own in with_examples for split in own.items):
+            path = examples.items[split]
             if self._is_broken(track, split, path):
                 continue
             try:
-                cells = [read_texts(path, id_columns(track), name, track.files_in(split)) for name in one.columns]
+                cells = [read_texts(path, id_columns(track), name, track.files_in(split)) for name in examples.columns]
             except TextsError as error:
                 sentence = f"{error} (examples of the track {track.slug})."
                 yield Problem("error", "folder-file", sentence, file=self._name(path))
@@ -384,18 +386,18 @@ def _report_on_baseline(path: Path, track: Track, items: Items) -> Report:
 
 def _numbered_ids(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the ids in a list of items with the numbers of their lines."""
-    for line, one in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
-        if one.strip():
-            yield line, one
+    for line, item in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
+        if item.strip():
+            yield line, item
 
 
 def _line_of_repeated(path: Path) -> int | None:
     """Return the number of the first line that repeats an id from an earlier line."""
     seen: set[str] = set()
-    for line, one in _numbered_ids(path):
-        if one in seen:
+    for line, item in _numbered_ids(path):
+        if item in seen:
             return line
-        seen.add(one)
+        seen.add(item)
     return None
 
 

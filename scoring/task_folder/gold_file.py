@@ -57,7 +57,9 @@ def check_gold(definition: Definition, track: str, gold: bytes | Path, split: st
 
 def _discreet(report: Report, *, names_files: bool = False) -> Report:
     """Remove the gold's content from the problems. Keep file names only if `names_files` is True."""
-    return Report([replace(_without_content(one), file=one.file if names_files else None) for one in report])
+    return Report(
+        [replace(_without_content(problem), file=problem.file if names_files else None) for problem in report]
+    )
 
 
 def _without_content(problem: Problem) -> Problem:

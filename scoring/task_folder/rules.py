@@ -57,7 +57,7 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     yield from _repeated("datasets", "slug", [dataset.slug for dataset in definition.datasets])
     yield from _repeated("baselines", "name", [baseline.name for baseline in definition.baselines])
     yield from _repeated("overall", "slug", [overall.slug for overall in definition.overall])
-    yield from _repeated("run_fields", "key", [one.key for one in definition.run_fields])
+    yield from _repeated("run_fields", "key", [field.key for field in definition.run_fields])
     yield from _errors_of_tracks(definition, sound)
     yield from _errors_of_baselines(definition)
     yield from _errors_of_figure(definition, sound)
@@ -113,7 +113,7 @@ def _errors_of_figure(definition: Definition, sound: Sound) -> Iterator[Error]:
 def _errors_of_baselines(definition: Definition) -> Iterator[Error]:
     known = {"split", "track", *(track.files.name for track in definition.tracks if track.files)}
     slugs = [track.slug for track in definition.tracks]
-    fields = [one.key for one in definition.run_fields]
+    fields = [field.key for field in definition.run_fields]
     for place, baseline in enumerate(definition.baselines):
         for key in baseline.fields:
             if key not in fields:

@@ -37,14 +37,16 @@ def _variants(kind: str) -> Iterator[Schema]:
     If some options depend on the value of one option, yield a schema for each of its values.
     """
     options = [Key("kind", one_of(kind), FORMATS[kind].doc), *FORMATS[kind].options]
-    choosing = next((one.when[0] for one in options if one.when), None)
+    choosing = next((option.when[0] for option in options if option.when), None)
     if choosing is None:
         yield schema_of(options)
         return
-    chosen = next(one for one in options if one.name == choosing)
+    chosen = next(option for option in options if option.name == choosing)
     for word in chosen.kind.schema["enum"]:
         fixed = replace(chosen, kind=one_of(word), default=word if word == chosen.default else REQUIRED)
-        yield schema_of([fixed if one is chosen else one for one in options if one.exists({choosing: word})])
+        yield schema_of(
+            [fixed if option is chosen else option for option in options if option.exists({choosing: word})]
+        )
 
 
 def _metric() -> Schema:
@@ -54,7 +56,9 @@ def _metric() -> Schema:
     """
     together: dict[str, list[str]] = {}
     for name in names():
-        known = {one: _option(allowed) for one, allowed in METRICS[name].options.items()} if name in METRICS else None
+        known = (
+            {option: _option(allowed) for option, allowed in METRICS[name].options.items()} if name in METRICS else None
+        )
         together.setdefault(json.dumps(known), []).append(name)
     named = [_named(group, json.loads(options)) for options, group in together.items()]
     return {"anyOf": [_key(names()), *named]}
@@ -78,7 +82,7 @@ def _option(allowed: tuple[str, ...] | AnyNumber | SomeColumns) -> Schema:
         case SomeColumns():
             return WORD.schema
         case words:
-            return {"enum": [*words, *(one for one in map(yaml.safe_load, words) if not isinstance(one, str))]}
+            return {"enum": [*words, *(word for word in map(yaml.safe_load, words) if not isinstance(word, str))]}
 
 
 def as_text() -> str:

@@ -110,7 +110,13 @@ def copies_of_secrets(
     Args:
         stored: public files that are not in the folder.
     """
-    known = _Secrets({one: secret for one, secret in secrets.items() if one.text is None or one.text[0]})
+    known = _Secrets(
+        {
+            fingerprint: secret
+            for fingerprint, secret in secrets.items()
+            if fingerprint.text is None or fingerprint.text[0]
+        }
+    )
     datasets = {dataset.file for dataset in definition.datasets}
     copies: dict[Path, tuple[Secret, str]] = {}
     for path in public_files(definition):
@@ -131,9 +137,11 @@ class _Secrets:
     """Secret files by what their copies have in common with them."""
 
     def __init__(self, secrets: Mapping[Fingerprint, Secret]) -> None:
-        self._whole = {(one.size, one.sha256): secret for one, secret in secrets.items()}
-        self._texts = {one.text: secret for one, secret in secrets.items() if one.text is not None}
-        self._packed = {(one.size, one.crc): secret for one, secret in secrets.items()}
+        self._whole = {(fingerprint.size, fingerprint.sha256): secret for fingerprint, secret in secrets.items()}
+        self._texts = {
+            fingerprint.text: secret for fingerprint, secret in secrets.items() if fingerprint.text is not None
+        }
+        self._packed = {(fingerprint.size, fingerprint.crc): secret for fingerprint, secret in secrets.items()}
 
     def find(self, fingerprint: Fingerprint) -> Secret | None:
         """Return the secret file with this content, if any."""

@@ -98,7 +98,9 @@ class RunRule:
         team = _team_of(self, found, waived)
         named = NameReading(name, slug, team, number)
         tracks = (track,) if track else self.definition.tracks
-        files = next((one.files for one in tracks if one.files and found.get(one.files.name)), None)
+        files = next(
+            (candidate.files for candidate in tracks if candidate.files and found.get(candidate.files.name)), None
+        )
         if files:
             return _of_file(named, files, match)
         return None if track and track.files and "file" not in waived else named
@@ -111,10 +113,10 @@ class RunRule:
     def _file_fields(self, track: Track | None, waived: frozenset[str]) -> dict[str, str]:
         """Map each field that distinguishes a run's files to an expression. Fields of other tracks match nothing."""
         values: dict[str, list[str]] = {}
-        for one in self.definition.tracks:
-            if one.files:
-                own = one.files.spelled_values if track is None or one is track else ()
-                values.setdefault(one.files.name, []).extend(own)
+        for candidate in self.definition.tracks:
+            if candidate.files:
+                own = candidate.files.spelled_values if track is None or candidate is track else ()
+                values.setdefault(candidate.files.name, []).extend(own)
         if "file" in waived:
             return {name: _any_word(self.definition.naming) if own else NOTHING for name, own in values.items()}
         return {name: "|".join(map(re.escape, dict.fromkeys(own))) or NOTHING for name, own in values.items()}
@@ -154,8 +156,8 @@ class RunRule:
                 own = {"team": chosen or "", "number": str(chosen_number)}
                 fields = (_fields_of(naming, candidate.slug) or {}) | own
                 files = candidate.files
-                for one in ([value] if value in files.of else files.of) if files else [""]:
-                    names = self.pattern.names(fields | ({files.name: files.spelled(one)} if files else {}))
+                for each_value in ([value] if value in files.of else files.of) if files else [""]:
+                    names = self.pattern.names(fields | ({files.name: files.spelled(each_value)} if files else {}))
                     # The last name has no optional parts, but a name must identify its file.
                     yield from names if files is None or files.name in self.pattern.required else names[:-1]
 
@@ -166,7 +168,9 @@ def _of_file(named: NameReading, files: Files, match: re.Match[str]) -> NameRead
     before = len(named.name) - len(match.string)
     for start, end in reversed(spans_of(files.name, match)):
         common = f"{common[: before + start]}{files.field}{common[before + end :]}"
-    value = next((one for one in files.of if files.spelled(one).casefold() == found.casefold()), found)
+    value = next(
+        (candidate for candidate in files.of if files.spelled(candidate).casefold() == found.casefold()), found
+    )
     return replace(named, value=value, common=common)
 
 
@@ -251,7 +255,7 @@ def errors_of_naming(
             )
             return
     slugs = list(slugs)
-    yield from _errors_of_run(run, {"team", "number", "track"} | track.fields | {one.name for one in files.values()})
+    yield from _errors_of_run(run, {"team", "number", "track"} | track.fields | {part.name for part in files.values()})
     for slug, own in files.items():
         if own.name not in run.fields:
             yield "run", f"names must contain {own.field}, because runs for {slug} have several files"

@@ -247,7 +247,9 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
     elif part == "team":
         found, expected = str(named.team), rule.team or f"a team name ({rule.definition.team.name_in_words})"
     elif part == "file":
-        files = next(one.files for one in rule.definition.tracks if one.files and named.track in (None, one.slug))
+        files = next(
+            track.files for track in rule.definition.tracks if track.files and named.track in (None, track.slug)
+        )
         part = part if named.value else "without-file"
         found, expected = named.value or files.field, ", ".join(files.spelled_values)
     elif part == "track":

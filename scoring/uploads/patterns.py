@@ -91,7 +91,10 @@ class Pattern:
             if is_optional and not set(_fields(text)) <= fields.keys():
                 continue
             filled = "".join(fields[field] if field else literal for field, literal in _tokens(text))
-            full = {one: name + filled * (text not in several or text == one) for one, name in full.items()}
+            full = {
+                file_value: name + filled * (text not in several or text == file_value)
+                for file_value, name in full.items()
+            }
             bare += filled * (not is_optional)
         return list(dict.fromkeys((*full.values(), bare)))
 
