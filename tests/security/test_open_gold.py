@@ -23,7 +23,7 @@ from tests.portal.remembered import remembered
 from tests.portal.world import EVALUATION, send, work_off
 from tests.security.conftest import World
 from tests.security.pages import address_of
-from tests.security.test_access import NAMES
+from tests.security.test_access import OWN_NAMES
 
 ITEMS = ("a", "b", "c", "d")
 GOLD = {item: 7_314_150 + 1000 * number for number, item in enumerate(ITEMS)}  # the first marked character
@@ -84,8 +84,8 @@ def look_after_boards() -> None:
 
 
 def addresses(world: World) -> Iterator[str]:
-    """Yield every URL, including the filters and formats of pages about runs."""
-    yield from (address_of(world, name) for name in NAMES if name != "account_logout")
+    """Yield each of the portal's own URLs, including the filters and formats of pages about runs."""
+    yield from (address_of(world, name) for name in OWN_NAMES if name != "account_logout")
     scored = Board.objects.get(track__slug="one", track__shared_task__slug="gated", phase__slug="post")
     for phase in ("evaluation", "post"):
         board = reverse("leaderboard", args=["gated", "one"]) + f"?phase={phase}&runs=all"
