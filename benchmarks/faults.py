@@ -175,10 +175,14 @@ def _stop(processes: Sequence[int]) -> None:
 
 
 def fill_gold_folder(own: Installation, seconds: float) -> None:
-    """Leave less space for gold than the portal keeps free."""
-    filler = own.gold / "filler"
+    _nearly_fill(own.gold, seconds)
+
+
+def _nearly_fill(folder: Path, seconds: float) -> None:
+    """Leave less space on the folder's disk than the portal keeps free."""
+    filler = folder / "filler"
     with filler.open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(own.gold).free - SPARE_BYTES // 2)
+        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(folder).free - SPARE_BYTES // 2)
     time.sleep(seconds)
     filler.unlink(missing_ok=True)
 
@@ -200,12 +204,7 @@ def fill_disk(own: Installation) -> None:
 
 
 def nearly_fill_disk(own: Installation) -> None:
-    """Leave less space on the disk than the portal keeps free."""
-    filler = own.state / "filler"
-    with filler.open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(own.state).free - SPARE_BYTES // 2)
-    time.sleep(DOWN_SECONDS)
-    filler.unlink(missing_ok=True)
+    _nearly_fill(own.state, DOWN_SECONDS)
 
 
 def forbid_writes(own: Installation, seconds: float) -> None:
