@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+
 from scoring import limits
-from scoring.answers import Answers
+from scoring.answers import Answers, Matrix
 from scoring.definition import Definition, Track
 from scoring.definition.files import Files, each_file
 from scoring.formats import answer_kind, has_texts, in_tokens, is_zipped, read_run, size_of
@@ -20,6 +22,8 @@ from scoring.items.index import ItemIndex
 from scoring.items.texts import TextsError, id_columns, read_texts, tokens_of
 from scoring.reports.excerpts import add_excerpts
 from scoring.reports.problems import Report
+
+CORRELATIONS = frozenset({"pearson", "spearman", "kendall"})  # metrics that are undefined if all predictions are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +194,29 @@ def as_source(file: str | Path | bytes) -> Path | bytes:
 def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Answers | None:
     """Return the run's answers, or None if an error was reported."""
     lengths = _text_lengths(track, items, report) if answer_kind(track) in ("spans", "entities") else None
-    return read_with_items(track, data, items, report, text_lengths=lengths)
+    answers = read_with_items(track, data, items, report, text_lengths=lengths)
+    if isinstance(answers, Matrix):
+        _warn_if_constant(track, answers, len(items.index), report)
+    return answers
+
+
+def _warn_if_constant(track: Track, answers: Matrix, items: int, report: Report) -> None:
+    """Warn about metrics that are undefined whatever the gold is, because all predictions in a column are equal.
+
+    An item without an answer counts as 0.
+    """
+    undefined, values = list[str](), dict[str, None]()
+    for spec in (leaf for metric in track.metrics for leaf in metric.leaves()):
+        column = spec.part or answers.columns[0]
+        if spec.name not in CORRELATIONS or column not in answers.columns:
+            continue
+        at = answers.columns.index(column)
+        numbers = np.where(answers.present[:, at], answers.values[:, at], 0)
+        if np.ptp(numbers) == 0 and (len(numbers) >= items or numbers[0] == 0):
+            undefined.append(spec.key)
+            values[f"{numbers[0]:g}"] = None
+    if undefined:
+        report.warning("constant-predictions", found=", ".join(values), expected=", ".join(undefined))
 
 
 def read_with_items(

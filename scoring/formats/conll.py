@@ -16,7 +16,7 @@ from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import NAMES, one_of, whole
 from scoring.formats.format import Format, Size
-from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
+from scoring.formats.reading import Problems, Reading, are_several_times, check_ids, decode, is_too_much, shown
 from scoring.formats.stray_rows import HEADER
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Severity
@@ -248,6 +248,8 @@ def _has_all_sentences(lengths: Sequence[int], lines: Sequence[int], reading: Re
     expected, count = reading.numbered, len(lengths)
     if expected is None or count in (expected, expected + len(reading.optional)):
         return True
+    if are_several_times(count, reading):
+        return False
     known, start, line = reading.text_lengths or {}, 0, None
     for number, length in enumerate(lengths, 1):
         if known.get(str(number), length) != length:

@@ -174,7 +174,8 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
     text = decode(data, reading.report)
     if text is None or _is_too_much(text, shape, reading):
         return None
-    document, example = parse_document(text, shape.lines, shape.id_key, reading), shape.shown_example(reading)
+    example = shape.shown_example(reading)
+    document = parse_document(text, shape.lines, shape.id_key, reading, example)
     if document is MISSING:
         return None
     if isinstance(document, dict) or (isinstance(document, list) and _may_lack_shape(document, shape)):

@@ -6,24 +6,37 @@ The converted records are read like those of a valid file, so that their other p
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from scoring.formats.json_text import MISSING, RepeatedKeys, parse, parse_good_lines, parse_lines, parse_sequence
+from scoring.formats.delimited import SEPARATORS
+from scoring.formats.json_text import (
+    MISSING,
+    RepeatedKeys,
+    parse,
+    parse_good_lines,
+    parse_lines,
+    parse_lists,
+    parse_sequence,
+)
 from scoring.formats.reading import Reading, shown
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Report
 
 KEYS_COMPARED = 50  # maximum number of keys compared with a missing one
 
+JSON_KEY = re.compile(r"""["']\s?:""")  # the end of a key, in text that may be damaged JSON
+SEVERAL_LISTS = {False: "json-several-lists", True: "json-list-for-lines"}  # by whether lists are not allowed at all
 DEPTH = 3  # levels of objects around the list
 
 Record = dict[str, Any]
 
 
-def parse_document(text: str, lines: bool, id_key: str, reading: Reading) -> object:
+def parse_document(text: str, lines: bool, id_key: str, reading: Reading, example: str) -> object:
     """Parse a list or, if `lines`, one object per line. If the file has the other layout, report it and parse that.
 
     If it is not JSON, report the problem and return MISSING. If only a few lines are not, these are MISSING.
+    `example` is the beginning of a valid file.
     """
     report = reading.report
     start = text.lstrip()[:1]
@@ -32,6 +45,9 @@ def parse_document(text: str, lines: bool, id_key: str, reading: Reading) -> obj
         return listed
     trial = Report()
     document = parse_lines(text, trial) if lines else parse(text, trial)
+    if start == "[" and (lines or document is MISSING) and len(parts := parse_lists(text)) > 1:
+        report.error(SEVERAL_LISTS[lines], line=1, found=str(len(parts)), expected=example)
+        return list(chain.from_iterable(parts))
     if document is MISSING and start == "{":
         sequence, has_commas, is_indented = parse_sequence(text)
         by_line = "json-lines-indented" if is_indented else "json-lines-commas" if has_commas else None
@@ -46,8 +62,18 @@ def parse_document(text: str, lines: bool, id_key: str, reading: Reading) -> obj
             report.extend(found)
             reading.other_ids.extend(_ids_in(broken, id_key))
             return documents
+    if document is MISSING and _is_table(text):
+        report.error("table-for-json", line=1, expected=example)
+        return MISSING
     report.extend(trial)
     return document
+
+
+def _is_table(text: str) -> bool:
+    """Return whether a text that is not JSON has several lines, and cells in the first one."""
+    first, *others = text.strip().split("\n", 2)
+    is_json = first.startswith(("{", "[")) or JSON_KEY.search(first)
+    return not is_json and bool(others) and any(separator in first for separator in SEPARATORS if separator != " ")
 
 
 def _ids_in(broken: Sequence[str], id_key: str) -> list[str]:

@@ -130,21 +130,40 @@ def parse_sequence(text: str) -> tuple[list[dict[str, Any]], bool, bool]:
         The objects, whether there are commas between them, and whether any object spans several lines. If there is
         anything else, there are no objects.
     """
+    found, has_commas, is_indented, end = list[dict[str, Any]](), False, False, 0
+    for entry, start, following in _values(text):
+        if not isinstance(entry, dict):
+            return [], False, False
+        has_commas |= "," in text[end:start]
+        is_indented |= "\n" in text[start:following]
+        found.append(entry)
+        end = following
+    return found, has_commas or "," in text[end:], is_indented
+
+
+def parse_lists(text: str) -> list[list[dict[str, Any]]]:
+    """Parse lists of objects with blanks or commas between the lists. If there is anything else, return none."""
+    found = [entry for entry, _, _ in _values(text)]
+    are_lists = all(isinstance(entry, list) and entry and isinstance(entry[0], dict) for entry in found)
+    return found if are_lists else []
+
+
+def _values(text: str) -> list[tuple[Any, int, int]]:
+    """Return values that follow each other with blanks or commas between them, each with its start and its end.
+
+    If any of them is not JSON, return none.
+    """
     decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=Unusable, parse_float=_float, parse_int=_int)
-    found, has_commas, is_indented = list[dict[str, Any]](), False, False
+    found = list[tuple[Any, int, int]]()
     at = BETWEEN.match(text, 0).end()  # type: ignore[union-attr]
     try:
         while at < len(text):
             entry, end = decoder.raw_decode(text, at)
-            is_indented |= "\n" in text[at:end]
+            found.append((entry, at, end))
             at = BETWEEN.match(text, end).end()  # type: ignore[union-attr]
-            has_commas |= "," in text[end:at]
-            if not isinstance(entry, dict):
-                return [], False, False
-            found.append(entry)
     except (ValueError, RecursionError):
-        return [], False, False
-    return found, has_commas, is_indented
+        return []
+    return found
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -21,8 +21,9 @@ from scoring.formats.delimited import (
     split,
 )
 from scoring.formats.json_records import records_suffix
+from scoring.formats.markdown import without_markdown
 from scoring.formats.parquet import read_parquet, write_parquet
-from scoring.formats.reading import Reading, decode, is_too_much
+from scoring.formats.reading import Reading, decode, is_too_much, shown
 from scoring.formats.stray_rows import (
     without_empty_rows,
     without_line_quotes,
@@ -143,13 +144,13 @@ def read_table(
 def _read_text(
     data: bytes, options: Mapping[str, Any], columns: Sequence[str], reading: Reading, dispensable: Collection[str]
 ) -> tuple[Rows, dict[str, int]] | None:
-    report, separator, header = reading.report, options["separator"], options["header"]
+    report, header = reading.report, options["header"]
     needed = (*options["id"], *columns)
     order = options["layout"] or needed
-    text = _table_text(data, separator, order, reading)
-    if text is None:
+    found = _table_text(data, order, (*needed, *options["aliases"]), options, reading)
+    if found is None:
         return None
-    text, separator = _with_separator(text, separator, (*needed, *options["aliases"]), len(order), report)
+    text, separator = found
     rows = _rows_of(text, separator, len(order), options, reading)
     if rows is None:
         return None
@@ -190,15 +191,33 @@ def _of_same_width(rows: Rows, width: int, id_places: Sequence[int], reading: Re
     return rows
 
 
-def _table_text(data: bytes, separator: str, order: Sequence[str], reading: Reading) -> str | None:
-    """Decode a file. If it is too much, or JSON, report that and return None."""
+def _example(separator: str, order: Sequence[str], options: Mapping[str, Any], reading: Reading) -> str:
+    """Return the first lines of a valid file for messages."""
+    names = options["id"]
+    item = "a1" if reading.items is None or not len(reading.items) else reading.items.ids[0]
+    known = dict(zip(names, item.rsplit("_", len(names) - 1), strict=False))
+    lines = [separator.join(known.get(name, "…") for name in order)]
+    if options["header"] != "none":
+        lines.insert(0, separator.join(order))
+    return shown(" ⏎ ".join(lines))
+
+
+def _table_text(
+    data: bytes, order: Sequence[str], names: Sequence[str], options: Mapping[str, Any], reading: Reading
+) -> tuple[str, str] | None:
+    """Return a file's text, and the separator that it uses. If it is too much, or JSON, report that and return None."""
+    separator = options["separator"]
     text = decode(data, reading.report)
     if text is None or is_too_much(text, separator, reading):
         return None
     if JSON_START.match(text):
-        reading.report.error("json-for-table", line=1, expected=", ".join(order))
+        reading.report.error("json-for-table", line=1, expected=_example(separator, order, options, reading))
         return None
-    return text
+    plain = without_markdown(text, separator, reading)
+    if plain is None:
+        return None
+    text, found = _with_separator(*plain, names, len(order), reading.report)
+    return None if found != separator and is_too_much(text, found, reading) else (text, found)
 
 
 def _rows_of(text: str, separator: str, width: int, options: Mapping[str, Any], reading: Reading) -> Rows | None:

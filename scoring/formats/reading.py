@@ -18,6 +18,8 @@ from scoring.reports.problems import Report, Severity
 
 UTF8_MARK = b"\xef\xbb\xbf"
 
+BETWEEN_RUNS = ("header-line", "json-several-lists")  # codes of problems that a file with several runs explains
+MOST_RUNS = 20  # an id that comes this often is not the beginning of another run
 LONGEST_RESPELLED = 200  # characters of an id; normalizing many accents takes quadratic time
 
 Role = Literal["run", "gold"]
@@ -232,7 +234,8 @@ def check_ids(ids: list[str], reading: Reading) -> None:
     given = {*ids, *reading.other_ids}
     if len(given) < len(ids) + len(reading.other_ids):
         twice = [item for item, times in Counter([*ids, *reading.other_ids]).items() if times > 1]
-        _report_ids("duplicate-ids", "error", twice, report)
+        if reading.role == "gold" or not are_several_runs(ids, report):
+            _report_ids("duplicate-ids", "error", twice, report)
     if reading.items is None:
         return
     expected = set(reading.items.ids)
@@ -257,6 +260,40 @@ def check_ids(ids: list[str], reading: Reading) -> None:
     if given & optional and not optional <= given:
         lacking = [item for item in reading.optional if item not in given]
         _report_ids("optional-items-missing", "error", lacking, report)
+
+
+def are_several_runs(ids: Sequence[str], report: Report) -> bool:
+    """Return whether the ids are those of several runs, one after the other, and report an error if so.
+
+    A run ends where an id comes again. All runs have most of their ids in common. The error replaces those about
+    headers and lists between the runs.
+    """
+    runs, seen = list[set[str]](), set[str]()
+    again = ""
+    for item in ids:
+        if item in seen:
+            again = again or item
+            runs.append(seen)
+            seen = set()
+        if len(runs) == MOST_RUNS:
+            return False
+        seen.add(item)
+    first, *others = [*runs, seen]
+    common = (2 * len(first & other) > max(len(first), len(other)) for other in others)
+    if len(first) < 2 or not others or not all(common):
+        return False
+    report.problems = [problem for problem in report.problems if problem.code not in BETWEEN_RUNS]
+    report.error("several-runs", item=shown_id(again), found=str(len(runs) + 1))
+    return True
+
+
+def are_several_times(count: int, reading: Reading) -> bool:
+    """Return whether a run without ids has several entries for each item, and report an error if so."""
+    expected = reading.numbered or 0
+    if reading.lenient or expected < 2 or count == expected or count % expected:
+        return False
+    reading.report.error("several-runs", found=str(count // expected))
+    return True
 
 
 def _report_changed(changed: ChangedIds | None, reading: Reading) -> None:

@@ -10,7 +10,7 @@ from scoring.definition.keys import Key
 from scoring.definition.kinds import WHOLE, one_of
 from scoring.formats.format import Format, Size
 from scoring.formats.json_records import RECORD_OPTIONS, Records, read_records, records_suffix, shape_of, write_records
-from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, shown
+from scoring.formats.reading import Problems, Reading, are_several_times, are_too_many, check_ids, decode, shown
 from scoring.formats.stray_rows import report_header
 
 LONGEST = Key(
@@ -81,6 +81,8 @@ def _has_all_lines(lines: Sequence[str], reading: Reading) -> bool:
     """
     blank = [number for number, line in enumerate(lines, 1) if not line.strip()]
     expected = len(lines) if reading.numbered is None else reading.numbered
+    if not blank and are_several_times(len(lines), reading):
+        return False
     if len(lines) not in (expected, expected + len(reading.optional)):
         found = f"{len(lines):,} lines" if len(lines) != 1 else "1 line"
         found += f", {len(blank):,} of them blank" if blank else ""

@@ -7,7 +7,7 @@ cause a warning.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from scoring.definition.kinds import WHOLE
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format, Size
 from scoring.formats.labels import WITH_POINT, report_decimal_point
-from scoring.formats.reading import Problems, Reading, check_ids, decode, is_too_much, shown
+from scoring.formats.reading import Problems, Reading, are_several_runs, check_ids, decode, is_too_much, shown
 from scoring.formats.stray_rows import report_header
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
@@ -68,8 +68,8 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
     owners = np.fromiter(map(place.__getitem__, queries), np.int64, len(queries))
     scores = _numbers(rows, score, reading)
     problems = Problems(reading.report)
-    _check_twice(rows, problems)
-    if "rank" in names:
+    are_several = _check_twice(rows, reading, problems)
+    if "rank" in names and not are_several:
         _check_ranks(rows, owners, scores, reading, problems)
     problems.report()
     counts = np.bincount(owners, minlength=len(place))
@@ -134,16 +134,20 @@ def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] |
     return None
 
 
-def _check_twice(rows: _Lines, problems: Problems) -> None:
+def _check_twice(rows: _Lines, reading: Reading, problems: Problems) -> bool:
+    """Report documents that are listed twice for a query. Return True if the file contains several runs instead."""
     pairs = list(zip(rows.fields["query"], rows.fields["document"], strict=True))
     if len(set(pairs)) == len(pairs):
-        return
+        return False
+    if are_several_runs([query for query, _ in groupby(rows.fields["query"])], reading.report):
+        return True
     seen = set()
     for pair, line in zip(pairs, rows.lines.tolist(), strict=True):
         if pair in seen:
             query, document = map(shown, pair)
             problems.add("document-twice", f"line {line}: {query} {document}", line=line, item=query, found=document)
         seen.add(pair)
+    return False
 
 
 def _check_ranks(

@@ -2,11 +2,13 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
 from itertools import islice
 
 ALIKE = 0.65  # minimum share of letters that similar names have in common
+SHORT = 3  # names with as many letters are similar only if they differ in a single letter
 PIECE = 3  # minimum number of letters for matching part of a name
 LETTERS = 60  # longer names are not compared, because the time grows with the product of their lengths
 COMPARED = 10  # number of names compared letter by letter, after a quick preselection
@@ -27,12 +29,19 @@ def nearest(found: str, names: Iterable[str]) -> str | None:
     likely = sorted(candidates, key=bounds.__getitem__, reverse=True)[:COMPARED]
     likeness = {name: _likeness(matchers, name, SequenceMatcher.ratio) for name in likely if bounds[name] >= ALIKE}
     best = max(likeness, key=likeness.__getitem__, default=None)
-    if best is not None and likeness[best] >= ALIKE:
+    if best is not None and likeness[best] >= ALIKE and not _is_too_short(found, best):
         return best
     words = _words(found)
     piece = "".join(words)
     whole = [name for name in candidates if piece in _words(name) or "".join(_words(name)).startswith(piece)]
     return whole[0] if len(whole) == 1 and len(piece) >= PIECE else None
+
+
+def _is_too_short(found: str, name: str) -> bool:
+    """Return whether one of two names is so short that they are not similar if they differ in more than one letter."""
+    letters, others = (Counter("".join(_words(one))) for one in (found, name))
+    differing = max((letters - others).total(), (others - letters).total())
+    return min(letters.total(), others.total()) <= SHORT and differing > 1
 
 
 def with_code_points(found: str, meant: str) -> str:

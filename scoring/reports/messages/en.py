@@ -86,6 +86,7 @@ MESSAGES = {
     "items-unknown-split": "The track has no items for the split {found}. Use one of its splits: {expected}.",
     "items-of-other-split": "The ids are for {expected}, not for {found}. Upload the run to {expected} while that "
     "phase is open (with agon check, use --split), or use the ids for {found}.",
+    "several-runs": "The file contains {found} runs, one after the other. Upload each run as a separate file.",
     "duplicate-ids": "Duplicate ids: {places}. Keep one entry per item.",
     "missing-items": "Missing items: {places}. Add an entry for every item in the track.",
     "unknown-ids": "Ids that don't exist in the track: {places}. Remove them, or check that you selected the "
@@ -115,6 +116,10 @@ MESSAGES = {
     "json-lines-for-list": "The file has one object per line; expected a single list. Add [ before the first "
     "object, ] after the last one, and commas between the objects (in pandas, use to_json "
     "without lines=True).",
+    "json-several-lists": "The file contains {found} lists, one after the other; expected a single one, such as "
+    "{expected}. Replace the brackets between them with commas.",
+    "table-for-json": "The file contains a table; expected JSON such as {expected}. Write JSON (in pandas, use to_json "
+    'with orient="records" and, for one object per line, lines=True).',
     "json-list-for-lines": "The file is a single list; expected one object per line, with no brackets around the "
     "objects and no commas between them (in pandas, use to_json with lines=True).",
     "json-lines-indented": "Some objects span several lines; expected one object per line, without indentation.",
@@ -122,7 +127,8 @@ MESSAGES = {
     "them.",
     "json-not-an-object": "Entries that are not objects: {places}. Each entry needs an id and a value, such as "
     "{expected}.",
-    "json-missing-key": "Entries that lack a required key: {places}.",
+    "json-missing-key": "Entries that lack a required key: {places}. Each entry needs {expected}. Add it, or rename "
+    "the key that has its value.",
     "json-unknown-key": "Unknown keys are ignored: {places}.",
     "json-duplicate-key": "Objects that contain the same key twice: {places}. Keep one.",
     "id-not-a-text": "Ids must be strings: {places}. Put them in quotes, as in the item list.",
@@ -150,8 +156,10 @@ MESSAGES = {
     "wrong-separator": "The cells are separated by {found}; expected {expected}.",
     "excel-separator-line": "The first line, {found}, only works in Excel. Remove it, and separate the cells with "
     "{expected}.",
-    "json-for-table": "The file contains JSON; expected a table with the columns {expected}. Write a table (in pandas, "
-    "use to_csv).",
+    "json-for-table": "The file contains JSON; expected a table such as {expected}. Write a table (in "
+    "pandas, use to_csv).",
+    "markdown-table": "The table is drawn with vertical bars and hyphens, as in Markdown. Write one row per line, with "
+    "{expected} between the cells and nothing around them (in pandas, use to_csv instead of to_markdown).",
     "quoted-lines": "Each line is in quotation marks, so it is a single cell: found {found}. Write {expected}.",
     "columns-swapped": "The ids are under {found}, not {expected}. Put each column under its own name, in the expected "
     "order.",
@@ -172,6 +180,8 @@ MESSAGES = {
     "parquet-column-type": "Columns with an unsupported type: {places}. Store each column as text or numbers.",
     "values-not-a-list": "Cells that are not lists: {places}. Expected square brackets with one value "
     "for each of {expected}.",
+    "constant-predictions": "All predictions are {found}, so {expected} is undefined. Check that the file contains the "
+    "predictions of your system.",
     "value-missing": "Empty cells: {places}. Expected {expected}.",
     "value-outside-domain": "Values that the column does not allow: {places}. Expected {expected}.",
     "value-not-a-number": "Cells that are not finite numbers: {places}. Expected {expected}.",

@@ -35,6 +35,7 @@ EXPECTED = {
     "missing-items": "an entry for every item",
     "unknown-ids": "ids of the track's items",
     "optional-items-missing": "all optional items or none",
+    "several-runs": "one run",
     "json-truncated": "JSON up to its last bracket",
     "json-too-deep": "a flat list of objects",
     "json-lines-for-list": "a single list of objects",

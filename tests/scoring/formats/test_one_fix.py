@@ -73,8 +73,40 @@ SLIPS = {
     "whole lines in quotes, no header": ("task6-bare", rows('"{item},1"', ""), "quoted-lines", "Write i0,1"),
     "columns under each other's names": ("task6-csv", rows("1,{item}"), "columns-swapped", "are under HS, not id"),
     "columns in another order": ("task6-bare", rows("1,{item}", ""), "columns-swapped", "are under HS, not id"),
-    "JSON for a table": ("task6-csv", json.dumps([{"id": "i1", "HS": 1}]).encode(), "json-for-table", "id, HS"),
-    "JSON Lines for a table": ("task6-csv", lines([{"id": "i1", "HS": 1}] * 3), "json-for-table", "id, HS"),
+    "JSON for a table": ("task6-csv", json.dumps([{"id": "i1", "HS": 1}]).encode(), "json-for-table", "id,HS ⏎ i0,…"),
+    "JSON Lines for a table": ("task6-csv", lines([{"id": "i1", "HS": 1}] * 3), "json-for-table", "id,HS ⏎ i0,…"),
+    "a table for JSON": ("task1-hard", rows("{item},A"), "table-for-json", '[{"id": "i0", "value": "NO", '),
+    "a table for JSON Lines": ("task6-lines", rows("{item}\tA", "id\tHS\n"), "table-for-json", '{"id": "i0", "value"'),
+    "two runs": ("task6-csv", rows("{item},1") * 2, "several-runs", "2 runs"),
+    "two runs with one header": ("task6-csv", rows("{item},1") + rows("{item},0", ""), "several-runs", "2 runs"),
+    "three runs without a header": ("task6-bare", rows("{item},1", "") * 3, "several-runs", "3 runs"),
+    "two lists of the same items": ("task1-hard", json.dumps(LABELS).encode() * 2, "several-runs", "2 runs"),
+    "the same JSON Lines twice": ("task6-lines", lines(list(LABELS)) * 2, "several-runs", "2 runs"),
+    "two lists": (
+        "task1-hard",
+        json.dumps(LABELS[:4]).encode() + b"\n" + json.dumps(LABELS[4:]).encode(),
+        "json-several-lists",
+        "2 lists",
+    ),
+    "a Markdown table": (
+        "task6-csv",
+        rows("| {item} |  1 |", "|id|HS|\n|:--|--:|\n"),
+        "markdown-table",
+        "commas between the cells",
+    ),
+    "a Markdown table without bars at its ends": (
+        "task6-csv",
+        rows("{item} | 1", "id | HS\n---|---\n"),
+        "markdown-table",
+        "one row per line",
+    ),
+    "a table in a frame": (
+        "task6-csv",
+        b"+----+----+\n| id | HS |\n+====+====+\n" + rows("| {item} | 1 |\n+----+----+", ""),
+        "markdown-table",
+        "to_csv",
+    ),
+    "a table with bars only": ("task6-csv", rows("| {item} | 1 |", "| id | HS |\n"), "markdown-table", "commas"),
     "a comma after the last object": (
         "task1-hard",
         json.dumps(LABELS, indent=1).replace("\n]", ",\n]").encode(),
@@ -102,6 +134,32 @@ def test_a_slip_is_one_problem_with_its_fix(task: Definition, slip: str) -> None
     assert words in problem.message
     sentences = {translate(problem, language).message for language in LANGUAGES}
     assert len(sentences) == len(LANGUAGES)
+
+
+def test_a_markdown_table_is_read_on(task: Definition) -> None:
+    data = (
+        rows("| {item} | 1 |", "| id | HS |\n|----|----|\n").replace(b"i3 | 1", b"i3 | 7").replace(b"| i5 | 1 |\n", b"")
+    )
+    assert {problem.code: problem.line for problem in problems(task, "task6-csv", data)} == {
+        "markdown-table": 1,
+        "value-outside-domain": 6,
+        "missing-items": None,
+    }
+
+
+def test_several_runs_are_checked_on(task: Definition) -> None:
+    data = rows("{item},1") + rows("{item},1").replace(b"i3,1", b"i3,7")
+    assert {problem.code for problem in problems(task, "task6-csv", data)} == {"several-runs", "value-outside-domain"}
+
+
+@pytest.mark.parametrize("twice", [b"i0,1\n", b"i0,1\ni1,1\n"])
+def test_some_repeated_items_are_not_another_run(task: Definition, twice: bytes) -> None:
+    assert [problem.code for problem in problems(task, "task6-csv", rows("{item},1") + twice)] == ["duplicate-ids"]
+
+
+def test_a_missing_key_says_how_to_add_it(task: Definition) -> None:
+    (problem,) = problems(task, "task6-lines", lines([{"id": item} for item in ITEMS]))
+    assert (problem.code, "Each entry needs value. Add it, or" in problem.message) == ("json-missing-key", True)
 
 
 def test_wrong_values_in_swapped_columns_are_still_listed(task: Definition) -> None:

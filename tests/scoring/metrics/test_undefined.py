@@ -1,9 +1,14 @@
 """Every undefined metric has a reason, in every language of the reports."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from scoring import check, load_definition
 from scoring.answers import Matrix
+from scoring.check import CORRELATIONS
 from scoring.definition import MetricSpec
 from scoring.definition.slices import Slicing
 from scoring.items.slices import SliceColumn
@@ -11,6 +16,8 @@ from scoring.metrics import METRICS, LoadedGold, compare, compute
 from scoring.metrics.metric import Metric
 from scoring.metrics.undefined import NOTES, notes_on_undefined, why_undefined
 from scoring.reports.messages import LANGUAGES, phrase
+from scoring.reports.problems import translate
+from tests.scoring.conftest import DEFINITION, ITEMS
 from tests.scoring.metrics.test_registry import EVERY, SLICES, answers, of_run, spec_of
 
 IDS = ["1", "2", "3", "4"]
@@ -83,3 +90,38 @@ def test_metrics_with_the_same_reason_share_a_note() -> None:
     slicing = {"half": SliceColumn(Slicing(column="x", at_least=3), None, ())}
     sliced = compare(LoadedGold(numbers(1, 2, 3, 4), slice_columns=slicing), numbers(1, 1, 1, 1))
     assert len(notes_on_undefined(sliced, many, {})) <= NOTES
+
+
+def test_the_check_knows_which_metrics_equal_predictions_leave_undefined() -> None:
+    condition = METRICS["pearson"].undefined
+    assert {metric.name for metric in METRICS.values() if metric.undefined == condition} == CORRELATIONS
+
+
+NUMBERS = """
+  - slug: task6-numbers
+    format: {kind: table, id: id, columns: [x, y], values: number}
+    items: items.txt
+    metrics: ["pearson:x", "spearman:y", "rmse:x"]
+    rank_by: "pearson:x"
+naming:"""
+
+
+@pytest.mark.parametrize(
+    ("row", "found", "expected"),
+    [
+        ("2.5,{n}", "2.5", "pearson:x"),
+        ("{n},0", "0", "spearman:y"),
+        ("1,0", "1, 0", "pearson:x, spearman:y"),
+        ("{n},{n}", None, None),
+    ],
+)
+def test_the_check_warns_about_equal_predictions_without_gold(
+    write_task: Callable[[str], Path], row: str, found: str | None, expected: str | None
+) -> None:
+    task = load_definition(write_task(DEFINITION.replace("\nnaming:", NUMBERS, 1)))
+    run = "id,x,y\n" + "".join(f"{item},{row.format(n=n)}\n" for n, item in enumerate(ITEMS))
+    problems = list(check(task, "task6-numbers", run.encode()))
+    reported = [(problem.code, problem.severity, problem.found, problem.expected) for problem in problems]
+    assert reported == ([] if found is None else [("constant-predictions", "warning", found, expected)])
+    for problem in problems:
+        assert len({translate(problem, language).message for language in LANGUAGES}) == len(LANGUAGES)

@@ -24,7 +24,6 @@ EXPECTED_ELSEWHERE = {  # kinds without an entry in EXPECTED → why
     "definition-rule": "found is a sentence that says it",
     "definition-time": "found is a sentence that says it",
     "gold-view": "found is a sentence that says it",
-    "json-missing-key": "the missing key, wherever it is reported",
     "trailing-separator": "the number of cells, wherever it is reported",
 }
 
