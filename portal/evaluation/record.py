@@ -304,8 +304,8 @@ def quarantine(work: LeaseQuerySet[Any], at: datetime) -> bool:
 
 
 def fail_unscorable(at: datetime) -> None:
-    """Fail the runs that could not be scored while their scores were hidden, once the scores are public."""
-    unscorable = Run.objects.filter(state=Run.State.UNSCORABLE, phase__in=Phase.objects.with_public_scores(at))
+    """Fail the runs that could not be scored while their scores were hidden, once their teams may know."""
+    unscorable = Run.objects.filter(state=Run.State.UNSCORABLE, phase__in=Phase.objects.showing_failures(at))
     for run in list(unscorable):
         with transaction.atomic():
             _lock_upload(run)

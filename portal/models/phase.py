@@ -55,6 +55,15 @@ class PhaseQuerySet(models.QuerySet["Phase"]):
         at_once = Q(scores=Phase.Scores.AT_ONCE, opens__lte=at)
         return self.filter(at_once | Q(scores=Phase.Scores.ON_RELEASE, released__lte=at))
 
+    def showing_failures(self, at: datetime) -> Self:
+        """Select phases whose teams may learn now that a run could not be scored.
+
+        These are the phases with public scores, and those that never show any, once they have closed for everyone.
+        """
+        extra_time = Exists(ExtraTime.objects.filter(phase=OuterRef("pk"), until__gt=at))
+        never = Q(scores=Phase.Scores.NEVER, closes__lte=at) & ~_ENDLESS & ~extra_time
+        return self.filter(Q(pk__in=Phase.objects.with_public_scores(at)) | never)
+
     def in_steps(self, at: datetime) -> Self:
         """Select phases whose scores are currently shown only in steps. This is the same rule as `Phase.step_at`."""
         extra_time = Exists(ExtraTime.objects.filter(phase=OuterRef("pk"), until__gt=at))

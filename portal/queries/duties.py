@@ -26,11 +26,12 @@ _A_WEEK = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class ToDo:
-    """A to-do for an organizer. `page` is the URL name of the page where it can be done."""
+    """A to-do for an organizer. `page` is the URL name of the page where it can be done, for a `verb` if it has any."""
 
     state: str  # a state that pages show as an icon
     text: str
     page: str
+    verb: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,8 @@ def to_dos(shared_tasks: Sequence[SharedTask], at: datetime) -> dict[int, list[T
             "unscored": sum(line.unscored for line in lines if line.has_gold),
         }
         steps = [step for phase in phases if phase.shared_task_id == task.pk for step in _dates(phase, at)]
-        found[task.pk] = [*_counted_steps(counts), *steps]
+        draft = [ToDo("hidden", _("The task is a draft. Check its pages, then open it."), "organize_state", "open")]
+        found[task.pk] = [*_counted_steps(counts), *(draft if task.state == SharedTask.State.DRAFT else []), *steps]
     return found
 
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from portal.actions.base.errors import ActionError
 from portal.actions.organizers import ADDRESSES_AN_HOUR, add_organizer, remove_organizer
@@ -11,6 +12,7 @@ from portal.actions.task_folder.drafts import delete_draft, hide_task, open_task
 from portal.actions.teams import register_team
 from portal.models import AuditEntry, GoldStandard, Run, SharedTask, Team, User
 from portal.objects.interface import gold_objects
+from portal.queries.duties import to_do
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -57,6 +59,18 @@ def test_a_draft_is_opened_once_and_then_only_hidden_and_shown(tiny: SharedTask,
     assert SharedTask.objects.visible_to(STRANGER).exists()
     verbs = ["open_task", "hide_task", "show_task"]
     assert list(AuditEntry.objects.filter(verb__in=verbs).order_by("pk").values_list("verb", flat=True)) == verbs
+
+
+def test_a_draft_always_has_something_to_do(tiny: SharedTask, organizer: User) -> None:
+    assert to_do(tiny, EVALUATION) == []
+    draft = state(tiny, "draft")
+    assert [(step.page, step.verb) for step in to_do(draft, EVALUATION)] == [("organize_state", "open")]
+    client = Client()
+    client.force_login(organizer)
+    overview = client.get("/tasks/tiny/organize/").content.decode()
+    assert "The task is a draft. Check its pages, then open it." in overview
+    assert overview.count('href="/tasks/tiny/organize/open/"') == 2
+    assert "Nothing to do right now" not in overview
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from portal.evaluation.limits import ATTEMPTS, CHILD_SECONDS, HINT_SECONDS, LEAS
 from portal.evaluation.record import Scored, UploadFinding, record_check, record_error, record_score
 from portal.evaluation.score import score_run
 from portal.evaluation.sweep import Work, sweep
-from portal.models import Evaluation, GoldStandard, Quota, Run, Submission, Team
+from portal.models import Evaluation, ExtraTime, GoldStandard, Phase, Quota, Run, Submission, Team
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
@@ -22,6 +22,7 @@ from tests.portal.world import (
     POST,
     RELEASE,
     archive,
+    captain,
     check_submission,
     gold_path,
     run_file,
@@ -224,6 +225,25 @@ def test_content_that_kills_the_check_quarantines_the_whole_upload(meltemi):
     run.refresh_from_db()
     assert (run.submission.state, run.state, run.submission.attempts) == ("failed", "failed", ATTEMPTS)
     assert used(meltemi) == 0
+
+
+def test_a_run_that_cannot_be_scored_fails_when_a_phase_that_never_shows_scores_has_closed(run, meltemi, poison):
+    Phase.objects.filter(pk=run.phase_id).update(scores="never", released=None)
+    poison(run)
+    for hour in range(ATTEMPTS):
+        score_run(run.pk, EVALUATION + timedelta(hours=hour))
+    closes = run.phase.closes
+    ExtraTime.objects.create(
+        phase=run.phase, until=closes + timedelta(hours=1), granted_at=EVALUATION, granted_by=captain(meltemi)
+    )
+    for at in (closes, closes + timedelta(minutes=59)):
+        sweep(at)
+        run.refresh_from_db()
+        assert (run.state, used(meltemi)) == ("unscorable", 1)
+    sweep(closes + timedelta(hours=1))
+    run.refresh_from_db()
+    assert (run.state, used(meltemi)) == ("failed", 0)
+    assert [mail.kind for mail in run.submission.mails.all()] == ["runs_failed"]
 
 
 @pytest.mark.slow

@@ -1,12 +1,17 @@
 """Before the release, nothing that a team can see depends on scoring.
 
-The same upload is left to wait, scored after a while, or given up, and a second one is checked meanwhile. To the
-team, another team and people who are not signed in, every page, API response, email and limit looks the same.
+Of two opposite runs, one is scored at once. The other is left to wait, given up, or scored by a scorer that sleeps
+while the team's second upload is checked. To the team, another team and people who are not signed in, every page, API
+response, email, feed, export and limit looks the same, except for the run's own hash.
 """
 
+import hashlib
+import pickle
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core.cache import cache, caches
@@ -24,10 +29,11 @@ from portal.evaluation.sweep import sweep
 from portal.mail.messages import message
 from portal.models import OutgoingMail, Run, Submission, User
 from portal.queries.mails import facts
+from portal.storage import store_content
 from tests.portal.script import Script
 from tests.portal.web.conftest import Clock
 from tests.portal.web.conftest import at as at
-from tests.portal.world import EVALUATION, POOR, check_submission, send_run, without_children
+from tests.portal.world import EVALUATION, POOR, NoChild, check_submission, run_file, send_run, without_children
 from tests.security.api import NAMES as API_NAMES
 from tests.security.api import address_of as api_address_of
 from tests.security.conftest import World
@@ -36,6 +42,8 @@ from tests.security.test_access import OWN_NAMES
 
 MINUTE = timedelta(minutes=1)
 LATER = EVALUATION + 3 * MINUTE
+_SIGNATURE = re.compile(r'signature(":|&quot;:) *("|&quot;)[0-9a-f]+')
+_TAG = re.compile(r'(?<=^\d{3} )(W/)?"[0-9a-f]+"')
 ROLES = ("anonymous", "captain", "rival")
 # Different in each response: tokens and keys in forms, nonces of scripts, and the current time in empty feeds.
 _RANDOM = re.compile(
@@ -43,22 +51,53 @@ _RANDOM = re.compile(
 )
 
 
-def wait(run: Run) -> None:
-    """Leave the run to wait for a worker."""
+# Opposite answers in files of the same size. The gold says that the first one is better.
+VALUES, OPPOSITE = ["YES", "YES", "NO", "NO"], ["NO", "NO", "YES", "YES"]
+
+_CONTENTS = [run_file(values) for values in (VALUES, OPPOSITE)]
+_OWN = re.compile(
+    "|".join(
+        pattern
+        for content in _CONTENTS
+        for pattern in (hashlib.sha256(content).hexdigest()[:8] + "[0-9a-f ]*", re.escape(content.decode()))
+    )
+)
+Then = Callable[[], None]
 
 
-def score_slowly(run: Run) -> None:
-    """Score the run at the second attempt, after a worker and a child died on it."""
-    claim_run(run.pk, EVALUATION)
-    _kill(run, 1)
+def score_at_once(run: Run, then: Then) -> None:
     with without_children():
+        assert score_run(run.pk, EVALUATION)
+    then()
+
+
+def wait(run: Run, then: Then) -> None:
+    """Leave the run to wait for a worker."""
+    then()
+
+
+def sleep(run: Run, then: Then) -> None:
+    """Score the run at the second attempt, by a scorer that sleeps until the second upload has been checked."""
+
+    class Sleeper(NoChild):
+        def _answer(self, question: bytes) -> dict[str, Any]:
+            if pickle.loads(question)[0] == "score":
+                then()
+                has_slept.append(True)
+            return super()._answer(question)
+
+    has_slept: list[bool] = []
+    _kill(run, 1)
+    with without_children(), patch.object(score, "Child", Sleeper):
         assert score_run(run.pk, EVALUATION + 2 * MINUTE)
+    assert has_slept
 
 
-def give_up(run: Run) -> None:
+def give_up(run: Run, then: Then) -> None:
     _kill(run, ATTEMPTS)
     run.refresh_from_db()
     assert run.state == Run.State.UNSCORABLE
+    then()
 
 
 def _kill(run: Run, times: int) -> None:
@@ -67,7 +106,7 @@ def _kill(run: Run, times: int) -> None:
         assert token is None or record_error(run, token, ChildError("timed out"), at)
 
 
-OUTCOMES = (wait, score_slowly, give_up)
+OUTCOMES = (sleep, wait, give_up)
 
 
 def seen(world: World, now: Clock) -> Iterator[tuple[str, str]]:
@@ -137,27 +176,48 @@ def test_before_the_release_nothing_that_a_team_sees_depends_on_scoring(
     for role in ROLES:
         world.client(role)  # signs in
     world.scripts |= {role: Script(world.people.get(role), "submit") for role in ROLES}
-    check_submission(run.submission_id, EVALUATION)
-    worlds = {}
+    expected = _world(world, score_at_once, OPPOSITE, run, second, at)
     for outcome in OUTCOMES:
-        worlds[outcome.__name__] = _world(world, outcome, run, second, at)
-    expected = worlds.pop("wait")
-    for name, found in worlds.items():
+        found = _world(world, outcome, VALUES, run, second, at)
         different = [address for address in expected if found[address] != expected[address]]
-        assert not different, "\n".join(f"{name}: {one}: {_difference(expected[one], found[one])}" for one in different)
+        differences = (f"{outcome.__name__}: {one}: {_difference(expected[one], found[one])}" for one in different)
+        assert not different, "\n".join(differences)
 
 
-def _world(world: World, outcome: Callable[[Run], None], run: Run, second: Run, at: Clock) -> dict[str, str]:
-    """Return what people see after this outcome. Afterwards, the database is as before."""
+def _world(
+    world: World,
+    outcome: Callable[[Run, Then], None],
+    values: list[str],
+    run: Run,
+    second: Run,
+    at: Clock,
+) -> dict[str, str]:
+    """Return what people see of a run with these values after this outcome. Afterwards, the database is as before."""
     point = transaction.savepoint()
-    outcome(run)
-    check_submission(second.submission_id, EVALUATION + 2 * MINUTE)
+    content = run_file(values)
+    sha256 = hashlib.sha256(content).hexdigest()
+    store_content(sha256, lambda: [content], EVALUATION)
+    Run.objects.filter(pk=run.pk).update(file_sha256=sha256)
+    Submission.objects.filter(pk=run.submission_id).update(sha256=sha256, size=len(content))
+    check_submission(run.submission_id, EVALUATION)
+    run.refresh_from_db()
+
+    def check_second() -> None:
+        check_submission(second.submission_id, EVALUATION + 2 * MINUTE)
+
+    outcome(run, check_second)
     assert Submission.objects.get(pk=second.submission_id).state == Submission.State.ACCEPTED
     sweep(LATER)
-    found = dict(seen(world, at))
+    found = {address: _without_own_content(text) for address, text in seen(world, at)}
     found["limits"] = str(count_uploads(world.people["captain"], world.bora, LATER))
     transaction.savepoint_rollback(point)
     return found
+
+
+def _without_own_content(text: str) -> str:
+    """Leave out the run's answers, its hash in any form, and what depends on the hash: signature and entity tag."""
+    plain = _OWN.sub("", text)
+    return text if plain == text else _SIGNATURE.sub("", _TAG.sub("", plain))
 
 
 def _difference(before: str, after: str) -> str:

@@ -54,8 +54,8 @@ def released(mail: OutgoingMail, found: MailFacts, at: datetime) -> MailContent:
 
 
 def _official_runs(found: MailFacts) -> Sequence[Block]:
-    rows = [
-        (result.run.track.title, " · ".join([result.run.name, *(f"{name} {value}" for name, value in result.scores)]))
-        for result in found.results
-    ]
+    rows = []
+    for result in found.results:
+        values = [f"{name} {value}" for name, value in result.scores]
+        rows.append((result.run.track.title, " · ".join([result.run.name, *values, *result.flags])))
     return [text(_("Your team’s official runs:")), points(rows)] if rows else []
