@@ -17,7 +17,6 @@ from portal.models.evaluation import Evaluation
 from portal.models.gold import GoldStandard
 from portal.models.lease import HeldQuerySet
 from portal.models.phase import Phase
-from portal.models.prepared import PreparedQuery, PreparedUpdate
 from portal.models.run import Run, one_line
 from portal.models.task import Track
 from scoring.definition import Examples
@@ -86,12 +85,13 @@ class BoardQuerySet(HeldQuerySet["Board"]):
         runs is waiting for a score with the newer gold or scorer version. A released board shows them until organizers
         apply the new scores.
         """
-        mine = {"track": run.track_id, "phase": run.phase_id}
+        mine = self.filter(track=run.track_id, phase=run.phase_id)
         # This locks the row, so if the last two runs finish at the same time, one sees the other.
-        if not _count_a_change(**mine):
+        if not mine.update(**_A_CHANGE):
             Board.objects.bulk_create([Board(track_id=run.track_id, phase_id=run.phase_id)], ignore_conflicts=True)
-            _count_a_change(**mine)
-        (board,) = _boards(**mine)
+            mine.update(**_A_CHANGE)
+        # `comparison` is deferred because it is large if there are many runs.
+        board = mine.defer("comparison").select_related("gold", "next_gold", "phase").get()
         if scored is not None and scored != (board.gold, board.scorer):
             board.next_gold, board.next_scorer = scored
         elif board.next_gold_id is None:
@@ -195,18 +195,6 @@ class Board(models.Model):
         shown = Evaluation.objects.filter(run=OuterRef("pk"), gold=self.gold_id, scorer=self.scorer)
         runs = Run.objects.filter(track=self.track_id, phase=self.phase_id)
         return runs.unfinished().filter(Exists(shown)).exists()
-
-
-@PreparedUpdate
-def _count_a_change(track: int, phase: int) -> tuple[QuerySet[Board], dict[str, Any]]:
-    return Board.objects.filter(track=track, phase=phase), _A_CHANGE
-
-
-@PreparedQuery
-def _boards(track: int, phase: int) -> QuerySet[Board]:
-    # `comparison` is deferred because it is large if there are many runs.
-    rows = Board.objects.filter(track=track, phase=phase).defer("comparison")
-    return rows.select_related("gold", "next_gold", "phase")
 
 
 class BoardChange(models.Model):

@@ -3,14 +3,13 @@
 from django.conf import settings
 from django.db import models
 
-from portal.models.prepared import PreparedQuery
 from portal.models.task import SharedTask, Track
 
 
 class GoldStandardQuerySet(models.QuerySet["GoldStandard"]):
     def newest(self, track: Track, split: str) -> "GoldStandard | None":
         """Return the newest version for a split of a track, if there is one."""
-        return _newest.first(track=track.pk, split=split)
+        return self.filter(track=track, split=split).order_by("-version").first()
 
     def last_imported(self, track: Track, split: str) -> "GoldStandard | None":
         """Return the version with the content of the last import, or None if gold was never imported."""
@@ -50,8 +49,3 @@ class GoldStandard(models.Model):
         if self.listed_items is None or self.split_items is None:
             return None
         return self.listed_items, self.split_items
-
-
-@PreparedQuery
-def _newest(track: int, split: str) -> models.QuerySet[GoldStandard]:
-    return GoldStandard.objects.filter(track=track, split=split).order_by("-version")[:1]

@@ -1,6 +1,7 @@
 """Statements and subqueries whose SQL is built once per process, for what most requests and uploads need.
 
-Django builds a statement's SQL again for each use. This takes several times as long as running it.
+Django builds a statement's SQL again for each use. This takes several times as long as running it. A statement is worth
+preparing if this saves about 5 % of the CPU time of a frequent request, alone or together with the request's others.
 """
 
 from collections.abc import Callable, Mapping

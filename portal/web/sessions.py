@@ -1,7 +1,4 @@
-"""Sessions in the database, which end after inactivity, and whose pages no one stores.
-
-Every request by a signed-in person reads a session, so its SQL is prepared.
-"""
+"""Sessions in the database, which end after inactivity, and whose pages no one stores."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -10,9 +7,7 @@ from django.contrib import messages
 from django.contrib.auth import SESSION_KEY, logout
 from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends.base import UpdateError
-from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
-from django.contrib.sessions.models import Session
-from django.db.models import QuerySet
+from django.contrib.sessions.backends.db import SessionStore
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -20,26 +15,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.models import User
-from portal.models.prepared import PreparedQuery
 from portal.web.middleware import is_outage
+
+__all__ = ["LIFETIME", "LIFETIME_WITH_RIGHTS", "SessionStore", "limited"]  # SESSION_ENGINE names this module
 
 LIFETIME = timedelta(days=14)  # as SESSION_COOKIE_AGE, Django's default
 LIFETIME_WITH_RIGHTS = timedelta(hours=12)  # of organizers and administrators
 _STEP = timedelta(minutes=10)  # a session's last use is recorded with this accuracy, to save writes
 _LAST_USE = "last_use"  # key in the session: seconds since 1970
-
-
-class SessionStore(DatabaseStore):
-    def _get_session_from_db(self) -> Session | None:
-        found = _sessions.first(key=self.session_key, at=timezone.now())
-        if found is None:
-            self._session_key = None
-        return found
-
-
-@PreparedQuery
-def _sessions(key: str, at: datetime) -> QuerySet[Session]:
-    return Session.objects.filter(session_key=key, expire_date__gt=at)
 
 
 def limited(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:

@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
@@ -113,20 +112,12 @@ def leaderboards(
 def _board(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Board | None:
     """Return the board's row, without its comparison if the viewer must not see it."""
     rows = Board.objects.filter(track=track, phase=phase).select_related("gold")
-    if viewer.is_authenticated:
-        board = rows.visible_to(viewer, at).first()
-    else:
-        board = _public_boards.first(track=track.pk, phase=phase.pk, at=at)
+    board = rows.visible_to(viewer, at).first()
     if board is None and (board := rows.defer("comparison").first()) is not None:
         board.comparison = {}
     if board is not None:
         board.track, board.phase = track, phase
     return board
-
-
-@PreparedQuery
-def _public_boards(track: int, phase: int, at: datetime) -> QuerySet[Board]:
-    return Board.objects.filter(track=track, phase=phase).select_related("gold").visible_to(AnonymousUser(), at)
 
 
 @PreparedQuery
@@ -211,14 +202,8 @@ def _pending_runs(track: int, phase: int, gold: int, scorer: str) -> QuerySet[Ru
     return runs.order_by().values("phase").annotate(count=Count("pk")).values_list("count", flat=True)
 
 
-@PreparedQuery
-def _gold_standards(track: int, split: str) -> QuerySet[GoldStandard]:
-    """Return the versions for a split of a track, newest first."""
-    return GoldStandard.objects.filter(track=track, split=split).order_by("-version")
-
-
 def _rescored(board: Board, track: Track, viewer: Viewer, at: datetime) -> tuple[int, int] | None:
-    gold, scorer = _gold_standards.first(track=track.pk, split=board.phase.split), track.shared_task.scorer
+    gold, scorer = GoldStandard.objects.newest(track, board.phase.split), track.shared_task.scorer
     if gold is None or board.gold is None or (gold, scorer) == (board.gold, board.scorer):
         return None
     scored = partial(Evaluation.objects.visible_at_all(viewer, at).on_board, board.phase)
