@@ -24,8 +24,8 @@ def publish_announcement(
     return published
 
 
-@action(who=ORGANIZERS, says=_("deleted an announcement"))
-def take_back_announcement(act: Act, announcement: Announcement) -> None:
+@action(name="take_back_announcement", who=ORGANIZERS, says=_("deleted an announcement"))
+def delete_announcement(act: Act, announcement: Announcement) -> None:
     """Delete an announcement. Its text is kept in the audit log."""
     announcement.delete()
     act.record(text=announcement.text)

@@ -149,7 +149,7 @@ def _decide(act: Act, account: User, login: DeviceLogin, state: DeviceLogin.Stat
     errors=[PENDING, SLOW_DOWN, EXPIRED, DENIED, NO_SUCH_TASK, SIGNED_OUT, TOO_MANY_TOKENS],
     atomic=False,
 )
-def collect_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
+def issue_device_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
     """Return the token after its owner has allowed it. It can be collected only once."""
     if not DeviceLogin.objects.alive(act.at).filter(pk=login.pk).exists():
         raise EXPIRED()

@@ -13,7 +13,7 @@ SCORES_HIDDEN = NotAllowed.declare("scores_hidden", _("The scores of %(phase)s h
 
 
 @action(who=ANYONE, errors=[SCORES_HIDDEN], atomic=False)
-def ask_for_pack(act: Act, phase: Phase) -> PaperPack:
+def request_paper_files(act: Act, phase: Phase) -> PaperPack:
     """Request paper files for the leaderboards in their current state, unless they already exist."""
     if act.viewer is None or not phase.scores_are_visible_to(act.viewer, act.at):
         raise SCORES_HIDDEN(phase=phase.title)

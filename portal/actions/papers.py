@@ -19,8 +19,8 @@ PAPERS_CLOSED = Conflict.declare(
 BIBTEX = Invalid.declare("bibtex", "%(problems)s")
 
 
-@action(who=MEMBERS, says=_("added the team’s paper"), errors=[PAPERS_CLOSED, BIBTEX], locks=True)
-def give_paper(
+@action(name="give_paper", who=MEMBERS, says=_("added the team’s paper"), errors=[PAPERS_CLOSED, BIBTEX], locks=True)
+def set_paper(
     act: Act,
     team: Team,
     *,

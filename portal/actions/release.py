@@ -63,8 +63,14 @@ def take_back_release(
     return _set(act, phase, None)
 
 
-@action(who=ORGANIZERS, says=_("restored a release"), errors=[NOT_TAKEN_BACK, STILL_OPEN], locks=True)
-def put_release_back(act: Act, phase: Phase) -> Phase:
+@action(
+    name="put_release_back",
+    who=ORGANIZERS,
+    says=_("restored a release"),
+    errors=[NOT_TAKEN_BACK, STILL_OPEN],
+    locks=True,
+)
+def restore_release(act: Act, phase: Phase) -> Phase:
     """Make the scores public again with their earlier release date. No one gets the same email twice."""
     if phase.taken_back is None or phase.released is not None:
         raise NOT_TAKEN_BACK(phase=phase.title)

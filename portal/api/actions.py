@@ -172,7 +172,7 @@ ROUTES = (
         named={"member": NamedInput(int, _members_of_own)},
         example={"member": 17},
     ),
-    Route(f"{OWN}/paper", papers.give_paper, own_team, "Team", example={"link": "https://example.org/paper"}),
+    Route(f"{OWN}/paper", papers.set_paper, own_team, "Team", example={"link": "https://example.org/paper"}),
     Route(f"{OWN}/password", data_password.renew_password, own_team, "Team"),
     Route(
         f"{TASK}/agreement",
@@ -202,7 +202,7 @@ ROUTES = (
     ),
     Route(
         f"{TASK}/announcements/{{number:announcement}}",
-        announcements.take_back_announcement,
+        announcements.delete_announcement,
         _find_announcement,
         method="DELETE",
     ),
@@ -236,7 +236,7 @@ ROUTES = (
         find_phase,
         example={"seen": "2026-05-20T12:00:00Z"},
     ),
-    Route(f"{PHASE}/release/put-back", release.put_release_back, find_phase),
+    Route(f"{PHASE}/release/put-back", release.restore_release, find_phase),
     Route(
         f"{TASK}/organize/scores",
         scores.apply_scores,
@@ -279,8 +279,6 @@ ROUTES = (
 
 WITHOUT_URL = {
     "allow_device_login": "people allow access in a browser",
-    "ask_for_pack": "only the “Paper files” page uses it",
-    "collect_token": "the URLs of RFC 8628 are not part of /api/v1",
     "change_settings": "people change their own account in a browser",
     "create_draft": "a worker does this once it has checked a new task's folder",
     "create_token": "a leaked token could otherwise create more tokens",
@@ -289,7 +287,9 @@ WITHOUT_URL = {
     "end_session": "only browsers have sessions",
     "give_password": "the password is sent with the download request",
     "import_shared_task": "a command on the server does this",
+    "issue_device_token": "the URLs of RFC 8628 are not part of /api/v1",
     "record_download": "every file download is recorded automatically",
+    "request_paper_files": "only the “Paper files” page uses it",
     "revoke_token": "people change their own account in a browser",
     "start_device_login": "the URLs of RFC 8628 are not part of /api/v1",
     "stop_mails": "the link in an email does this",

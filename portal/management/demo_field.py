@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from django.db.models import Q
 
-from portal.actions.papers import give_paper
+from portal.actions.papers import set_paper
 from portal.actions.uploads.submit import submit
 from portal.models import Phase, SharedTask, Submission, Team
 from tasks.invented import invented_archive
@@ -48,13 +48,13 @@ def send_runs(shared_task: SharedTask, folder: Path, at: datetime) -> None:
                     _send(folder, team, phase, number, at)
 
 
-def give_papers(shared_task: SharedTask, at: datetime) -> None:
+def set_papers(shared_task: SharedTask, at: datetime) -> None:
     """Set the papers of the best teams."""
     for name in list(TEAMS)[:PAPERS]:
         team = shared_task.teams.get(name=name)
         title = f"{name} at {shared_task.title}: an invented system"
         entry = f"@misc{{{name}, author = {{Invented, Ida}}, title = {{{title}}}, year = {shared_task.year}}}"
-        give_paper(team.memberships.get(is_captain=True).user, team, at, bibtex=entry)
+        set_paper(team.memberships.get(is_captain=True).user, team, at, bibtex=entry)
 
 
 def _send(folder: Path, team: Team, phase: Phase, number: int, now: datetime) -> None:

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.base.errors import Invalid
-from portal.actions.papers import BIBTEX, give_paper
+from portal.actions.papers import BIBTEX, set_paper
 from portal.actions.runs import describe_run, withdraw_run
 from portal.actions.teams import ANSWER_LENGTH, NAME_TAKEN, TEAM_NAME, check_team_name, register_team
 from portal.actions.uploads.submit import submit
@@ -187,7 +187,7 @@ class PaperForm(ActionForm):
     fields_of_errors = {BIBTEX.code: "bibtex"}
 
     bibtex = action_field(
-        give_paper,
+        set_paper,
         "bibtex",
         label=_("BibTeX entry"),
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
@@ -196,7 +196,7 @@ class PaperForm(ActionForm):
             "field empty."
         ),
     )
-    link = action_field(give_paper, "link", forms.URLField, label=_("Or a link to the paper"), assume_scheme="https")
+    link = action_field(set_paper, "link", forms.URLField, label=_("Or a link to the paper"), assume_scheme="https")
 
 
 class AgainForm(TeamForm):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.contrib.auth.models import AnonymousUser
 
-from portal.actions.paper_files import ask_for_pack
+from portal.actions.paper_files import request_paper_files
 from portal.evaluation.score import score_run
 from portal.management.programs import WORKERS, worker_command
 from portal.models import PaperPack, Phase, Run, SharedTask
@@ -21,7 +21,7 @@ def test_a_worker_builds_the_pack_that_someone_asked_for(
     for run in Run.objects.all():
         score_run(run.pk, database_now())
     phase = Phase.objects.select_related("shared_task").get(shared_task=shared_task)
-    pack = ask_for_pack(AnonymousUser(), phase, database_now())
+    pack = request_paper_files(AnonymousUser(), phase, database_now())
     worker = Program(worker_command("worker", WORKERS["worker"]), own_environment(), tmp_path / "worker.log")
     worker.start()
     try:

@@ -18,6 +18,7 @@ from portal.actions.base.input import NOT_TEXT, InvalidInput
 from portal.actions.base.registry import every_action
 from portal.actions.base.roles import ANYONE, NO_SECOND_FACTOR, ORGANIZERS, SIGNED_IN
 from portal.actions.runs import describe_run
+from portal.api.actions import ROUTES
 from portal.api.problems import problem_response
 from portal.models import Announcement, AuditEntry, SharedTask, Team
 from portal.web.action_forms import ActionForm, action_field
@@ -121,6 +122,30 @@ def test_only_a_repeated_call_leaves_no_entry(tiny, repeatable):
     with nullcontext() if repeatable else pytest.raises(AssertionError, match="forget_entry left no audit entry"):
         forget_entry(person("Cleo"), tiny, EVALUATION)
     assert SharedTask.objects.get().title == ("Other" if repeatable else "Tiny")
+
+
+def test_a_renamed_action_keeps_its_name_in_api_and_audit_log(tiny, organizer):
+    @action(who=ORGANIZERS, name="rename_task", says="renamed the task")
+    def change_title(act: Act, shared_task: SharedTask) -> None:
+        act.record()
+
+    assert ACTIONS.pop("rename_task") is change_title
+    change_title(organizer, tiny, EVALUATION)
+    assert AuditEntry.objects.filter(actor=organizer, verb="rename_task").exists()
+    assert "change_title" not in ACTIONS
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("take_back_announcement", "deleted an announcement"),
+        ("put_release_back", "restored a release"),
+        ("give_paper", "added the team’s paper"),
+    ],
+)
+def test_operations_and_entries_from_before_functions_were_renamed_are_known(name, words):
+    assert str(every_action()[name].says) == words
+    assert name in {route.name for route in ROUTES}
 
 
 def test_what_is_locked_is_read_again_and_may_be_gone(tiny, rename):
@@ -274,5 +299,5 @@ def test_a_second_factor_is_part_of_the_role(tiny):
 
 def test_a_second_factor_that_only_some_calls_need_is_declared():
     found = {name: one for name, one in every_action().items() if NO_SECOND_FACTOR in {*one.errors} - {*one.who.errors}}
-    assert set(found) == {"allow_device_login", "collect_token", "create_token"}
+    assert set(found) == {"allow_device_login", "issue_device_token", "create_token"}
     assert {one.second_factor for one in found.values()} == {"for tokens that may organize"}

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from portal.actions.approval import approve_team, decline_team
-from portal.actions.papers import give_paper
+from portal.actions.papers import set_paper
 from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import ask_again, withdraw_team
 from portal.evaluation.compare import METHOD, boards_to_refresh, compare_board
@@ -222,7 +222,7 @@ def test_runs_by_type_of_system(field):
 
 def test_teams_with_a_paper_keep_their_ranks(field):
     meltemi = field.teams.get(name="Meltemi")
-    give_paper(captain(meltemi), meltemi, RELEASE, link="https://meltemi.example/paper")
+    set_paper(captain(meltemi), meltemi, RELEASE, link="https://meltemi.example/paper")
     assert ranked(board(field, RELEASE, baselines=False)) == [(1, "Ostro"), (2, "Meltemi"), (3, "Sirocco")]
     assert ranked(board(field, RELEASE, baselines=False, papers=True)) == [(2, "Meltemi")]
     assert {row.kind for row in board(field, RELEASE, papers=True).rows} > {"team"}
@@ -230,7 +230,7 @@ def test_teams_with_a_paper_keep_their_ranks(field):
 
 def test_papers_do_not_reveal_who_is_behind_an_alias(field):
     meltemi = field.teams.get(name="Meltemi")
-    give_paper(captain(meltemi), meltemi, RELEASE, link="https://meltemi.example/paper")
+    set_paper(captain(meltemi), meltemi, RELEASE, link="https://meltemi.example/paper")
     field.phases.update(team_names=Phase.TeamNames.ON_RELEASE, released=POST + DAY, scores=Phase.Scores.AT_ONCE)
     rows = [row.team for row in board(field, EVALUATION, baselines=False, papers=True).rows]
     assert len(rows) == 3

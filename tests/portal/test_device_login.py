@@ -14,8 +14,8 @@ from portal.actions.device_login import (
     MOST_WAITING,
     TOO_MANY_CODES,
     allow_device_login,
-    collect_token,
     deny_device_login,
+    issue_device_token,
     start_device_login,
 )
 from portal.models import AccessToken, AuditEntry, DeviceLogin, SharedTask, User
@@ -45,7 +45,7 @@ def allow(user: User, login: DeviceLogin, at: datetime = EVALUATION) -> None:
 
 
 def collect(login: DeviceLogin, at: datetime) -> tuple[AccessToken, str]:
-    return collect_token(AnonymousUser(), DeviceLogin.objects.get(pk=login.pk), at)
+    return issue_device_token(AnonymousUser(), DeviceLogin.objects.get(pk=login.pk), at)
 
 
 def code(call: Any, *args: Any, **given: Any) -> str:
@@ -62,7 +62,7 @@ def test_a_person_allows_it_and_the_command_line_gets_a_token_once(db: None) -> 
     assert (token.user, token.name, token.scope, token.shared_task) == (user, "laptop", "submit", None)
     assert AccessToken.objects.find(text, after(6)) == token
     assert not DeviceLogin.objects.exists()
-    assert code(collect_token, AnonymousUser(), login, after(60)) == "expired_token"
+    assert code(issue_device_token, AnonymousUser(), login, after(60)) == "expired_token"
     assert list(AuditEntry.objects.order_by("pk").values_list("actor", "verb")) == [
         (user.pk, "allow_device_login"),
         (user.pk, "create_token"),
@@ -154,7 +154,7 @@ def test_what_ends_tokens_ends_an_allowed_login(db: None, end: str) -> None:
     else:
         user.is_active = False
         user.save()
-    assert code(collect_token, AnonymousUser(), login, after(0)) == "expired_token"
+    assert code(issue_device_token, AnonymousUser(), login, after(0)) == "expired_token"
     assert not DeviceLogin.objects.exists()
     assert not AccessToken.objects.exists()
 

@@ -16,7 +16,7 @@ from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from portal.actions.papers import give_paper
+from portal.actions.papers import set_paper
 from portal.evaluation.compare import compare_board
 from portal.figures.field import field_figures
 from portal.models import Board, Phase, Run, SharedTask, Team, Track
@@ -149,7 +149,7 @@ def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_the_pack_compiles_whatever_teams_call_themselves(field: SharedTask, tmp_path: Path) -> None:
     ostro = Team.objects.get(name="Ostro")
-    give_paper(captain(ostro), ostro, EVALUATION, bibtex=ENTRY)
+    set_paper(captain(ostro), ostro, EVALUATION, bibtex=ENTRY)
     Team.objects.filter(pk=ostro.pk).update(name=HOSTILE)
     pack_of(field).extractall(tmp_path)
     latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from portal.actions.approval import decline_team
 from portal.actions.base.errors import Conflict
-from portal.actions.papers import give_paper
+from portal.actions.papers import set_paper
 from portal.actions.phases import move_phase
 from portal.actions.runs import choose_official_run
 from portal.actions.scores import rescore
@@ -77,7 +77,7 @@ def uncommitted(action: Callable[[], Any]) -> Iterator[None]:
         doing.result()
 
 
-@pytest.mark.parametrize("action", ["rescore", "move_phase", "decline_team", "give_paper", "choose", "sweep"])
+@pytest.mark.parametrize("action", ["rescore", "move_phase", "decline_team", "set_paper", "choose", "sweep"])
 def test_an_upload_waits_for_no_one(action, meltemi, organizer, overlapping):
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     phase, user = run.phase, captain(meltemi)
@@ -87,7 +87,7 @@ def test_an_upload_waits_for_no_one(action, meltemi, organizer, overlapping):
             organizer, phase, EVALUATION, opens=phase.opens, closes=phase.closes + timedelta(days=1), note="why"
         ),
         "decline_team": lambda: decline_team(organizer, meltemi, EVALUATION, reason="why"),
-        "give_paper": lambda: give_paper(user, meltemi, EVALUATION),
+        "set_paper": lambda: set_paper(user, meltemi, EVALUATION),
         "choose": lambda: choose_official_run(user, run, EVALUATION),
         "sweep": lambda: sweep(EVALUATION),
     }

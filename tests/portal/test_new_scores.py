@@ -5,7 +5,7 @@ from django.test import Client
 
 from portal.actions import scores
 from portal.actions.base.errors import Conflict, Invalid, NotAllowed
-from portal.actions.release import put_release_back, take_back_release
+from portal.actions.release import restore_release, take_back_release
 from portal.actions.scores import apply_scores
 from portal.actions.task_folder.import_gold import add_gold_standard
 from portal.evaluation import claim, compare, rescore, score
@@ -197,7 +197,7 @@ def test_taking_a_release_back_and_putting_it_back_changes_no_score(fixed, organ
     work_off(POST)
     scores.rescore(None, fixed, POST, reason="again")
     work_off(POST)
-    put_release_back(organizer, phase, POST)
+    restore_release(organizer, phase, POST)
     assert board(fixed, POST).gold_version == 1
 
 

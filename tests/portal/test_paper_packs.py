@@ -9,8 +9,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from portal.actions.base.errors import NotAllowed
-from portal.actions.paper_files import ask_for_pack
-from portal.actions.papers import give_paper
+from portal.actions.paper_files import request_paper_files
+from portal.actions.papers import set_paper
 from portal.evaluation.compare import compare_board
 from portal.models import Board, PaperPack, Phase, SharedTask, Team
 from portal.models.clock import database_now
@@ -90,10 +90,10 @@ def test_the_page_leads_from_the_request_to_the_file(field):
 @pytest.mark.slow
 def test_one_state_of_the_boards_is_built_once(field):
     at, phase = database_now(), phase_of(field)
-    packs = {ask_for_pack(viewer, phase, at).pk for viewer in (AnonymousUser(), captain(Team.objects.first()))}
+    packs = {request_paper_files(viewer, phase, at).pk for viewer in (AnonymousUser(), captain(Team.objects.first()))}
     assert len(packs) == 1
     assert build_pack(*packs, at)
-    assert ask_for_pack(AnonymousUser(), phase, at).state == "ready"
+    assert request_paper_files(AnonymousUser(), phase, at).state == "ready"
     assert not build_pack(*packs, at)
 
 
@@ -126,7 +126,7 @@ def test_a_paper_of_a_team_and_a_changed_release_are_other_states(field):
     phase = phase_of(field)
     states = {boards_state(phase, RELEASE).digest}
     ostro = Team.objects.get(name="Ostro")
-    give_paper(captain(ostro), ostro, EVALUATION, bibtex=ENTRY)
+    set_paper(captain(ostro), ostro, EVALUATION, bibtex=ENTRY)
     states.add(boards_state(phase, RELEASE).digest)
     phase.released = RELEASE - MINUTE
     states.add(boards_state(phase, RELEASE).digest)
@@ -236,7 +236,7 @@ def test_before_the_release_organizers_alone_have_a_pack_and_it_goes_with_it(fie
         assert answers == ({200} if client is organizer else {404})
     assert Client().post(PAGE).status_code == 404
     with pytest.raises(NotAllowed):
-        ask_for_pack(AnonymousUser(), phase_of(field), database_now())
+        request_paper_files(AnonymousUser(), phase_of(field), database_now())
     assert organizer.post(PAGE).status_code == 302
     pack = PaperPack.objects.get()
     assert pack.audience == "organizers"
@@ -245,7 +245,7 @@ def test_before_the_release_organizers_alone_have_a_pack_and_it_goes_with_it(fie
     assert Client().get(ZIP).status_code == 404
     Phase.objects.filter(slug="evaluation").update(released=RELEASE)
     assert Client().get(ZIP).status_code == 302  # the organizers' pack is not public
-    public = ask_for_pack(AnonymousUser(), phase_of(field), database_now())
+    public = request_paper_files(AnonymousUser(), phase_of(field), database_now())
     assert build_pack(public.pk, database_now())
     assert [one.audience for one in PaperPack.objects.all()] == ["public"]
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from portal.actions.base.errors import Conflict, Invalid, NotAllowed
-from portal.actions.papers import close_papers, give_paper, open_papers
+from portal.actions.papers import close_papers, open_papers, set_paper
 from portal.bibtex import BibtexError, read_entry
 from portal.models import AuditEntry, Phase, SharedTask, Team
 from portal.paper.references import references
@@ -62,8 +62,8 @@ def test_an_entry_that_grows_by_escaping_is_still_read(tiny: SharedTask, meltemi
     """The limit is for what a team enters. The portal's own form of the entry may be longer."""
     longest = "@misc{a, title = {" + "x&" * 2470 + "}, author = {A}, year = 1}"
     with pytest.raises(Invalid, match="too_long"):
-        give_paper(captain(meltemi), meltemi, EVALUATION, bibtex=longest + " " * 100 + "% more")
-    team = give_paper(captain(meltemi), meltemi, EVALUATION, bibtex=longest)
+        set_paper(captain(meltemi), meltemi, EVALUATION, bibtex=longest + " " * 100 + "% more")
+    team = set_paper(captain(meltemi), meltemi, EVALUATION, bibtex=longest)
     assert len(team.bibtex) > 5_000
     assert r"x\&x\&" in references(tiny, "https://agon.example/", [team])
 
@@ -71,22 +71,22 @@ def test_an_entry_that_grows_by_escaping_is_still_read(tiny: SharedTask, meltemi
 def test_members_give_it_until_the_organizers_close_it(tiny: SharedTask, meltemi: Team) -> None:
     member, organizer = captain(meltemi), organizer_of(tiny)
     assert (
-        give_paper(member, meltemi, EVALUATION, bibtex=ENTRY, link=" https://ostro.example/ ").paper
+        set_paper(member, meltemi, EVALUATION, bibtex=ENTRY, link=" https://ostro.example/ ").paper
         == "https://ostro.example/"
     )
     with pytest.raises(NotAllowed):
-        give_paper(organizer, meltemi, EVALUATION)
+        set_paper(organizer, meltemi, EVALUATION)
     with pytest.raises(Invalid):
-        give_paper(member, meltemi, EVALUATION, bibtex="@misc{", link="")
+        set_paper(member, meltemi, EVALUATION, bibtex="@misc{", link="")
     with pytest.raises(Invalid):
-        give_paper(member, meltemi, EVALUATION, link="javascript:alert(1)")
+        set_paper(member, meltemi, EVALUATION, link="javascript:alert(1)")
     with pytest.raises(NotAllowed):
         close_papers(member, tiny, EVALUATION)
     close_papers(organizer, tiny, EVALUATION)
     with pytest.raises(Conflict):
-        give_paper(member, meltemi, EVALUATION)
+        set_paper(member, meltemi, EVALUATION)
     open_papers(organizer, tiny, EVALUATION)
-    assert give_paper(member, meltemi, EVALUATION).bibtex == ""
+    assert set_paper(member, meltemi, EVALUATION).bibtex == ""
     verbs = AuditEntry.objects.filter(verb__endswith="paper").count(), AuditEntry.objects.filter(verb="close_papers")
     assert (verbs[0], verbs[1].count()) == (2, 1)
 
@@ -96,9 +96,9 @@ def test_it_is_public_when_the_team_is_on_a_public_board(tiny: SharedTask, melte
     def bib() -> str:
         return Client().get("/tasks/tiny/references.bib").content.decode()
 
-    give_paper(captain(meltemi), meltemi, EVALUATION, bibtex=ENTRY)
+    set_paper(captain(meltemi), meltemi, EVALUATION, bibtex=ENTRY)
     ostro = new_team(tiny, "Ostro")
-    give_paper(captain(ostro), ostro, EVALUATION, link="https://ostro.example/ä")
+    set_paper(captain(ostro), ostro, EVALUATION, link="https://ostro.example/ä")
     assert "Novák" not in bib()
     for team in (meltemi, ostro):
         send_run(team, GOOD, 1, EVALUATION)

@@ -6,7 +6,7 @@ import pytest
 
 from portal.actions.base.errors import ActionError, Invalid, NotAllowed
 from portal.actions.phases import NOTICE, grant_extra_time, move_phase, revoke_extra_time
-from portal.actions.release import put_release_back, release_scores, take_back_release
+from portal.actions.release import release_scores, restore_release, take_back_release
 from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import AuditEntry, ExtraTime, Phase, items_are_public
 from portal.queries.duties import to_do
@@ -90,7 +90,7 @@ def test_only_the_tasks_organizers_may(phase, name):
         "revoke": (revoke_extra_time, EVALUATION, {"extra_time_id": 1}),
         "release": (release_scores, later, {}),
         "take back": (take_back_release, later, {}),
-        "put back": (put_release_back, later, {}),
+        "put back": (restore_release, later, {}),
     }
     action, at, given = actions[name]
     assert refusal(action, stranger, phase, at, **given) == "no_organizer"
@@ -212,11 +212,11 @@ def test_a_release_that_was_taken_back_is_put_back_with_its_date(phase, organize
     later = phase.closes + timedelta(days=1)
     release_scores(organizer, phase, phase.closes, when=phase.closes)
     take_back_release(organizer, phase, later)
-    assert put_release_back(organizer, phase, later + MINUTE).released == phase.closes
-    assert refusal(put_release_back, organizer, phase, later) == "not_taken_back"
+    assert restore_release(organizer, phase, later + MINUTE).released == phase.closes
+    assert refusal(restore_release, organizer, phase, later) == "not_taken_back"
     take_back_release(organizer, phase, later)
     grant_extra_time(organizer, phase, later, team=None, until=later + MINUTE, reason="why")
-    assert refusal(put_release_back, organizer, phase, later) == "still_open"
+    assert refusal(restore_release, organizer, phase, later) == "still_open"
     verbs = AuditEntry.objects.filter(actor=organizer).order_by("pk").values_list("verb", flat=True)
     assert list(verbs)[:3] == ["release_scores", "take_back_release", "put_release_back"]
 
@@ -224,7 +224,7 @@ def test_a_release_that_was_taken_back_is_put_back_with_its_date(phase, organize
 def test_a_release_that_was_called_off_before_its_time_has_no_date_to_come_back_to(phase, organizer):
     release_scores(organizer, phase, phase.closes, when=phase.closes + MINUTE)
     take_back_release(organizer, phase, phase.closes)
-    assert refusal(put_release_back, organizer, phase, phase.closes + 2 * MINUTE) == "not_taken_back"
+    assert refusal(restore_release, organizer, phase, phase.closes + 2 * MINUTE) == "not_taken_back"
 
 
 def test_no_release_while_runs_may_come_in(phase, organizer, meltemi, tiny):

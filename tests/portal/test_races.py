@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from portal.actions.base.errors import ActionError, Conflict, LimitReached, NotAllowed
-from portal.actions.device_login import allow_device_login, collect_token, start_device_login
+from portal.actions.device_login import allow_device_login, issue_device_token, start_device_login
 from portal.actions.organizers import add_organizer
 from portal.actions.phases import move_phase
 from portal.actions.runs import choose_official_run, withdraw_run
@@ -288,7 +288,7 @@ def test_one_of_many_simultaneous_polls_gets_the_token(transactional_db):
     allow_device_login(user, user, EVALUATION, code=login.code)
     DeviceLogin.objects.update(interval=0)
     ready = [DeviceLogin.objects.select_related("user").get() for _ in range(8)]
-    answers = at_once([lambda one=one: collect_token(AnonymousUser(), one, EVALUATION) for one in ready])
+    answers = at_once([lambda one=one: issue_device_token(AnonymousUser(), one, EVALUATION) for one in ready])
     assert len(accepted(answers)) == AccessToken.objects.count() == 1
     assert {answer.code for answer in answers if isinstance(answer, ActionError)} <= {"expired_token", "slow_down"}
 

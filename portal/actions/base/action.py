@@ -88,7 +88,7 @@ class Action(Generic[T, P, R]):
 
     def __init__(self, function: Callable[Concatenate[Act, T, P], R], declared: "Declaration") -> None:
         update_wrapper(self, function)
-        self.name = function.__name__
+        self.name = declared.name or function.__name__
         self.who = declared.who
         self.says = declared.says
         self.second_factor = declared.second_factor
@@ -157,6 +157,7 @@ class Declaration:
         who: the role that may call the action, and whether it needs a second factor.
         second_factor: which calls need one ("for tokens that may organize") if the role doesn't. The function checks
             this and raises NO_SECOND_FACTOR.
+        name: what the API and the audit log call the action, if its function has been renamed since.
         says: the verb phrase in the audit log ("withdrew a run"). Empty if the action writes no entry. With it, every
             call must write one, unless the action is repeatable and the call changed nothing.
         errors: all errors that it can raise, in addition to those of the role and the input.
@@ -169,6 +170,7 @@ class Declaration:
     """
 
     who: Role
+    name: str = ""
     second_factor: str = ""
     says: str | Promise = ""
     errors: Iterable[ErrorCode] = ()
@@ -179,7 +181,8 @@ class Declaration:
     on_race: Callable[..., Any] | None = None
 
     def __call__(self, function: Callable[Concatenate[Act, T, P], R]) -> Action[T, P, R]:
-        ACTIONS[function.__name__] = declared = Action(function, self)
+        declared = Action(function, self)
+        ACTIONS[declared.name] = declared
         return declared
 
 

@@ -71,6 +71,8 @@ def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
     factor = ". A second factor is required" if action.who.needs_second_factor or action.second_factor else ""
     when = f" {action.second_factor}" if action.second_factor else ""
     yield f"\n### {action.name}\n\n{_first_line(action)}\n"
+    if action.__name__ != action.name:
+        yield f"- Function: `{action.__name__}`"
     yield f"- Target: {_type(target.annotation)}"
     yield f"- Who: {action.who.name}{server}{factor}{when}"
     yield f"- Token scope: {action.who.scope or 'none, tokens can’t do this'}"

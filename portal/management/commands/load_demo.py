@@ -20,7 +20,7 @@ from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.actions.teams import join_team, register_team
 from portal.evaluation.rounds import start_rounds
 from portal.management.command import PortalCommand
-from portal.management.demo_field import TEAMS, give_papers, send_runs
+from portal.management.demo_field import TEAMS, send_runs, set_papers
 from portal.models import Membership, OutgoingMail, SharedTask, User
 from portal.models.clock import database_now
 from portal.models.signature import text_sha256
@@ -91,7 +91,7 @@ def _load(slug: str, people: Mapping[str, User]) -> SharedTask:
         OutgoingMail.objects.filter(shared_task=shared_task).exclude(user__in=people.values()).delete()
         start_rounds(database_now())
     send_runs(shared_task, folder, database_now())
-    give_papers(shared_task, database_now())
+    set_papers(shared_task, database_now())
     with transaction.atomic():
         publish_announcement(people[ORGANIZER], shared_task, database_now(), **NEWS)
         _join(shared_task, people[MEMBER])

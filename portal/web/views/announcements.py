@@ -10,7 +10,7 @@ from django.utils.feedgenerator import Atom1Feed
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.actions.announcements import publish_announcement, take_back_announcement
+from portal.actions.announcements import delete_announcement, publish_announcement
 from portal.models import Announcement, SharedTask
 from portal.queries.public import FEED
 from portal.queries.visible import announcements_of
@@ -35,10 +35,10 @@ def announcements(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def take_back(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+def delete(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     context = organizer_context(request, slug, "announcements")
     found = get_object_or_404(Announcement, pk=pk, shared_task=context["page"].shared_task)
-    take_back_announcement(request.user, found, context["at"])
+    delete_announcement(request.user, found, context["at"])
     messages.success(request, _("The announcement was deleted."))
     return redirect("announcements", slug)
 

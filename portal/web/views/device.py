@@ -26,8 +26,8 @@ from portal.actions.device_login import (
     TOO_MANY_CODES,
     UNKNOWN_CODE,
     allow_device_login,
-    collect_token,
     deny_device_login,
+    issue_device_token,
     start_device_login,
     waiting_login,
 )
@@ -93,7 +93,7 @@ def device_token(request: HttpRequest) -> JsonResponse:
     if login is None or request.POST.get("client_id") != CLIENT:
         return _error("invalid_grant", _("This sign-in request does not exist or has expired. Run “agon login” again."))
     try:
-        token, text = collect_token(AnonymousUser(), login, database_now())
+        token, text = issue_device_token(AnonymousUser(), login, database_now())
     except ActionError as error:
         response = _error(error.code if error.code in _STANDARD else DENIED.code, error.message)
         if error.code in _WAITING:

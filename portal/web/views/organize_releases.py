@@ -16,8 +16,8 @@ from portal.actions.base.errors import ActionError, Invalid
 from portal.actions.release import (
     NO_RELEASE,
     RELEASE_CHANGED,
-    put_release_back,
     release_scores,
+    restore_release,
     take_back_release,
 )
 from portal.actions.scores import apply_scores
@@ -84,7 +84,7 @@ def put_back(request: SignedInRequest, slug: str, phase: str) -> HttpResponse:
     """Restore a release that was canceled."""
     context, found = organizer_phase(request, slug, phase, "releases")
     done = _("The scores of %(phase)s are public again.") % {"phase": found.title}
-    return _answer(request, context, carry_out(request, put_release_back, found, context["at"], done))
+    return _answer(request, context, carry_out(request, restore_release, found, context["at"], done))
 
 
 def _answer(request: SignedInRequest, context: dict[str, Any], error: ActionError | None) -> HttpResponse:

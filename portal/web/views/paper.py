@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from portal.actions.paper_files import ask_for_pack
+from portal.actions.paper_files import request_paper_files
 from portal.models import PaperPack, Phase
 from portal.models.clock import database_now
 from portal.models.task import StoredDataset
@@ -25,7 +25,7 @@ def pack(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
     """Show the state of the files for the current leaderboards. A POST requests them."""
     context = _context(request, slug, phase)
     if request.method == "POST":
-        ask_for_pack(request.user, context["phase"], context["at"])
+        request_paper_files(request.user, context["phase"], context["at"])
         return redirect("paper_pack", slug, phase)
     return render(request, "insights/paper.html", context)
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from portal.actions import data_password, team_members, teams
 from portal.actions.base.action import Action
 from portal.actions.base.errors import ActionError
-from portal.actions.papers import give_paper
+from portal.actions.papers import set_paper
 from portal.models import Team
 from portal.parameters import whole_number
 from portal.permissions import has_signed
@@ -107,7 +107,7 @@ def paper(request: SignedInRequest, slug: str) -> HttpResponse:
     """Save the team's paper reference. Problems with the entry are shown next to the field."""
     context = _own_team(request, slug)
     form = PaperForm(request.POST)
-    if not form.carry_out(lambda given: give_paper(request.user, context["page"].team, context["at"], **given)):
+    if not form.carry_out(lambda given: set_paper(request.user, context["page"].team, context["at"], **given)):
         return _page(request, context | {"paper_form": form}, form.status)
     messages.success(request, _("Your reference was saved."))
     return redirect("team", slug)

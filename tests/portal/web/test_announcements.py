@@ -37,7 +37,7 @@ def test_it_is_on_the_page_and_in_the_feeds_until_it_is_taken_back(organizer: Us
     assert client.post(f"{PAGE}{announcement.pk}/take-back/").status_code == 302
     assert "Data &lt;b&gt;" not in anybody.get("/tasks/tiny/").content.decode()
     assert [entry.verb for entry in AuditEntry.objects.filter(subject="announcement Data <b>")] == [
-        "take_back_announcement",
+        "take_back_announcement",  # what the function was called before
         "publish_announcement",
     ]
 
