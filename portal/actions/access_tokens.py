@@ -7,7 +7,7 @@ from django.utils.crypto import get_random_string
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import LimitReached
 from portal.actions.base.input import column
 from portal.actions.base.roles import NO_SECOND_FACTOR, OWN_ACCOUNT
@@ -32,7 +32,7 @@ TOO_MANY_TOKENS = LimitReached.declare(
     locks=True,
 )
 def create_token(
-    act: Act,
+    call: ActionCall,
     account: User,
     *,
     name: Annotated[str, column(AccessToken, "name", required=True)],
@@ -44,13 +44,13 @@ def create_token(
 
     A token that may organize acts as a session with a second factor, so only such a session can create it.
     """
-    require_token(account, scope, act.at)
+    require_token(account, scope, call.at)
     secret, task = get_random_string(SECRET_LENGTH), shared_task and shared_task.slug
     token, text = AccessToken.objects.issue(
-        account, secret, act.at, name=name, scope=scope, task=shared_task, days=days
+        account, secret, call.at, name=name, scope=scope, task=shared_task, days=days
     )
-    act.target = token
-    act.record(name=name, scope=scope, task=task, expires=token.expires_at.isoformat())
+    call.target = token
+    call.record(name=name, scope=scope, task=task, expires=token.expires_at.isoformat())
     return token, text
 
 
@@ -68,8 +68,8 @@ def require_token(account: User, scope: str, at: datetime) -> None:
 
 
 @action(who=OWN_ACCOUNT, says=AuditEntry.Event.REVOKE_TOKEN.label, repeatable=True)
-def revoke_token(act: Act, token: AccessToken) -> None:
+def revoke_token(call: ActionCall, token: AccessToken) -> None:
     """Revoke a token immediately."""
     if token.revoked_at is None:
-        token.revoke(act.at)
-        act.record(name=token.name)
+        token.revoke(call.at)
+        call.record(name=token.name)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from allauth.usersessions.models import UserSession
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.input import column, passes
 from portal.actions.base.roles import ANYONE, OWN_ACCOUNT
 from portal.mail.unsubscribe import Unsubscription
@@ -14,7 +14,7 @@ from portal.models.account import is_country, is_language, is_time_zone
 
 @action(who=OWN_ACCOUNT, repeatable=True)
 def change_settings(
-    act: Act,
+    call: ActionCall,
     account: User,
     *,
     name: Annotated[str, column(User, "name", required=True)],
@@ -43,7 +43,7 @@ def change_settings(
 
 
 @action(who=ANYONE, repeatable=True)
-def stop_mails(act: Act, wish: Unsubscription) -> None:
+def stop_mails(call: ActionCall, wish: Unsubscription) -> None:
     """Unsubscribe a person from one kind of email.
 
     No sign-in is needed: an `Unsubscription` can only come from the signed link in such an email.
@@ -52,6 +52,6 @@ def stop_mails(act: Act, wish: Unsubscription) -> None:
 
 
 @action(who=OWN_ACCOUNT)
-def end_session(act: Act, session: UserSession) -> None:
+def end_session(call: ActionCall, session: UserSession) -> None:
     """Sign out the browser session `session`."""
     session.end()

@@ -12,7 +12,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict
 from portal.actions.base.roles import OWN_ACCOUNT
 from portal.actions.team_members import end_membership, invite_by_mail, leave_team
@@ -29,7 +29,7 @@ LAST_ADMINISTRATOR = Conflict.declare(
 
 
 @action(who=OWN_ACCOUNT, says=_("deleted the account"), errors=[HAND_OVER_FIRST, LAST_ADMINISTRATOR])
-def delete_account(act: Act, account: User) -> None:
+def delete_account(call: ActionCall, account: User) -> None:
     """Delete an account and erase its personal data. Runs and signed agreements are kept without the name.
 
     Teams without other members are withdrawn.
@@ -39,12 +39,12 @@ def delete_account(act: Act, account: User) -> None:
     user = User.objects.select_for_update().get(pk=account.pk)
     _require_free(user)
     for team in teams:
-        leave_team.record(act.actor, team, act.at)
-        end_membership(act, team)
+        leave_team.record(call.actor, team, call.at)
+        end_membership(call, team)
     _forget_traces(user)
     _forget_keys(user)
     _anonymize(user)
-    act.record()
+    call.record()
 
 
 def _require_free(user: User) -> None:

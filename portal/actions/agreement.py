@@ -5,7 +5,7 @@ from typing import Annotated
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.base.input import column
 from portal.actions.base.roles import SIGNED_IN
@@ -44,7 +44,7 @@ def require_new_version(shared_task: SharedTask, definition: Definition) -> None
     repeatable=True,
 )
 def sign_agreement(
-    act: Act,
+    call: ActionCall,
     shared_task: SharedTask,
     *,
     typed_name: Annotated[str, column(Signature, "typed_name", title="Full name")],
@@ -61,7 +61,7 @@ def sign_agreement(
     if len(typed_name) < 2:
         raise NO_FULL_NAME()
     signature, is_new = Signature.objects.get_or_create(
-        user=act.user,
+        user=call.user,
         shared_task=shared_task,
         version=agreement.version,
         defaults={
@@ -69,9 +69,9 @@ def sign_agreement(
             "sha256": sha256,
             "typed_name": typed_name,
             "address": address,
-            "signed_at": act.at,
+            "signed_at": call.at,
         },
     )
     if is_new:
-        act.record(subject=f"agreement version {agreement.version}", sha256=sha256, name=typed_name)
+        call.record(subject=f"agreement version {agreement.version}", sha256=sha256, name=typed_name)
     return signature

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from django.utils.translation import gettext_lazy as _
 from pydantic import SkipValidation
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.base.roles import ORGANIZERS
 from portal.actions.uploads.intake import TOO_LARGE
@@ -37,7 +37,7 @@ ALREADY_DOWNLOADED = Invalid.declare(
     atomic=False,
 )
 def replace_dataset(
-    act: Act,
+    call: ActionCall,
     shared_task: SharedTask,
     *,
     dataset: SkipValidation[DatasetDefinition],
@@ -49,7 +49,7 @@ def replace_dataset(
         received = store_upload(content, dataset.slug, DATASET_BYTES)
     except UploadTooLarge as error:
         raise TOO_LARGE(limit=error.limit) from None
-    with received as stored, act.transaction() as shared_task:
+    with received as stored, call.transaction() as shared_task:
         if stored.size == 0:
             raise EMPTY()
         if dataset.file in shared_task.definition.files_of_rules:
@@ -60,10 +60,10 @@ def replace_dataset(
         if before and download_count(shared_task, dataset, before) and not is_sure:
             raise ALREADY_DOWNLOADED()
         original = (before.instead_of or before.sha256) if before else ""
-        now = StoredDataset(stored.sha256, stored.size, original, act.at.isoformat())
+        now = StoredDataset(stored.sha256, stored.size, original, call.at.isoformat())
         shared_task.dataset_files[dataset.slug] = asdict(now)
         shared_task.save(update_fields=["dataset_files"])
         digests = {"before": before.sha256 if before else "", "sha256": now.sha256}
-        act.record(subject=f"dataset {dataset.slug}", **digests, size=now.size)
+        call.record(subject=f"dataset {dataset.slug}", **digests, size=now.size)
         stored.keep()
         return now

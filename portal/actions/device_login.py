@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from portal.actions.access_tokens import TO_ORGANIZE, TOO_MANY_TOKENS, create_token, require_token
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, LimitReached, NotAllowed
 from portal.actions.base.input import column
 from portal.actions.base.roles import ANYONE, OWN_ACCOUNT, SIGNED_OUT
@@ -50,7 +50,7 @@ Code = Annotated[str, Field(min_length=1, max_length=20, title=_("Code"))]
 
 @action(who=ANYONE, errors=[TOO_MANY_LOGINS])
 def start_device_login(
-    act: Act,
+    call: ActionCall,
     login: DeviceLogin,
     *,
     name: Annotated[str, column(DeviceLogin, "name", required=True)],
@@ -61,7 +61,7 @@ def start_device_login(
 
     Whether the task exists is shown only to people who can see it, when they allow the login.
     """
-    DeviceLogin.objects.filter(expires_at__lte=act.at).delete()
+    DeviceLogin.objects.filter(expires_at__lte=call.at).delete()
     if DeviceLogin.objects.filter(address=login.address).count() >= MOST_WAITING:
         raise TOO_MANY_LOGINS()
     device_code = secrets.token_urlsafe(32)
@@ -72,9 +72,9 @@ def start_device_login(
         address=login.address,
         scope=scope,
         task=task,
-        created_at=act.at,
-        expires_at=act.at + LIFETIME,
-        next_poll_at=act.at,
+        created_at=call.at,
+        expires_at=call.at + LIFETIME,
+        next_poll_at=call.at,
     )
     return created, device_code
 
@@ -101,15 +101,15 @@ def waiting_login(account: User, code: str, at: datetime) -> DeviceLogin | None:
     locks=True,
     atomic=False,
 )
-def allow_device_login(act: Act, account: User, *, code: Code) -> DeviceLogin:
+def allow_device_login(call: ActionCall, account: User, *, code: Code) -> DeviceLogin:
     """Allow the command line that shows this code to get a token for your account. A code can be allowed only once."""
-    login = waiting_login(account, code, act.at)
+    login = waiting_login(account, code, call.at)
     if login is None:
         raise UNKNOWN_CODE()
-    with act.transaction() as account:
-        require_token(account, login.scope, act.at)
+    with call.transaction() as account:
+        require_token(account, login.scope, call.at)
         _only_task(account, login)
-        _decide(act, account, login, DeviceLogin.State.ALLOWED)
+        _decide(call, account, login, DeviceLogin.State.ALLOWED)
     return login
 
 
@@ -126,21 +126,21 @@ def _only_task(account: User, login: DeviceLogin) -> SharedTask | None:
 
 
 @action(who=OWN_ACCOUNT, says=_("denied a command-line sign-in"), errors=[TOO_MANY_CODES, UNKNOWN_CODE], atomic=False)
-def deny_device_login(act: Act, account: User, *, code: Code) -> None:
+def deny_device_login(call: ActionCall, account: User, *, code: Code) -> None:
     """Deny the token request of the command line that shows this code."""
-    login = waiting_login(account, code, act.at)
+    login = waiting_login(account, code, call.at)
     if login is None:
         raise UNKNOWN_CODE()
     with transaction.atomic():
-        _decide(act, account, login, DeviceLogin.State.DENIED)
+        _decide(call, account, login, DeviceLogin.State.DENIED)
 
 
-def _decide(act: Act, account: User, login: DeviceLogin, state: DeviceLogin.State) -> None:
+def _decide(call: ActionCall, account: User, login: DeviceLogin, state: DeviceLogin.State) -> None:
     """Record the decision in one statement, so that only the first of two simultaneous decisions takes effect."""
     waiting = DeviceLogin.objects.filter(pk=login.pk, state=DeviceLogin.State.WAITING)
     if not waiting.update(state=state, user=account):
         raise UNKNOWN_CODE()
-    act.record(name=login.name, scope=login.scope, task=login.task)
+    call.record(name=login.name, scope=login.scope, task=login.task)
 
 
 @action(
@@ -149,11 +149,11 @@ def _decide(act: Act, account: User, login: DeviceLogin, state: DeviceLogin.Stat
     errors=[PENDING, SLOW_DOWN, EXPIRED, DENIED, NO_SUCH_TASK, SIGNED_OUT, TOO_MANY_TOKENS],
     atomic=False,
 )
-def issue_device_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
+def issue_device_token(call: ActionCall, login: DeviceLogin) -> tuple[AccessToken, str]:
     """Return the token after its owner has allowed it. It can be collected only once."""
-    if not DeviceLogin.objects.alive(act.at).filter(pk=login.pk).exists():
+    if not DeviceLogin.objects.alive(call.at).filter(pk=login.pk).exists():
         raise EXPIRED()
-    if not login.poll(act.at):
+    if not login.poll(call.at):
         raise SLOW_DOWN()
     if login.user is None:
         raise PENDING()
@@ -167,7 +167,7 @@ def issue_device_token(act: Act, login: DeviceLogin) -> tuple[AccessToken, str]:
         return create_token(
             account,
             account,
-            act.at,
+            call.at,
             name=login.name,
             scope=AccessToken.Scope(login.scope),
             shared_task=_only_task(account, login),

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 from pydantic import Field, SkipValidation
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import NotAllowed
 from portal.actions.base.roles import ANYONE
 from portal.models import Download, SharedTask
@@ -18,7 +18,7 @@ OBSTACLES = {obstacle: NotAllowed.declare(obstacle.value, obstacle.label) for ob
 
 @action(who=ANYONE, errors=OBSTACLES.values(), atomic=False)
 def record_download(
-    act: Act,
+    call: ActionCall,
     shared_task: SharedTask,
     *,
     dataset: SkipValidation[DatasetDefinition],
@@ -34,8 +34,8 @@ def record_download(
     `stamp` is the value that `give_password` returned. If `first_byte` is None, no bytes are sent, so access is checked
     but nothing is recorded.
     """
-    own = data_access(act.viewer or AnonymousUser(), shared_task, stamp)
-    for obstacle in own.obstacles(dataset.access, dataset.released, act.at):
+    own = data_access(call.viewer or AnonymousUser(), shared_task, stamp)
+    for obstacle in own.obstacles(dataset.access, dataset.released, call.at):
         raise OBSTACLES[obstacle]()
     if first_byte is None:
         return None
@@ -45,8 +45,8 @@ def record_download(
             dataset=dataset.slug,
             sha256=stored.sha256,
             first_byte=first_byte,
-            user=act.actor,
+            user=call.actor,
             team=own.team,
             address=address,
-            at=act.at,
+            at=call.at,
         )

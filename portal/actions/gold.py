@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.base.input import column, passes
 from portal.actions.base.roles import ORGANIZERS
@@ -37,7 +37,7 @@ IN_USE = Conflict.declare("in_use", _("This version is already in use."))
 
 
 @action(who=ORGANIZERS, says=_("uploaded a gold file"), errors=[TOO_LARGE, NO_SUCH_SPLIT])
-def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedFile) -> GoldUpload:
+def upload_gold(call: ActionCall, track: Track, *, split: str, sealed: SealedFile) -> GoldUpload:
     """Store a gold standard that was encrypted as it was received. A worker opens and checks it.
 
     The first gold standard is used immediately. A correction gets a preview and is used after `apply_gold`.
@@ -46,12 +46,12 @@ def upload_gold(act: Act, track: Track, *, split: str, sealed: SealedFile) -> Go
         raise TOO_LARGE(limit=GOLD_BYTES)
     if split not in track.definition.items:
         raise NO_SUCH_SPLIT(track=track.title, split=split)
-    upload = leave_for_worker(track, split, store_sealed_gold(sealed), act.at, act.user)
-    act.record(**audit_words(upload))
+    upload = leave_for_worker(track, split, store_sealed_gold(sealed), call.at, call.user)
+    call.record(**audit_words(upload))
     return upload
 
 
-def _lost_the_race(_act: Act, _target: GoldUpload, **_input: str) -> GoldStandard:
+def _lost_the_race(_act: ActionCall, _target: GoldUpload, **_input: str) -> GoldStandard:
     """Raise STALE, because another version was added at the same time."""
     raise STALE()
 
@@ -63,7 +63,7 @@ def _lost_the_race(_act: Act, _target: GoldUpload, **_input: str) -> GoldStandar
     locks=True,
     on_race=_lost_the_race,
 )
-def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
+def apply_gold(call: ActionCall, upload: GoldUpload, *, note: Note) -> GoldStandard:
     """Make a previewed gold standard the newest version. All runs are scored again with it.
 
     Public leaderboards show the new scores once all runs have them, together with `note`, which everyone can read.
@@ -73,20 +73,20 @@ def apply_gold(act: Act, upload: GoldUpload, *, note: Note) -> GoldStandard:
     track, split = upload.track, upload.split
     versions = GoldStandard.objects.filter(track=track, split=split).order_by("version")
     list(versions.select_for_update(no_key=True).values_list("pk"))  # applies previews of the same gold one by one
-    if not upload.sealed_sha256 or upload.basis != upload.basis_at(act.at):
+    if not upload.sealed_sha256 or upload.basis != upload.basis_at(call.at):
         raise STALE()
     same = GoldStandard.objects.filter(track=track, split=split, sealed_sha256=upload.sealed_sha256)
     former = same.order_by("version").first()
     detail: dict[str, Any] = {"returned_to": former.version} if former else {}
-    gold = add_version(track, split, upload.sealed_sha256, act.at, upload.counts, note=note, applied_by=act.user)
-    act.record(**audit_details(gold), note=note, **detail)
+    gold = add_version(track, split, upload.sealed_sha256, call.at, upload.counts, note=note, applied_by=call.user)
+    call.record(**audit_details(gold), note=note, **detail)
     GoldUpload.objects.filter(pk=upload.pk).update(state=GoldUpload.State.ACCEPTED, gold=gold)
     score_after_commit(track, split)
     return gold
 
 
 @action(who=ORGANIZERS, says=_("requested a preview of an earlier gold standard"), errors=[IN_USE])
-def preview_former_gold(act: Act, gold: GoldStandard) -> GoldUpload:
+def preview_former_gold(call: ActionCall, gold: GoldStandard) -> GoldUpload:
     """Queue a preview of an earlier gold standard, as for a correction. Applying it makes it the newest version.
 
     A worker checks it again, because it may have been valid only under earlier rules.
@@ -94,8 +94,8 @@ def preview_former_gold(act: Act, gold: GoldStandard) -> GoldUpload:
     newest = GoldStandard.objects.newest(gold.track, gold.split)
     if newest is None or newest.sealed_sha256 == gold.sealed_sha256:
         raise IN_USE()
-    upload = leave_for_worker(gold.track, gold.split, gold.sealed_sha256, act.at, act.user)
-    act.record(version=gold.version, **audit_words(upload))
+    upload = leave_for_worker(gold.track, gold.split, gold.sealed_sha256, call.at, call.user)
+    call.record(version=gold.version, **audit_words(upload))
     return upload
 
 

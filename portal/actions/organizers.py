@@ -6,7 +6,7 @@ from typing import Annotated
 from django.core.validators import validate_email
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid, LimitReached
 from portal.actions.base.input import column, passes
 from portal.actions.base.roles import ORGANIZERS
@@ -45,16 +45,16 @@ Address = Annotated[str, column(User, "email", required=True, title="Email addre
     locks=True,
     atomic=False,
 )
-def add_organizer(act: Act, shared_task: SharedTask, *, address: Address, is_sure: bool = False) -> User:
+def add_organizer(call: ActionCall, shared_task: SharedTask, *, address: Address, is_sure: bool = False) -> User:
     """Make another person an organizer of the task. Organizers need a second factor.
 
     If the person is on a team, `is_sure` confirms that the team has no rank from now on.
     """
-    counted = _count_address(act)  # before the address is looked up, so simultaneous requests cannot exceed the limit
+    counted = _count_address(call)  # before the address is looked up, so simultaneous requests cannot exceed the limit
     user = User.objects.filter(email__iexact=address, is_active=True).first()
     if user is None:
         raise NO_ACCOUNT(address=address)
-    with act.transaction() as shared_task:
+    with call.transaction() as shared_task:
         if shared_task.organizers.filter(pk=user.pk).exists():
             raise IS_ORGANIZER(address=address)
         teams = Team.objects.locked().filter(shared_task=shared_task, members=user)
@@ -64,10 +64,10 @@ def add_organizer(act: Act, shared_task: SharedTask, *, address: Address, is_sur
         shared_task.organizers.add(user)
         counted.delete()  # from now on, the audit entry is counted instead
         if team is None:
-            act.record(account=user.pk)
+            call.record(account=user.pk)
         else:
-            end_ranking(team, act.at)
-            act.record(account=user.pk, unranked=team.name)
+            end_ranking(team, call.at)
+            call.record(account=user.pk, unranked=team.name)
     return user
 
 
@@ -77,20 +77,20 @@ def end_ranking(team: Team, at: datetime) -> None:
         Board.objects.filter(track__shared_task=team.shared_task).changed()
 
 
-def _count_address(act: Act) -> FailedAttempt:
-    counted = FailedAttempt.objects.add(act.user, None, FailedAttempt.Kind.ORGANIZER, act.at)
-    since = act.at - AN_HOUR
-    others = FailedAttempt.objects.filter(user=act.user, kind=FailedAttempt.Kind.ORGANIZER, at__gt=since)
-    added = AuditEntry.objects.filter(actor=act.user, verb=add_organizer.name, at__gt=since)
+def _count_address(call: ActionCall) -> FailedAttempt:
+    counted = FailedAttempt.objects.add(call.user, None, FailedAttempt.Kind.ORGANIZER, call.at)
+    since = call.at - AN_HOUR
+    others = FailedAttempt.objects.filter(user=call.user, kind=FailedAttempt.Kind.ORGANIZER, at__gt=since)
+    added = AuditEntry.objects.filter(actor=call.user, verb=add_organizer.name, at__gt=since)
     times = [*others.exclude(pk=counted.pk).values_list("at", flat=True), *added.values_list("at", flat=True)]
-    if seconds := until_fewer(times, ADDRESSES_AN_HOUR, AN_HOUR, act.at):
+    if seconds := until_fewer(times, ADDRESSES_AN_HOUR, AN_HOUR, call.at):
         counted.delete()
         raise TOO_MANY_ADDRESSES(limit=ADDRESSES_AN_HOUR, seconds=seconds)
     return counted
 
 
 @action(who=ORGANIZERS, says=_("removed an organizer"), errors=[NO_SUCH_ORGANIZER, LAST_ORGANIZER], locks=True)
-def remove_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> User:
+def remove_organizer(call: ActionCall, shared_task: SharedTask, *, address: Address) -> User:
     """Remove a person, or yourself, from the organizers. The last organizer cannot be removed."""
     user = shared_task.organizers.filter(email__iexact=address).first()
     if user is None:
@@ -98,5 +98,5 @@ def remove_organizer(act: Act, shared_task: SharedTask, *, address: Address) -> 
     if not shared_task.organizers.filter(is_active=True).exclude(pk=user.pk).exists():
         raise LAST_ORGANIZER()
     shared_task.organizers.remove(user)
-    act.record(account=user.pk)
+    call.record(account=user.pk)
     return user

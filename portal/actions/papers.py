@@ -5,7 +5,7 @@ from typing import Annotated
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.base.input import column, passes
 from portal.actions.base.roles import MEMBERS, ORGANIZERS
@@ -21,7 +21,7 @@ BIBTEX = Invalid.declare("bibtex", "%(problems)s")
 
 @action(name="give_paper", who=MEMBERS, says=_("added the team’s paper"), errors=[PAPERS_CLOSED, BIBTEX], locks=True)
 def set_paper(
-    act: Act,
+    call: ActionCall,
     team: Team,
     *,
     bibtex: Annotated[str, Field(max_length=5_000, title="BibTeX entry")] = "",
@@ -32,24 +32,24 @@ def set_paper(
         raise PAPERS_CLOSED()
     team.bibtex, team.paper = _checked_entry(bibtex), link
     team.save(update_fields=["bibtex", "paper"])
-    act.record(bibtex=team.bibtex, link=team.paper)
+    call.record(bibtex=team.bibtex, link=team.paper)
     return team
 
 
 @action(who=ORGANIZERS, says=_("closed the paper list"), repeatable=True)
-def close_papers(act: Act, shared_task: SharedTask) -> None:
+def close_papers(call: ActionCall, shared_task: SharedTask) -> None:
     """Stop teams from changing their papers."""
     is_open = SharedTask.objects.filter(pk=shared_task.pk, papers_closed_at=None)
-    if is_open.update(papers_closed_at=act.at):
-        act.record()
+    if is_open.update(papers_closed_at=call.at):
+        call.record()
 
 
 @action(who=ORGANIZERS, says=_("reopened the paper list"), repeatable=True)
-def open_papers(act: Act, shared_task: SharedTask) -> None:
+def open_papers(call: ActionCall, shared_task: SharedTask) -> None:
     """Let teams change their papers again."""
     is_closed = SharedTask.objects.filter(pk=shared_task.pk, papers_closed_at__isnull=False)
     if is_closed.update(papers_closed_at=None):
-        act.record()
+        call.record()
 
 
 def _checked_entry(text: str) -> str:

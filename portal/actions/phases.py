@@ -8,7 +8,7 @@ from typing import Annotated
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.base.input import Moment, column
 from portal.actions.base.roles import ORGANIZERS
@@ -58,7 +58,7 @@ NO_EXTRA_TIME = Conflict.declare("no_extra_time", _("This extra time no longer e
     locks=True,
 )
 def move_phase(
-    act: Act,
+    call: ActionCall,
     phase: Phase,
     *,
     opens: Moment | None = None,
@@ -66,16 +66,16 @@ def move_phase(
     note: Annotated[str, column(PhaseChange, "note", required=True, title="Reason")],
 ) -> PhaseChange:
     """Change a phase's opening or closing time. The reason is public. Without `opens`, the opening time stays."""
-    _require_unreleased(phase, act.at)
+    _require_unreleased(phase, call.at)
     opens = opens or phase.opens
-    _require_window(phase, opens, closes, act.at)
-    require_hidden_items(phase, closes, act.at)
-    change = record_window(phase, opens, closes, note, act.user, act.at)
+    _require_window(phase, opens, closes, call.at)
+    require_hidden_items(phase, closes, call.at)
+    change = record_window(phase, opens, closes, note, call.user, call.at)
     before = {"opens": phase.opens.isoformat(), "closes": phase.closes and phase.closes.isoformat()}
     phase.opens, phase.closes = opens, closes
     phase.save(update_fields=["opens", "closes"])
     after = {"opens": opens.isoformat(), "closes": closes and closes.isoformat()}
-    act.record(before=before, after=after, note=note)
+    call.record(before=before, after=after, note=note)
     return change
 
 
@@ -86,7 +86,7 @@ def move_phase(
     locks=True,
 )
 def grant_extra_time(
-    act: Act,
+    call: ActionCall,
     phase: Phase,
     *,
     team: Team | None = None,
@@ -94,24 +94,24 @@ def grant_extra_time(
     reason: Annotated[str, column(ExtraTime, "reason", required=True)],
 ) -> ExtraTime:
     """Accept runs from one team, or from all teams, after the deadline. A second call replaces the extra time."""
-    _require_unreleased(phase, act.at)
-    if not can_have_extra_time(phase, act.at):
+    _require_unreleased(phase, call.at)
+    if not can_have_extra_time(phase, call.at):
         raise NO_DEADLINE(phase=phase.title)
     assert phase.closes is not None
-    if until <= max(act.at, phase.closes):
+    if until <= max(call.at, phase.closes):
         raise NO_TIME()
-    require_hidden_items(phase, until, act.at)
+    require_hidden_items(phase, until, call.at)
     held = phase.extra_times.filter(team=team).first()
-    if held is not None and until < min(held.until, act.at + NOTICE):
+    if held is not None and until < min(held.until, call.at + NOTICE):
         raise EXTRA_TIME_TOO_NEAR()
-    values = {"until": until, "reason": reason, "granted_by": act.user, "granted_at": act.at}
+    values = {"until": until, "reason": reason, "granted_by": call.user, "granted_at": call.at}
     extra_time, _is_new = ExtraTime.objects.update_or_create(phase=phase, team=team, defaults=values)
-    act.record(team=team.name if team else "all", until=until.isoformat(), reason=reason)
+    call.record(team=team.name if team else "all", until=until.isoformat(), reason=reason)
     return extra_time
 
 
 @action(who=ORGANIZERS, says=_("revoked extra time"), errors=[NO_EXTRA_TIME, ENDS_SOON], locks=True)
-def revoke_extra_time(act: Act, phase: Phase, *, extra_time_id: int) -> datetime | None:
+def revoke_extra_time(call: ActionCall, phase: Phase, *, extra_time_id: int) -> datetime | None:
     """Revoke extra time: immediately if the phase remains open for an hour without it, otherwise in an hour.
 
     Return the time when the extra time ends, or None if it has already ended.
@@ -119,18 +119,18 @@ def revoke_extra_time(act: Act, phase: Phase, *, extra_time_id: int) -> datetime
     extra_time = phase.extra_times.select_related("team").filter(pk=extra_time_id).first()
     if extra_time is None:
         raise NO_EXTRA_TIME()
-    before, in_an_hour = extra_time.until, act.at + NOTICE
-    is_without_effect = _is_without_effect(phase, extra_time, act.at)
+    before, in_an_hour = extra_time.until, call.at + NOTICE
+    is_without_effect = _is_without_effect(phase, extra_time, call.at)
     if is_without_effect:
         extra_time.delete()
-    elif not can_be_revoked(phase, extra_time, act.at):
+    elif not can_be_revoked(phase, extra_time, call.at):
         raise ENDS_SOON()
     else:
         extra_time.until = in_an_hour
         extra_time.save(update_fields=["until"])
     after = None if is_without_effect else in_an_hour
     whom = extra_time.team.name if extra_time.team else "all"
-    act.record(team=whom, before=before.isoformat(), after=after and after.isoformat())
+    call.record(team=whom, before=before.isoformat(), after=after and after.isoformat())
     return after
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.base.input import Moment
 from portal.actions.base.roles import ORGANIZERS
@@ -35,20 +35,20 @@ NOT_TAKEN_BACK = Conflict.declare("not_taken_back", _("%(phase)s has no release 
 
 
 @action(who=ORGANIZERS, says=_("released scores"), errors=[NOT_RELEASED_BY_HAND, PAST, STILL_OPEN], locks=True)
-def release_scores(act: Act, phase: Phase, *, when: Moment | None = None) -> Phase:
+def release_scores(call: ActionCall, phase: Phase, *, when: Moment | None = None) -> Phase:
     """Make the scores public at the time `when`, or now if no time is given."""
-    released = when or act.at
+    released = when or call.at
     if phase.scores != Phase.Scores.ON_RELEASE:
         raise NOT_RELEASED_BY_HAND(phase=phase.title)
-    if released < act.at:
+    if released < call.at:
         raise PAST()
     _require_closed(phase, released)
-    return _set(act, phase, released)
+    return _set(call, phase, released)
 
 
 @action(who=ORGANIZERS, says=_("took back a release"), errors=[NO_RELEASE, RELEASE_CHANGED], locks=True)
 def take_back_release(
-    act: Act,
+    call: ActionCall,
     phase: Phase,
     *,
     seen: Annotated[
@@ -60,7 +60,7 @@ def take_back_release(
         raise NO_RELEASE(phase=phase.title)
     if seen is not None and abs(seen - phase.released) >= timedelta(milliseconds=1):  # the API shows milliseconds
         raise RELEASE_CHANGED(phase=phase.title)
-    return _set(act, phase, None)
+    return _set(call, phase, None)
 
 
 @action(
@@ -70,12 +70,12 @@ def take_back_release(
     errors=[NOT_TAKEN_BACK, STILL_OPEN],
     locks=True,
 )
-def restore_release(act: Act, phase: Phase) -> Phase:
+def restore_release(call: ActionCall, phase: Phase) -> Phase:
     """Make the scores public again with their earlier release date. No one gets the same email twice."""
     if phase.taken_back is None or phase.released is not None:
         raise NOT_TAKEN_BACK(phase=phase.title)
-    _require_closed(phase, act.at)
-    return _set(act, phase, phase.taken_back)
+    _require_closed(phase, call.at)
+    return _set(call, phase, phase.taken_back)
 
 
 def _require_closed(phase: Phase, released: datetime) -> None:
@@ -84,11 +84,11 @@ def _require_closed(phase: Phase, released: datetime) -> None:
         raise STILL_OPEN(phase=phase.title)
 
 
-def _set(act: Act, phase: Phase, released: datetime | None) -> Phase:
+def _set(call: ActionCall, phase: Phase, released: datetime | None) -> Phase:
     before = phase.released
-    was_public = before is not None and before <= act.at
+    was_public = before is not None and before <= call.at
     phase.taken_back = before if released is None and was_public else None
     phase.released = released
     phase.save(update_fields=["released", "taken_back"])
-    act.record(before=before and before.isoformat(), released=released and released.isoformat())
+    call.record(before=before and before.isoformat(), released=released and released.isoformat())
     return phase

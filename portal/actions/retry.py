@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import ActionError, Conflict
 from portal.actions.base.roles import ORGANIZERS_OR_SERVER
 from portal.actions.uploads.slots import fill_slots
@@ -41,7 +41,7 @@ class Retried:
 
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("retried failed evaluations"), repeatable=True, atomic=False)
-def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
+def retry_failed(call: ActionCall, shared_task: SharedTask) -> Retried:
     """Retry every evaluation that failed because of the portal itself, even after a deadline.
 
     A failed run released its quota, number and slot, and needs them again. If its team has used them since then, the
@@ -52,20 +52,20 @@ def retry_failed(act: Act, shared_task: SharedTask) -> Retried:
     runs = Run.objects.filter(track__shared_task=shared_task, state__in=_GIVEN_UP).order_by("received_at")
     alone = runs.filter(Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED))
     failed_gold = GoldUpload.objects.filter(track__shared_task=shared_task, state=GoldUpload.State.FAILED)
-    brought_back = sum(_attempt(partial(_retry_upload, one, act.at), str(one), left) for one in uploads)
-    brought_back += sum(_attempt(partial(_retry_run, one, act.at), str(one), left) for one in alone)
-    gold = sum(_attempt(partial(_retry_gold, one, act.at), str(one), left) for one in failed_gold)
+    brought_back = sum(_attempt(partial(_retry_upload, one, call.at), str(one), left) for one in uploads)
+    brought_back += sum(_attempt(partial(_retry_run, one, call.at), str(one), left) for one in alone)
+    gold = sum(_attempt(partial(_retry_gold, one, call.at), str(one), left) for one in failed_gold)
     if brought_back or gold:
-        act.record(runs=brought_back, gold=gold, left=len(left))
+        call.record(runs=brought_back, gold=gold, left=len(left))
     return Retried(brought_back, gold, left)
 
 
 @action(who=ORGANIZERS_OR_SERVER, says=_("resent undelivered emails"), repeatable=True)
-def resend_mails(act: Act, shared_task: SharedTask) -> int:
+def resend_mails(call: ActionCall, shared_task: SharedTask) -> int:
     """Queue the failed emails again and return their number. Delivery is attempted for another two days."""
     waiting = shared_task.mails.resend()
     if waiting:
-        act.record(mails=len(waiting))
+        call.record(mails=len(waiting))
         transaction.on_commit(lambda: jobs.publish_mails(waiting))
     return len(waiting)
 

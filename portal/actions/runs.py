@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, NotAllowed
 from portal.actions.base.input import column, passes
 from portal.actions.base.roles import MEMBERS
@@ -32,12 +32,12 @@ NOT_ELIGIBLE = Conflict.declare(
     errors=[NOTHING_TO_CHOOSE, PHASE_CLOSED, NOT_ELIGIBLE],
     repeatable=True,
 )
-def choose_official_run(act: Act, run: Run) -> Run:
+def choose_official_run(call: ActionCall, run: Run) -> Run:
     """Make the run the team's official run in its track and phase. Possible until the phase closes."""
     phase = Phase.objects.get(pk=run.phase_id)
     if phase.official != Phase.Official.CHOSEN:
         raise NOTHING_TO_CHOOSE(phase=phase.title)
-    if not phase.is_open(act.at, run.team_id):
+    if not phase.is_open(call.at, run.team_id):
         raise PHASE_CLOSED(phase=phase.title)
     rivals = _locked(run)
     chosen = next(one for one in rivals if one.pk == run.pk)
@@ -45,38 +45,41 @@ def choose_official_run(act: Act, run: Run) -> Run:
         raise NOT_ELIGIBLE(run=run.name)
     if chosen.chosen_at is None:
         Run.objects.filter(pk__in=[one.pk for one in rivals]).update(chosen_at=None, chosen_by=None)
-        Run.objects.filter(pk=run.pk).update(chosen_at=act.at, chosen_by=act.user)
+        Run.objects.filter(pk=run.pk).update(chosen_at=call.at, chosen_by=call.user)
         before = next((str(one.pk) for one in rivals if one.chosen_at), None)
         Board.objects.of(run).changed()
-        act.record(**_place(run), before=before)
+        call.record(**_place(run), before=before)
     return Run.objects.get(pk=run.pk)
 
 
 @action(who=MEMBERS, says=_("withdrew a run"), errors=[RESULTS_FINAL, NOT_ELIGIBLE], repeatable=True)
 def withdraw_run(
-    act: Act, run: Run, *, reason: Annotated[str, column(Run, "withdrawal_reason", required=True, title="Reason")]
+    call: ActionCall,
+    run: Run,
+    *,
+    reason: Annotated[str, column(Run, "withdrawal_reason", required=True, title="Reason")],
 ) -> Run:
     """Withdraw a run from the leaderboard permanently.
 
     The run keeps its number and still counts toward the quota, but is no longer official.
     """
-    _require_unsettled(act, run)
+    _require_unsettled(call, run)
     current = next(one for one in _locked(run) if one.pk == run.pk)
     if current.withdrawn_at is not None:
         return current
     if not current.is_eligible:
         raise NOT_ELIGIBLE(run=run.name)
-    current.withdrawn_at, current.withdrawn_by, current.withdrawal_reason = act.at, act.user, reason
+    current.withdrawn_at, current.withdrawn_by, current.withdrawal_reason = call.at, call.user, reason
     current.chosen_at = current.chosen_by = None
     current.save(update_fields=["withdrawn_at", "withdrawn_by", "withdrawal_reason", "chosen_at", "chosen_by"])
     Board.objects.of(run).changed()
-    act.record(**_place(run), reason=reason)
+    call.record(**_place(run), reason=reason)
     return current
 
 
 @action(who=MEMBERS, says=_("described a run"), errors=[RESULTS_FINAL], repeatable=True)
 def describe_run(
-    act: Act,
+    call: ActionCall,
     run: Run,
     *,
     method: Annotated[str, column(Run, "method"), passes(one_line)] = "",
@@ -89,7 +92,7 @@ def describe_run(
 
     Run fields that are not in `fields` keep their texts.
     """
-    _require_unsettled(act, run)
+    _require_unsettled(call, run)
     current = Run.objects.locked().get(pk=run.pk)
     wanted: dict[str, Any] = {"method": method, "description": description, "link": link, "system_type": system_type}
     if fields:
@@ -100,13 +103,13 @@ def describe_run(
             setattr(current, name, wanted[name])
         current.save(update_fields=list(before))
         Board.objects.of(run).changed()
-        act.record(**_place(run), before=before)
+        call.record(**_place(run), before=before)
     return current
 
 
-def _require_unsettled(act: Act, run: Run) -> None:
+def _require_unsettled(call: ActionCall, run: Run) -> None:
     phase = Phase.objects.get(pk=run.phase_id)
-    if phase.is_settled(act.at):
+    if phase.is_settled(call.at):
         raise RESULTS_FINAL(phase=phase.title)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid
 from portal.actions.base.input import column, passes
 from portal.actions.base.roles import ORGANIZERS, ORGANIZERS_OR_SERVER
@@ -24,7 +24,7 @@ CHANGED = Conflict.declare(
 
 @action(who=ORGANIZERS, says=_("applied new scores"), errors=[NO_BOARD, CHANGED])
 def apply_scores(
-    act: Act,
+    call: ActionCall,
     shared_task: SharedTask,
     *,
     wanted: Annotated[list[WaitingScores], Field(max_length=BOARDS_AT_ONCE)],
@@ -36,21 +36,24 @@ def apply_scores(
         raise NO_BOARD()
     rows = Board.objects.filter(track__shared_task=shared_task, pk__in=seen).order_by("pk")
     list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
-    boards = [board for board in rows.with_new_scores(act.at) if WaitingScores.key_of(board) == seen[board.pk]]
+    boards = [board for board in rows.with_new_scores(call.at) if WaitingScores.key_of(board) == seen[board.pk]]
     if len(boards) < len(seen) or any(board.waits() for board in boards):
         raise CHANGED()
-    changes = [show_new_scores(board, act.user, note, act.at) for board in boards]
-    act.record(note=note, boards=[_in_words(change) for change in changes])
+    changes = [show_new_scores(board, call.user, note, call.at) for board in boards]
+    call.record(note=note, boards=[_in_words(change) for change in changes])
     return changes
 
 
 @action(who=ORGANIZERS_OR_SERVER, says=AuditEntry.Event.RESCORE.label)
 def rescore(
-    act: Act, shared_task: SharedTask, *, reason: Annotated[str, Field(min_length=1, max_length=300, title="Reason")]
+    call: ActionCall,
+    shared_task: SharedTask,
+    *,
+    reason: Annotated[str, Field(min_length=1, max_length=300, title="Reason")],
 ) -> int:
     """Score every run again with the newest gold and the installed scorer version, and return the number of runs."""
     again = score_again(shared_task)
-    act.record(reason=reason, **again)
+    call.record(reason=reason, **again)
     return again["runs"]
 
 

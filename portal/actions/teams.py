@@ -9,7 +9,7 @@ from allauth.account.models import EmailAddress
 from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid, NotAllowed
 from portal.actions.base.input import TOO_LONG, column
 from portal.actions.base.roles import CAPTAIN, SIGNED_IN
@@ -54,7 +54,7 @@ NO_SUCH_INVITATION = NotAllowed.declare(
 )
 
 
-def _taken_meanwhile(_act: Act, shared_task: SharedTask, *, name: str, **_others: Any) -> Team:
+def _taken_meanwhile(_act: ActionCall, shared_task: SharedTask, *, name: str, **_others: Any) -> Team:
     _require_free_name(shared_task, name)
     raise
 
@@ -67,7 +67,7 @@ def _taken_meanwhile(_act: Act, shared_task: SharedTask, *, name: str, **_others
     locks=True,  # the person may be made an organizer at the same time
 )
 def register_team(
-    act: Act,
+    call: ActionCall,
     shared_task: SharedTask,
     *,
     name: Annotated[str, column(Team, "name", required=True, title="Team name")],
@@ -78,13 +78,13 @@ def register_team(
 
     A team of someone who organizes the task, or did, has no rank.
     """
-    own = Membership.objects.filter(user=act.user, shared_task=shared_task).select_related("team").first()
+    own = Membership.objects.filter(user=call.user, shared_task=shared_task).select_related("team").first()
     if own is not None:
         raise HAS_A_TEAM(team=own.team.name, task=shared_task.title)
-    require_open_teams(shared_task, act.at)
+    require_open_teams(shared_task, call.at)
     check_team_name(shared_task, name)
     given = checked_answers(shared_task, answers or {})
-    state = Team.State.APPROVED if _is_approved_at_once(act.user, shared_task) else Team.State.PENDING
+    state = Team.State.APPROVED if _is_approved_at_once(call.user, shared_task) else Team.State.PENDING
     _require_free_name(shared_task, name)
     team = Team.objects.create(
         shared_task=shared_task,
@@ -93,16 +93,16 @@ def register_team(
         affiliation=affiliation,
         answers=given,
         state=state,
-        decided_at=act.at if state == Team.State.APPROVED else None,
-        unranked_at=act.at if _has_organized(act.user, shared_task) else None,
-        created_at=act.at,
+        decided_at=call.at if state == Team.State.APPROVED else None,
+        unranked_at=call.at if _has_organized(call.user, shared_task) else None,
+        created_at=call.at,
     )
-    _add_member(act, team, is_captain=True)
-    act.record(subject=team.audit_subject, state=state)
+    _add_member(call, team, is_captain=True)
+    call.record(subject=team.audit_subject, state=state)
     if state == Team.State.PENDING:
-        notify_organizers(team, act.at)
+        notify_organizers(team, call.at)
     if team.takes_part and shared_task.has_password_data:
-        queue_mail(team, OutgoingMail.Kind.TEAM_APPROVED, act.user, act.at)
+        queue_mail(team, OutgoingMail.Kind.TEAM_APPROVED, call.user, call.at)
     return team
 
 
@@ -114,51 +114,51 @@ def register_team(
     locks=True,  # the person may be made an organizer at the same time
 )
 def join_team(
-    act: Act, shared_task: SharedTask, *, code: Annotated[str, column(Team, "invitation_code")]
+    call: ActionCall, shared_task: SharedTask, *, code: Annotated[str, column(Team, "invitation_code")]
 ) -> Membership:
     """Join the team that has this invitation code."""
     teams = Team.objects.locked()  # the last member may be leaving at the same time
     team = teams.filter(shared_task=shared_task, invitation_code=code, state__in=Team.ACTIVE).first()
     if team is None:
         raise NO_SUCH_INVITATION()
-    membership = Membership.objects.filter(team=team, user=act.user).first()
+    membership = Membership.objects.filter(team=team, user=call.user).first()
     if membership is None:
-        if team.unranked_at is None and _has_organized(act.user, shared_task):
+        if team.unranked_at is None and _has_organized(call.user, shared_task):
             raise ORGANIZES(team=team.name)
-        require_open_teams(team.shared_task, act.at)
+        require_open_teams(team.shared_task, call.at)
         require_room(team)
-        membership = _add_member(act, team, is_captain=False)
-        act.record(subject=team.audit_subject)
+        membership = _add_member(call, team, is_captain=False)
+        call.record(subject=team.audit_subject)
     return membership
 
 
 @action(who=CAPTAIN, says=_("withdrew the team"), errors=[TEAM_STATE], locks=True)
-def withdraw_team(act: Act, team: Team) -> None:
+def withdraw_team(call: ActionCall, team: Team) -> None:
     """Withdraw the team permanently. Its runs are removed from the leaderboards of open phases.
 
     No other team can use its name.
     """
     require_state(team, *Team.ACTIVE, Team.State.DECLINED)
-    withdraw(act, team)
-    act.record()
+    withdraw(call, team)
+    call.record()
 
 
 @action(who=CAPTAIN, says=_("requested team approval again"), errors=[TEAM_STATE, TEAM_ANSWERS], locks=True)
 def ask_again(
-    act: Act, team: Team, *, affiliation: Annotated[str, column(Team, "affiliation")] = "", answers: Answers
+    call: ActionCall, team: Team, *, affiliation: Annotated[str, column(Team, "affiliation")] = "", answers: Answers
 ) -> None:
     """Ask the organizers to reconsider a declined team, with new answers."""
     require_state(team, Team.State.DECLINED)
     team.affiliation, team.answers = affiliation, checked_answers(team.shared_task, answers)
     team.state = Team.State.PENDING
     team.save(update_fields=["affiliation", "answers", "state"])
-    act.record()
-    notify_organizers(team, act.at)
+    call.record()
+    notify_organizers(team, call.at)
 
 
-def withdraw(act: Act, team: Team) -> None:
+def withdraw(call: ActionCall, team: Team) -> None:
     """Withdraw the team without writing an audit entry."""
-    gone = {"state": Team.State.WITHDRAWN, "withdrawn_at": act.at, "data_password": "", "data_password_at": None}
+    gone = {"state": Team.State.WITHDRAWN, "withdrawn_at": call.at, "data_password": "", "data_password_at": None}
     Team.objects.filter(pk=team.pk).update(**gone)
     Board.objects.filter(track__shared_task=team.shared_task).changed()
 
@@ -231,11 +231,11 @@ def _is_approved_at_once(user: User, shared_task: SharedTask) -> bool:
     return any(host.endswith(f".{domain}") for host in hosts for domain in rules.domains)
 
 
-def _add_member(act: Act, team: Team, *, is_captain: bool) -> Membership:
+def _add_member(call: ActionCall, team: Team, *, is_captain: bool) -> Membership:
     member, is_new = Membership.objects.get_or_create(
-        user=act.user,
+        user=call.user,
         shared_task=team.shared_task,
-        defaults={"team": team, "is_captain": is_captain, "joined_at": act.at},
+        defaults={"team": team, "is_captain": is_captain, "joined_at": call.at},
     )
     if not is_new and member.team_id != team.pk:
         raise HAS_A_TEAM(team=member.team.name, task=team.shared_task.title)

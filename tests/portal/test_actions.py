@@ -12,7 +12,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from portal.actions.access_tokens import create_token
 from portal.actions.announcements import publish_announcement
-from portal.actions.base.action import ACTIONS, Act, action
+from portal.actions.base.action import ACTIONS, ActionCall, action
 from portal.actions.base.errors import ActionError, Conflict, NotAllowed
 from portal.actions.base.input import NOT_TEXT, InvalidInput
 from portal.actions.base.registry import every_action
@@ -40,8 +40,8 @@ def rename():
     """An action that exists only in this test."""
 
     @action(who=SIGNED_IN, says="renamed the task", errors=[EXISTS], locks=True)
-    def rename_task(act: Act, shared_task: SharedTask, *, title: str) -> str:
-        act.record(before=shared_task.title)
+    def rename_task(call: ActionCall, shared_task: SharedTask, *, title: str) -> str:
+        call.record(before=shared_task.title)
         shared_task.title = title
         shared_task.save()
         if title == "Taken":
@@ -115,7 +115,7 @@ def test_an_error_undoes_everything_and_leaves_no_entry(tiny, rename):
 @pytest.mark.parametrize("repeatable", [False, True])
 def test_only_a_repeated_call_leaves_no_entry(tiny, repeatable):
     @action(who=SIGNED_IN, says="renamed the task", repeatable=repeatable)
-    def forget_entry(act: Act, shared_task: SharedTask) -> None:
+    def forget_entry(call: ActionCall, shared_task: SharedTask) -> None:
         SharedTask.objects.update(title="Other")
 
     del ACTIONS["forget_entry"]
@@ -126,8 +126,8 @@ def test_only_a_repeated_call_leaves_no_entry(tiny, repeatable):
 
 def test_a_renamed_action_keeps_its_name_in_api_and_audit_log(tiny, organizer):
     @action(who=ORGANIZERS, name="rename_task", says="renamed the task")
-    def change_title(act: Act, shared_task: SharedTask) -> None:
-        act.record()
+    def change_title(call: ActionCall, shared_task: SharedTask) -> None:
+        call.record()
 
     assert ACTIONS.pop("rename_task") is change_title
     change_title(organizer, tiny, EVALUATION)
@@ -161,13 +161,13 @@ def test_what_is_locked_is_read_again_and_may_be_gone(tiny, rename):
 
 def test_a_transaction_of_an_action_in_steps_reads_the_target_and_checks_the_role_again(tiny, organizer):
     @action(who=ORGANIZERS, locks=True, atomic=False)
-    def take_steps(act: Act, shared_task: SharedTask) -> None:
+    def take_steps(call: ActionCall, shared_task: SharedTask) -> None:
         SharedTask.objects.update(year=1999)
-        with act.transaction() as found:
-            assert (found.year, act.target) == (1999, found)
+        with call.transaction() as found:
+            assert (found.year, call.target) == (1999, found)
             SharedTask.objects.update(year=2000)
             found.organizers.clear()
-        with act.transaction():
+        with call.transaction():
             SharedTask.objects.update(year=2001)
 
     del ACTIONS["take_steps"]
@@ -186,7 +186,7 @@ def test_a_role_is_asked_before_anything_is_done(tiny, rename):
 
 def test_an_error_that_is_not_declared_fails_the_test_that_meets_it(tiny):
     @action(who=ANYONE)
-    def break_word(act: Act, shared_task: SharedTask) -> None:
+    def break_word(call: ActionCall, shared_task: SharedTask) -> None:
         raise EXISTS()
 
     del ACTIONS["break_word"]

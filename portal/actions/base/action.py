@@ -1,7 +1,9 @@
 """Actions: functions with a declaration, called by pages, the API and scripts.
 
     @action(who=MEMBERS, says=_("withdrew a run"), errors=[RESULTS_FINAL], repeatable=True)
-    def withdraw_run(act: Act, run: Run, *, reason: Annotated[str, Field(min_length=1, max_length=300)]) -> Run: ...
+    def withdraw_run(
+        call: ActionCall, run: Run, *, reason: Annotated[str, Field(min_length=1, max_length=300)]
+    ) -> Run: ...
 
     withdraw_run(user, run, at, reason="Wrong file")
 
@@ -40,7 +42,7 @@ ACTIONS: dict[str, "Action[Any, Any, Any]"] = {}
 
 
 @dataclass(slots=True)
-class Act:
+class ActionCall:
     """One call of an action: the user, the time and the target. `viewer` is None for commands run on the server."""
 
     viewer: Viewer | None
@@ -86,7 +88,9 @@ class Act:
 class Action(Generic[T, P, R]):
     """A declared action. Call it with the user, the target and the time, and pass the input as keyword arguments."""
 
-    def __init__(self, function: Callable[Concatenate[Act, T, P], R], declared: "Declaration") -> None:
+    __name__: str  # of the function
+
+    def __init__(self, function: Callable[Concatenate[ActionCall, T, P], R], declared: "ActionDeclaration") -> None:
         update_wrapper(self, function)
         self.name = declared.name or function.__name__
         self.who = declared.who
@@ -107,19 +111,19 @@ class Action(Generic[T, P, R]):
         Raises:
             ActionError: one of `errors`, or of `input.INPUT_ERRORS`.
         """
-        act = Act(who, at, self, target)
+        call = ActionCall(who, at, self, target)
         values = self._checked(given)
         try:
-            with act.transaction() if self._declared.atomic else nullcontext(target) as target:
+            with call.transaction() if self._declared.atomic else nullcontext(target) as target:
                 if not self._declared.atomic:
-                    act.team = self.who.check(who, target)
-                result = self._function(act, target, *args, **values)
-                assert act.has_recorded or self.repeatable or not self.says, f"{self.name} left no audit entry"
+                    call.team = self.who.check(who, target)
+                result = self._function(call, target, *args, **values)
+                assert call.has_recorded or self.repeatable or not self.says, f"{self.name} left no audit entry"
                 return result
         except IntegrityError:
             if self._declared.on_race is None:
                 raise
-            return self._declared.on_race(act, target, **values)
+            return self._declared.on_race(call, target, **values)
 
     def record(self, actor: User | None, target: Any, at: datetime, **entry: Any) -> None:
         """Write an audit entry of this action, for code that carries it out as part of something else."""
@@ -150,7 +154,7 @@ class Action(Generic[T, P, R]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declaration:
+class ActionDeclaration:
     """The declaration that makes a function an action.
 
     Attributes:
@@ -165,7 +169,7 @@ class Declaration:
         key: the input that makes a call repeatable, if only calls with it are.
         locks: the target is read again and locked until the transaction ends.
         atomic: if False, the role is checked without a transaction. The function opens its own transactions, for
-            example with `act.transaction`, and writes the audit entry in one of them.
+            example with `call.transaction`, and writes the audit entry in one of them.
         on_race: called if a unique constraint fails because another call came first.
     """
 
@@ -180,13 +184,13 @@ class Declaration:
     atomic: bool = True
     on_race: Callable[..., Any] | None = None
 
-    def __call__(self, function: Callable[Concatenate[Act, T, P], R]) -> Action[T, P, R]:
+    def __call__(self, function: Callable[Concatenate[ActionCall, T, P], R]) -> Action[T, P, R]:
         declared = Action(function, self)
         ACTIONS[declared.name] = declared
         return declared
 
 
-action = Declaration
+action = ActionDeclaration  # the decorator
 
 
 def _input_of(function: Callable[..., Any]) -> type[Input]:

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict
 from portal.actions.base.roles import ORGANIZERS
 from portal.models import (
@@ -51,28 +51,28 @@ def require_state(change: str, shared_task: SharedTask) -> None:
 
 
 @action(who=ORGANIZERS, says=_("opened the task"), errors=[NOT_DRAFT], locks=True)
-def open_task(act: Act, shared_task: SharedTask) -> SharedTask:
+def open_task(call: ActionCall, shared_task: SharedTask) -> SharedTask:
     """Make a draft public. It can be hidden later, but no longer deleted."""
     require_state("open", shared_task)
-    return _set(act, shared_task, State.OPEN)
+    return _set(call, shared_task, State.OPEN)
 
 
 @action(who=ORGANIZERS, says=_("hid the task"), errors=[NOT_OPEN], locks=True)
-def hide_task(act: Act, shared_task: SharedTask) -> SharedTask:
+def hide_task(call: ActionCall, shared_task: SharedTask) -> SharedTask:
     """Hide the task from everyone except its organizers, including its teams. Nothing is deleted."""
     require_state("hide", shared_task)
-    return _set(act, shared_task, State.HIDDEN)
+    return _set(call, shared_task, State.HIDDEN)
 
 
 @action(who=ORGANIZERS, says=_("made the task public again"), errors=[NOT_HIDDEN], locks=True)
-def show_task(act: Act, shared_task: SharedTask) -> SharedTask:
+def show_task(call: ActionCall, shared_task: SharedTask) -> SharedTask:
     """Make a hidden task public again, in its current state."""
     require_state("show", shared_task)
-    return _set(act, shared_task, State.OPEN)
+    return _set(call, shared_task, State.OPEN)
 
 
 @action(who=ORGANIZERS, says=_("deleted a draft"), errors=[NOT_DRAFT], locks=True)
-def delete_draft(act: Act, shared_task: SharedTask) -> None:
+def delete_draft(call: ActionCall, shared_task: SharedTask) -> None:
     """Delete a draft and everything in it. Its audit log entries are kept, without a link to the task."""
     require_state("delete", shared_task)
     forget_gold_of(Track.objects.filter(shared_task=shared_task))
@@ -85,8 +85,8 @@ def delete_draft(act: Act, shared_task: SharedTask) -> None:
         model.objects.filter(shared_task=shared_task).delete()
     subject = shared_task.audit_subject
     shared_task.delete()
-    act.target = act.user
-    act.record(subject=subject, title=shared_task.title)
+    call.target = call.user
+    call.record(subject=subject, title=shared_task.title)
 
 
 def delete_runs(runs: QuerySet[Run], boards: QuerySet[Board]) -> None:
@@ -110,9 +110,9 @@ def _forget(sealed: set[str]) -> None:
         gold_objects().delete(name)
 
 
-def _set(act: Act, shared_task: SharedTask, state: str) -> SharedTask:
+def _set(call: ActionCall, shared_task: SharedTask, state: str) -> SharedTask:
     before = shared_task.state
     shared_task.state = state
     shared_task.save(update_fields=["state"])
-    act.record(before=before, after=state)
+    call.record(before=before, after=state)
     return shared_task

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Invalid
 from portal.actions.base.roles import SERVER
 from portal.actions.task_folder.apply_definition import (
@@ -51,7 +51,7 @@ FOLDER = Invalid.declare("folder", _("The files listed in the definition have er
     repeatable=True,
     atomic=False,
 )
-def import_shared_task(act: Act, folder: Path) -> AppliedDefinition:
+def import_shared_task(call: ActionCall, folder: Path) -> AppliedDefinition:
     """Update the portal's shared task from the folder. If the folder has an error, nothing is changed.
 
     Errors are found in stages: first those in the definition, then those in its files, then those about phases and
@@ -59,13 +59,13 @@ def import_shared_task(act: Act, folder: Path) -> AppliedDefinition:
     """
     definition = _valid_definition(folder)
     files = PublicFiles.of(definition)
-    files.store(act.at)
+    files.store(call.at)
     given = prepare(definition, files, _agreement(definition))
     with transaction.atomic():
-        applied = apply_definition(given, lambda task: import_gold(task, definition, act.at), act.at)
+        applied = apply_definition(given, lambda task: import_gold(task, definition, call.at), call.at)
         if applied.changes:
-            act.target = applied.shared_task
-            act.record(definition=given.sha256, changes=applied.changes)
+            call.target = applied.shared_task
+            call.record(definition=given.sha256, changes=applied.changes)
     return applied
 
 

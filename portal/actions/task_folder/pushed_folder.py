@@ -19,7 +19,7 @@ import structlog
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils.translation import gettext_lazy as _
 
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import ActionError, LimitReached, NotAllowed
 from portal.actions.base.roles import CREATORS
 from portal.actions.gold import new_version, score_after_commit
@@ -228,15 +228,15 @@ def _record(push: TaskPush, token: UUID, result: dict[str, Any], at: datetime) -
 
 
 @action(who=CREATORS, says=_("created a draft"), errors=[TOO_MANY_DRAFTS, SLUG_TAKEN, WINDOW], locks=True)
-def create_draft(act: Act, push: TaskPush) -> SharedTask:
+def create_draft(call: ActionCall, push: TaskPush) -> SharedTask:
     """Create a draft from a checked folder, and make the person its organizer. A worker calls this for the sender."""
-    require_few_drafts(act.user)
-    shared_task = Pushed.of(push.prepared).apply(act.at, act.user, as_draft=True).shared_task
-    shared_task.organizers.add(act.user)
-    push.state, push.applied_at, push.shared_task, push.prepared = TaskPush.State.APPLIED, act.at, shared_task, {}
+    require_few_drafts(call.user)
+    shared_task = Pushed.of(push.prepared).apply(call.at, call.user, as_draft=True).shared_task
+    shared_task.organizers.add(call.user)
+    push.state, push.applied_at, push.shared_task, push.prepared = TaskPush.State.APPLIED, call.at, shared_task, {}
     push.save(update_fields=["state", "applied_at", "shared_task", "prepared"])
-    act.target = shared_task
-    act.record(push=str(push.pk), definition=shared_task.definition_sha256)
+    call.target = shared_task
+    call.record(push=str(push.pk), definition=shared_task.definition_sha256)
     return shared_task
 
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal import jobs
 from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid, LimitReached
 from portal.actions.base.roles import CREATORS, ORGANIZERS
 from portal.actions.task_folder.apply_definition import PART_HAS_RUNS, PART_MISSING, TRACK_HAS_RUNS
@@ -47,19 +47,19 @@ _LIMITS = [TOO_LARGE, TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
 
 
 @action(who=CREATORS, errors=[*_LIMITS, TOO_MANY_DRAFTS], atomic=False)
-def push_new_task(act: Act, user: User, *, sealed: SealedFile) -> TaskPush:
+def push_new_task(call: ActionCall, user: User, *, sealed: SealedFile) -> TaskPush:
     """Push the folder of a new task. A worker checks it. A valid folder becomes a draft that only you can see."""
     require_few_drafts(user)
-    return _receive(act, None, sealed)
+    return _receive(call, None, sealed)
 
 
 @action(who=ORGANIZERS, errors=_LIMITS, atomic=False)
-def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedFile) -> TaskPush:
+def push_task(call: ActionCall, shared_task: SharedTask, *, sealed: SealedFile) -> TaskPush:
     """Push the folder of an existing task. A worker checks it and compares it with the task.
 
     Apply it in a second step.
     """
-    return _receive(act, shared_task, sealed)
+    return _receive(call, shared_task, sealed)
 
 
 @action(
@@ -68,7 +68,7 @@ def push_task(act: Act, shared_task: SharedTask, *, sealed: SealedFile) -> TaskP
     errors=[NOT_READY, STALE, UNSURE, WINDOW, PART_MISSING, PART_HAS_RUNS, TRACK_HAS_RUNS, SIGNED_WITH_OTHER_TEXT],
     locks=True,
 )
-def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
+def apply_push(call: ActionCall, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
     """Update the task from the pushed folder. If this affects runs, deadlines or people, `is_sure` is required."""
     if push.state != TaskPush.State.READY:
         raise NOT_READY(state=TaskPush.State(push.state))
@@ -77,14 +77,14 @@ def apply_push(act: Act, push: TaskPush, *, is_sure: bool = False) -> TaskPush:
     if base_of(shared_task) != push.base:
         raise STALE()
     before = state_before(shared_task)
-    applied = Pushed.of(push.prepared).apply(act.at, act.user)
+    applied = Pushed.of(push.prepared).apply(call.at, call.user)
     # Runs may have been uploaded since the push was checked.
-    found = effects_of(before, applied.shared_task, applied.changes, act.at)
+    found = effects_of(before, applied.shared_task, applied.changes, call.at)
     if found.touches_runs and not is_sure:
         raise UNSURE(effects=found.effects)
-    push.state, push.applied_at, push.prepared = TaskPush.State.APPLIED, act.at, {}
+    push.state, push.applied_at, push.prepared = TaskPush.State.APPLIED, call.at, {}
     push.save(update_fields=["state", "applied_at", "prepared"])
-    act.record(definition=applied.shared_task.definition_sha256, changes=push.changes)
+    call.record(definition=applied.shared_task.definition_sha256, changes=push.changes)
     return push
 
 
@@ -95,26 +95,26 @@ def is_stale(push: TaskPush) -> bool:
     return base_of(SharedTask.objects.get(pk=push.shared_task.pk)) != push.base
 
 
-def _receive(act: Act, shared_task: SharedTask | None, sealed: SealedFile) -> TaskPush:
+def _receive(call: ActionCall, shared_task: SharedTask | None, sealed: SealedFile) -> TaskPush:
     """Store the sealed zip first and then its row, because a push whose file is missing could only fail."""
     if sealed.length > PUSH_BYTES:
         raise TOO_LARGE(limit=PUSH_BYTES)
-    _require_few(act)
+    _require_few(call)
     name = store_sealed_gold(sealed)
     try:
         with transaction.atomic():
             # Simultaneous pushes by the same person wait here.
-            list(User.objects.select_for_update(no_key=True).filter(pk=act.user.pk))
-            expire(act.at)  # also done here, in case no worker is running
-            _require_few(act)
+            list(User.objects.select_for_update(no_key=True).filter(pk=call.user.pk))
+            expire(call.at)  # also done here, in case no worker is running
+            _require_few(call)
             push = TaskPush.objects.create(
                 shared_task=shared_task,
                 is_first=shared_task is None,
-                sent_by=act.user,
+                sent_by=call.user,
                 size=sealed.size,
                 sealed_sha256=name,
-                received_at=act.at,
-                lease_ends=act.at + timedelta(seconds=HINT_SECONDS),
+                received_at=call.at,
+                lease_ends=call.at + timedelta(seconds=HINT_SECONDS),
             )
             transaction.on_commit(lambda: jobs.publish_pushes([push.pk]))
     except IntegrityError:
@@ -126,10 +126,10 @@ def _receive(act: Act, shared_task: SharedTask | None, sealed: SealedFile) -> Ta
     return push
 
 
-def _require_few(act: Act) -> None:
-    own = TaskPush.objects.filter(sent_by=act.user)
-    if own.filter(received_at__gt=act.at - AN_HOUR).count() >= PUSHES_AN_HOUR:
+def _require_few(call: ActionCall) -> None:
+    own = TaskPush.objects.filter(sent_by=call.user)
+    if own.filter(received_at__gt=call.at - AN_HOUR).count() >= PUSHES_AN_HOUR:
         raise TOO_MANY_PUSHES(n=PUSHES_AN_HOUR)
-    found = own.filter(received_at__gt=act.at - _A_DAY).aggregate(Sum("size"))["size__sum"]
+    found = own.filter(received_at__gt=call.at - _A_DAY).aggregate(Sum("size"))["size__sum"]
     if (found or 0) >= BYTES_A_DAY:
         raise TOO_MANY_BYTES(limit=BYTES_A_DAY // MEBIBYTE)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field, SkipValidation
 
 from portal import jobs
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import ActionError, Invalid
 from portal.actions.base.roles import TAKING_PART
 from portal.actions.uploads.intake import (
@@ -53,7 +53,7 @@ KEY_REUSED = Invalid.declare(
     atomic=False,
 )
 def submit(
-    act: Act,
+    call: ActionCall,
     phase: Phase,
     *,
     content: SkipValidation[Iterable[bytes]],
@@ -73,14 +73,14 @@ def submit(
     Uploads with invalid names or structure count toward the sender's rejection limits, and UPLOAD_REJECTED lists all
     `problems`. Their content is still checked: `validation` is the key of the worker's report, or None.
     """
-    given = Sending(act.user, act.team, phase, act.at, slot)
+    given = Sending(call.user, call.team, phase, call.at, slot)
     # Keys of any length fit into the column.
     key = hashlib.sha256(key.encode()).hexdigest() if key else ""
     _require_place(given, key)
     given = replace(given, fields=checked_run_fields(given.team.shared_task, fields or {}, stored={}))
     with receive(content, file_name) as stored:
         try:
-            return _submitted(act, given, stored, key)
+            return _submitted(call, given, stored, key)
         except ActionError as error:  # counted here, after the transaction has been rolled back
             problems = error.params.get("problems", [])
             Refusal.objects.count_one([one["code"] for one in problems if one["severity"] == "error"] or [error.code])
@@ -99,7 +99,7 @@ def _require_place(given: Sending, key: str) -> None:
             raise
 
 
-def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Submission:
+def _submitted(call: ActionCall, given: Sending, stored: StoredUpload, key: str) -> Submission:
     try:
         # Checked before names are read, because reading takes time, and again while holding the lock.
         require_few_rejections(given.user, given.team, given.at)
@@ -107,7 +107,7 @@ def _submitted(act: Act, given: Sending, stored: StoredUpload, key: str) -> Subm
         with transaction.atomic():
             lock_senders(given.user, given.team)  # first, so that a simultaneous upload with the same key waits here
             if upload.report.ok and upload.runs:
-                return _accepted(act, given, stored, upload, key)
+                return _accepted(call, given, stored, upload, key)
             if earlier := _sent_before(given, stored, key):
                 return earlier
             require_few_rejections(given.user, given.team, given.at)
@@ -140,11 +140,11 @@ def _with_key(given: Sending, key: str) -> QuerySet[Submission]:
     return mine.filter(idempotency_key=key) if key else mine.none()
 
 
-def _accepted(act: Act, given: Sending, stored: StoredUpload, upload: Upload, key: str) -> Submission:
+def _accepted(call: ActionCall, given: Sending, stored: StoredUpload, upload: Upload, key: str) -> Submission:
     """Insert the rows and the audit entry, store the file, and queue a message for workers after the commit."""
     submission = add_runs(given, stored, upload.runs, key)
     detail = {"team": given.team.name, "phase": given.phase.slug, "sha256": stored.sha256, "runs": len(upload.runs)}
-    act.record(subject=submission.audit_subject, **detail)
+    call.record(subject=submission.audit_subject, **detail)
     stored.keep()
     transaction.on_commit(lambda: jobs.publish_checks([submission.pk]))
     return submission

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import SkipValidation
 
 from portal import jobs
-from portal.actions.base.action import Act, action
+from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import ActionError, LimitReached
 from portal.actions.base.roles import TAKING_PART
 from portal.actions.base.waiting import until_fewer
@@ -86,7 +86,7 @@ class ValidationReport:
     atomic=False,
 )
 def validate_only(
-    act: Act,
+    call: ActionCall,
     phase: Phase,
     *,
     content: SkipValidation[Iterable[bytes]],
@@ -97,7 +97,7 @@ def validate_only(
 
     If another validation of yours has not finished, this one replaces it.
     """
-    given = Sending(act.user, act.team, phase, act.at, slot)
+    given = Sending(call.user, call.team, phase, call.at, slot)
     require_signature(given)
     require_open(given)
     with receive(content, file_name) as stored:

@@ -66,7 +66,7 @@ def _page() -> Iterator[str]:
 
 
 def _section(action: Action[Any, Any, Any]) -> Iterator[str]:
-    (_act, target, *_rest) = inspect.signature(inspect.unwrap(action)).parameters.values()
+    (_call, target, *_rest) = inspect.signature(inspect.unwrap(action)).parameters.values()
     server = ", and commands on the server" if action.who.on_server and action.who is not SERVER else ""
     factor = ". A second factor is required" if action.who.needs_second_factor or action.second_factor else ""
     when = f" {action.second_factor}" if action.second_factor else ""
