@@ -20,6 +20,7 @@ ITEMS = [str(500_000 + number) for number in range(2000)]
 KINDS = ["NO", "IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", "SEXUAL-VIOLENCE", "MISOGYNY-NSV"]
 MANY = [str(500_000 + number) for number in range(20_000)]
 DOCUMENTS = 1000  # maximum number of documents per query
+TYPED_SPANS = limits.TYPED_SPANS_AN_ITEM + limits.ENTRIES_FREE // len(ITEMS)
 
 TRACKS = {  # slug → format and one metric
     "task1-hard": ('{kind: json-labels, classes: ["YES", "NO"], constants: {test_case: EXIST2024}}', "accuracy"),
@@ -44,6 +45,7 @@ TRACKS = {  # slug → format and one metric
         "{kind: tuples, columns: [who, what], optional: [who], file: table, id: id, separator: tab}",
         "tuple_f1_partial",
     ),
+    "task6-typed": ("{kind: typed-spans, classes: [PER, LOC]}", "entity_f1_type"),
     "task6-brat": ("{kind: brat, classes: [PER, LOC], fragments: split}", "entity_f1_partial"),
     "task6-relations": ("{kind: brat-relations, classes: [PER], relations: [near]}", "tuple_f1_partial"),
     "task7-trec": ("{kind: trec-run}", "ndcg"),
@@ -312,6 +314,12 @@ def _tables(size: int) -> Source:
 
 
 def _spans(size: int) -> Source:
+    yield (
+        "task6-typed",
+        "as many spans as there may be, as nested as they may be",
+        lambda: _nested_spans(ITEMS, min(TYPED_SPANS, size // 5000), 1),
+    )
+    yield "task6-typed", "spans at one position", lambda: _repeated('[0,9,"PER"],[1,9,"LOC"]', size, "500000\t[")
     plain, pairs, rows, records = "task6-plain", "task6-pairs", "task6-rows", "task6-json"
     offsets = ", ".join(map(str, range(max(1, size // 14_000))))
     yield plain, "many offsets of each item", lambda: "\n".join(f"{item}\t[{offsets}]" for item in ITEMS).encode()
@@ -451,6 +459,13 @@ def _rankings(size: int) -> Source:
             f"{query} Q0 d{n} {n} {-n} t" for query in ITEMS[:100] for n in range(min(DOCUMENTS, size // 2000))
         ).encode(),
     )
+
+
+def _nested_spans(items: list[str], count: int, shift: int) -> bytes:
+    """Return `count` typed spans for each item, of which as many overlap at each position as are allowed."""
+    length = 3 * limits.OVERLAPPING_SPANS
+    spans = [[3 * n + shift, 3 * n + length - shift, ("PER", "LOC")[n % 2]] for n in range(count)]
+    return "".join(f"{item}\t{json.dumps(spans)}\n" for item in items).encode()
 
 
 def _long_texts(size: int) -> Source:
@@ -702,6 +717,7 @@ VALID: dict[str, Callable[[list[str]], bytes]] = {
             f"{item}.ann": _overlapping(4) + b"R1\tnear Arg1:T0 Arg2:T1\nR2\tnear Arg1:T2 Arg2:T3\n" for item in items
         }
     ),
+    "task6-typed": lambda items: _nested_spans(items, TYPED_SPANS, 0),
     "task6-brat": lambda items: _zipped(lambda: {f"{item}.ann": b"T1\tPER 0 5\tAlice\n" for item in items}),
     **{track: partial(_text_lines, length=longest, step=1) for track, longest in LONGEST.items()},
     "task6-sets": _json_run(

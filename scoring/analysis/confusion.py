@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from scoring.answers import Matrix
 from scoring.metrics.comparison import EntityComparison, MatrixComparison
-from scoring.metrics.entities import matches_strictly, sides
+from scoring.metrics.entity_matching import matches_strictly, sides
 from scoring.reports.tables import TextTable, square
 
 NO_ANSWER = "(none)"

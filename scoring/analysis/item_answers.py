@@ -15,7 +15,7 @@ from scoring.metrics.comparison import (
     TextComparison,
     TupleComparison,
 )
-from scoring.metrics.entities import matches_strictly, sides
+from scoring.metrics.entity_matching import matches_strictly, sides
 from scoring.metrics.metric import per_row, ratios
 from scoring.metrics.span_f1 import item_f1
 from scoring.metrics.text_match import item_token_f1

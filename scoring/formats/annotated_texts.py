@@ -46,6 +46,10 @@ class AnnotatedTexts:
         self._is_gold = reading.role == "gold"
         self._misplaced: list[Misplaced] = []
 
+    def knows(self, item: str) -> bool:
+        """Return whether an item has a text to compare with."""
+        return item in self._texts
+
     def compare(self, item: str, fragments: Fragments, stated: object, place: str, **where: Any) -> None:
         """Compare the stated text of an annotation with the item's text.
 

@@ -90,14 +90,15 @@ def _spans(
     name: str, content: bytes, spec: FormatSpec, reading: Reading, stated: AnnotatedTexts, problems: Problems
 ) -> Iterator[Span]:
     """Yield the spans in a document, and report invalid lines."""
+    classes, joins = spec.options["classes"], spec.options["fragments"] == "join"
     for number, row in rows_of(name, content, problems):
         bound = BOUND.fullmatch(row)
         if bound is not None:
             kind, fragments = bound[2], fragments_of(bound[3])
-            if is_sound(kind, fragments, spec.options["classes"], (name, number), reading, problems):
+            if is_sound(kind, fragments, classes, (name, number), reading, problems):
                 compare_text((name, number), fragments, bound[4], stated)
-                whole = [envelope(fragments)] if spec.options["fragments"] == "join" else fragments
-                yield from ((begin, end, kind) for begin, end in whole)
+                for begin, end in [envelope(fragments)] if joins and len(fragments) > 1 else fragments:
+                    yield begin, end, kind
         else:
             report_other((name, number), row, problems)
 
@@ -112,8 +113,9 @@ def report_other(place: Place, row: str, problems: Problems, expected: str = EXP
 
 def compare_text(place: Place, fragments: Sequence[tuple[int, int]], text: str | None, stated: AnnotatedTexts) -> None:
     """Compare the text at the end of an annotation with the item's text."""
-    if text:
-        stated.compare(place[0].removesuffix(ENDING), fragments, text, _named(place), line=place[1])
+    item = place[0].removesuffix(ENDING)
+    if text and stated.knows(item):
+        stated.compare(item, fragments, text, _named(place), line=place[1])
 
 
 def rows_of(name: str, content: bytes, problems: Problems) -> Iterator[tuple[int, str]]:
@@ -129,13 +131,17 @@ def rows_of(name: str, content: bytes, problems: Problems) -> Iterator[tuple[int
 
 def fragments_of(offsets: str) -> list[tuple[int, int]]:
     """Return the begin and end of each fragment in a string such as `0 5;16 23`."""
-    pairs = (pair.split() for pair in offsets.split(";"))
-    return [(int(begin), int(end)) for begin, end in pairs]
+    fragments = []
+    for pair in offsets.split(";"):
+        begin, _, end = pair.partition(" ")
+        fragments.append((int(begin), int(end)))
+    return fragments
 
 
 def envelope(fragments: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Return where the first fragment begins and the last one ends."""
-    return min(begin for begin, _ in fragments), max(end for _, end in fragments)
+    begins, ends = zip(*fragments, strict=True)
+    return min(begins), max(ends)
 
 
 def is_sound(
@@ -147,10 +153,12 @@ def is_sound(
     problems: Problems,
 ) -> bool:
     """Return whether a text-bound annotation has a known type and no empty fragment, and report it if not."""
-    empty = next((f"{begin} {end}" for begin, end in fragments if begin >= end), None)
-    if empty is not None:
-        report(place, "span-empty", empty, problems)
-    return is_known(kind, classes, place, reading, problems) and empty is None
+    for begin, end in fragments:
+        if begin >= end:
+            report(place, "span-empty", f"{begin} {end}", problems)
+            is_known(kind, classes, place, reading, problems)
+            return False
+    return is_known(kind, classes, place, reading, problems)
 
 
 def is_known(kind: str, classes: Sequence[str], place: Place, reading: Reading, problems: Problems) -> bool:
@@ -197,9 +205,10 @@ BRAT = Format(
     "brat",
     "entities",
     "Typed spans in brat standoff format: a zip or a folder with an `ID.ann` file for each item. Spans are read from "
-    "text-bound annotations, such as `T1<TAB>PER 0 5<TAB>Alice`, and can overlap. If the items have `texts`, a warning "
-    "lists annotations whose text differs from the text at their offsets. All other annotations are reported as not "
-    "scored. Files with other extensions are ignored. Because each run is a zip, the naming rule must end with `.zip`.",
+    "text-bound annotations, such as `T1<TAB>PER 0 5<TAB>Alice`, and can overlap, up to 10 of them at one position. "
+    "If the items have `texts`, a warning lists annotations whose text differs from the text at their offsets. All "
+    "other annotations are reported as not scored. Files with other extensions are ignored. Because each run is a zip, "
+    "the naming rule must end with `.zip`.",
     "classes: [PER, LOC]",
     OPTIONS,
     read,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scoring.answers import Entities, Spans
 from scoring.formats.json_text import MISSING, in_json, parse
 from scoring.formats.labels import report_decimal_point
-from scoring.formats.reading import Problems, Reading, shown, shown_cell
-from scoring.limits import MARKED_CHARACTERS, SHOWN, SPAN_CHARACTERS
+from scoring.formats.reading import Problems, Reading, are_too_many, shown, shown_cell
+from scoring.limits import MARKED_CHARACTERS, OVERLAPPING_SPANS, SHOWN, SPAN_CHARACTERS
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Report, Severity
 
@@ -258,8 +258,10 @@ class SpanMarks:
     def as_entities(self, types: tuple[str, ...], reading: Reading, problems: Problems) -> Entities | None:
         """Report all invalid spans. Return the sorted, unique entities.
 
-        Return None if a span is impossible (such as empty or negative) or the spans have no types.
+        Return None if a span is impossible (such as empty or negative), the spans have no types, or there are too many.
         """
+        if are_too_many(len(self.begins), reading.most_entries, reading.report):
+            return None
         owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
         first = next(iter(self.unknown.values()), "")
         names = {row: shown(name) for row, name in self.unknown.items()}
@@ -274,6 +276,7 @@ class SpanMarks:
         new = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))[: len(rows)]
         owners, begins, ends, kinds = rows[new].T
         self._report("offset-twice", "warning", _firsts(rows[:, 1], ~new, rows[:, 0]), problems)
+        self._judge_depths(_depths(begins, ends, owners), owners, reading, problems)
         if reading.text_lengths is not None:
             self._judge_ends(ends, owners, reading.text_lengths, problems)
         starts = np.searchsorted(owners, np.arange(len(self.lengths) + 1))
@@ -294,6 +297,14 @@ class SpanMarks:
         self._report("offset-too-large", "error", {row: _beyond(place) for row, place in too_far.items()}, problems)
         self._report("offset-negative", "warning", _firsts(begins, negative, owners), problems)
         return not (empty.any() or beyond.any())
+
+    def _judge_depths(
+        self, depths: NDArray[np.int64], owners: NDArray[np.int64], reading: Reading, problems: Problems
+    ) -> None:
+        """Report items in which too many spans overlap at one position. In gold, this is only a warning."""
+        severity = reading.strict if reading.role == "run" else "warning"
+        found = _firsts(depths, depths > OVERLAPPING_SPANS, owners)
+        self._report("spans-overlap", severity, found, problems, expected=str(OVERLAPPING_SPANS))
 
     def _judge_ends(
         self, ends: NDArray[np.int64], owners: NDArray[np.int64], text_lengths: Mapping[str, int], problems: Problems
@@ -402,6 +413,14 @@ def _parts(document: str) -> Iterator[list[int]]:
 def _is_ordered(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> bool:
     """Return whether each item's spans are sorted and do not overlap."""
     return bool(np.all((begins[1:] >= ends[:-1]) | (owners[1:] != owners[:-1])))
+
+
+def _depths(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many spans of the same item there are where each span begins. The spans must be sorted."""
+    shift = owners * (int(ends.max(initial=0)) - int(begins.min(initial=0)) + 1)
+    started = np.searchsorted(begins + shift, begins + shift, side="right")
+    ended = np.searchsorted(np.sort(ends + shift), begins + shift, side="right")
+    return started - ended
 
 
 def _overlaps(begins: NDArray[np.int64], ends: NDArray[np.int64], owners: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -116,7 +116,7 @@ TYPED_OPTIONS = (
 
 def size_of_typed(spec: FormatSpec) -> Size:
     """Return the maximum size per item of a run with typed spans."""
-    spans = limits.SPANS_AN_ITEM
+    spans = limits.TYPED_SPANS_AN_ITEM
     return Size(entries=spans, cells=4 * spans, bytes=limits.SPANS_BYTES_AN_ITEM)
 
 
@@ -375,8 +375,8 @@ SPANS = Format(
 TYPED_SPANS = Format(
     "typed-spans",
     "entities",
-    "Spans of characters in a text, each with a type. Spans can overlap. A span can contain up to 1,048,576 "
-    "characters.",
+    "Spans of characters in a text, each with a type. Spans can overlap, up to 10 of them at one position. A span can "
+    "contain up to 1,048,576 characters. A run can contain up to 100,000 spans, plus 50 for each item.",
     "classes: [PER, LOC], file: table, spans: rows, id: id, stop: end",
     TYPED_OPTIONS,
     read_typed,

@@ -76,13 +76,18 @@ def roc_of_probabilities(comparison: MatrixComparison) -> Curve | None:
 
 
 def _steps_of(comparison: MatrixComparison, name: str) -> Steps:
+    return _steps_over(comparison, name, np.ones(len(comparison.gold), np.bool_))
+
+
+def _steps_over(comparison: MatrixComparison, name: str, members: NDArray[np.bool_]) -> Steps:
+    """Return the steps of the curve over the items in `members`, which has shape (items,)."""
     at = comparison.position(name)
     if at >= len(comparison.gold.tree.classes):  # the gold does not know the class
         return np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([np.inf]), 0
-    judged = ~comparison.gold.absent[:, at]
-    truth = comparison.gold.values[judged, at] > 0.5
-    absent, numbers = comparison.absent[:, at], comparison.run[:, at].astype(np.float64)
-    return _steps(truth, np.where(absent, _unanswered(comparison, name, numbers[~absent]), numbers)[judged])
+    absent, numbers = comparison.absent[members, at], comparison.run[members, at].astype(np.float64)
+    weights = np.where(absent, _unanswered(comparison, name, numbers[~absent]), numbers)
+    judged = ~comparison.gold.absent[members, at]
+    return _steps(comparison.gold.values[members, at][judged] > 0.5, weights[judged])
 
 
 def _unanswered(comparison: MatrixComparison, name: str, given: Numbers) -> float:
@@ -107,6 +112,12 @@ def _steps(truth: NDArray[np.bool_], weights: Numbers) -> Steps:
 def area_under_roc(comparison: MatrixComparison, name: str) -> float | None:
     """Return the area for a class or column, or None if the gold lacks positives or negatives."""
     curve = roc(comparison, name)
+    return None if curve is None else area_under(curve)
+
+
+def area_under_roc_over(comparison: MatrixComparison, name: str, members: NDArray[np.bool_]) -> float | None:
+    """Return the area over the items in `members` (items,), or None if they lack positives or negatives."""
+    curve = _roc(_steps_over(comparison, name, members))
     return None if curve is None else area_under(curve)
 
 

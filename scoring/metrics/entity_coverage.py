@@ -5,13 +5,13 @@ from functools import partial
 import numpy as np
 
 from scoring.metrics.comparison import EntityComparison
-from scoring.metrics.entities import UNDEFINED, Measure, micro_and_macro
-from scoring.metrics.metric import ENTITIES, Example, Metric, Numbers, per_row, ratios
+from scoring.metrics.entities import UNDEFINED, Column, Measure, micro_and_macro, ones
+from scoring.metrics.metric import ENTITIES, Example, Metric, Numbers, ratios
 from scoring.metrics.spans import marked
 
 
-def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
-    """Return counts (items, 4): the run entities' covered shares in total, their number, and the same for the gold."""
+def _columns(comparison: EntityComparison) -> tuple[Column, ...]:
+    """Return the covered shares of the run's entities, their number, and the same for the gold."""
     gold, items, types = comparison.gold.entities, len(comparison.gold), len(comparison.types)
     owners = np.repeat(np.arange(items), np.diff(gold.starts))
     run_sides = (comparison.owners, comparison.begins, comparison.ends)
@@ -19,14 +19,11 @@ def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
         (owners * types + gold.kinds, gold.begins, gold.ends),
         (run_sides[0] * types + comparison.kinds_of_run, *run_sides[1:]),
     )
-    columns = []
+    columns = list[Column]()
     for side, other in ((both.run, both.gold_united), (both.gold, both.run_united)):
         shares, rows, kinds = side.covered_by(other) / side.lengths, side.owners // types, side.owners % types
-        if name is not None:
-            kept = kinds == (comparison.types.index(name) if name in comparison.types else -1)
-            shares, rows = shares[kept], rows[kept]
-        columns += [per_row(rows, shares, items), np.bincount(rows, minlength=items).astype(np.float64)]
-    return np.column_stack(columns)
+        columns += [Column(rows, kinds, shares), ones(rows, kinds)]
+    return tuple(columns)
 
 
 def _precision(sums: Numbers) -> Numbers:
@@ -58,7 +55,7 @@ def _metrics(
         (f"Entity {measure if measure != 'f1' else 'F1'}, by coverage", f"{short}, by coverage"),
         words,
         UNDEFINED[measure],
-        lambda comparison, spec, name: comparison.once(_counts, name),
+        lambda comparison, spec, apart: comparison.once(_columns),
         combine,
         (Example("entities", _GOLD, _RUN, value, why), Example("entities", _GOLD, _RUN, macro_value, why_macro)),
         partial(

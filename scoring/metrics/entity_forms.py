@@ -12,19 +12,10 @@ from numpy.typing import NDArray
 from scoring.answers import Rows
 from scoring.items.texts import tokens_of
 from scoring.metrics.comparison import EntityComparison
-from scoring.metrics.entities import (
-    UNDEFINED,
-    Measure,
-    Side,
-    f1,
-    matches_strictly,
-    micro_and_macro,
-    precision,
-    recall,
-    sides,
-)
+from scoring.metrics.entities import UNDEFINED, Column, Measure, f1, micro_and_macro, precision, recall
+from scoring.metrics.entity_matching import Side, matches_strictly, sides
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import ENTITIES, Example, Metric, Numbers, per_row
+from scoring.metrics.metric import ENTITIES, Example, Metric
 
 
 def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
@@ -54,34 +45,35 @@ def _gold_forms(gold: LoadedGold) -> list[str]:
     return _forms(gold.once(_words), owners, entities.begins, entities.ends)
 
 
-def _counts(comparison: EntityComparison, name: str | None) -> Numbers:
-    """Return each item's share of the numbers of correct forms, run forms and gold forms, with shape (items, 3).
+def _columns(comparison: EntityComparison) -> tuple[Column, ...]:
+    """Return the correct forms, the run's forms and the gold's forms.
 
     If a form occurs in several items, each of them gets an equal part of 1.
     """
-    (gold, run), items = comparison.once(sides), len(comparison.gold)
+    gold, run = comparison.once(sides)
     forms = {
         "gold": comparison.gold.once(_gold_forms),
         "run": _forms(comparison.gold.once(_words), comparison.owners, comparison.begins, comparison.ends),
     }
     numbers: dict[tuple[str, int], int] = {}
-    columns = []
+    columns = list[Column]()
     right = matches_strictly(gold, run) > 0
     for side, own, kept in ((run, "run", right), (run, "run", None), (gold, "gold", None)):
         keep = np.ones(len(side.kinds), np.bool_) if kept is None else kept
-        if name is not None:
-            keep = keep & (side.kinds == (comparison.types.index(name) if name in comparison.types else -1))
         pairs = zip(forms[own], side.kinds.tolist(), strict=True)
         places = np.fromiter((numbers.setdefault(pair, len(numbers)) for pair in pairs), np.intp, len(side.kinds))
-        columns.append(_shared(side, places, keep, items))
-    return np.column_stack(columns)
+        columns.append(_shared(side, places, keep))
+    return tuple(columns)
 
 
-def _shared(side: Side, forms: Rows, keep: NDArray[np.bool_], items: int) -> Numbers:
-    """Return the sum of 1 / (number of items with the form) over the distinct forms in each item."""
-    pairs = np.unique(np.column_stack([forms[keep], side.owners[keep]]), axis=0)
-    spread = np.bincount(pairs[:, 0])
-    return per_row(pairs[:, 1], 1 / spread[pairs[:, 0]], items)
+def _shared(side: Side, forms: Rows, keep: NDArray[np.bool_]) -> Column:
+    """Return 1 / (number of items with the form) for each distinct form in each item."""
+    kinds = np.zeros(int(forms.max(initial=-1)) + 1, np.intp)
+    kinds[forms] = side.kinds
+    items = int(side.owners.max(initial=0)) + 1
+    form, owners = np.divmod(np.unique(forms[keep] * items + side.owners[keep]), items)
+    spread = np.bincount(form)
+    return Column(owners, kinds[form], 1 / spread[form])
 
 
 _GOLD = {"1": "PER 0-2, LOC 3-4", "2": "PER 0-2", "3": "LOC 5-6"}
@@ -98,7 +90,7 @@ def _metrics(measure: str, short: str, combine: Measure, value: float, formula: 
         f"{formula}; a form is an entity's text and type, and each form counts once; it is correct if at "
         "least one entity with this form is in both the gold and the run, with the same boundaries and type",
         UNDEFINED[measure],
-        lambda comparison, spec, name: comparison.once(_counts, name),
+        lambda comparison, spec, apart: comparison.once(_columns),
         combine,
         (Example("entities", _GOLD, _RUN, value, why), Example("entities", _GOLD, _RUN, 1 / 2, why_macro)),
         partial(

@@ -24,6 +24,7 @@ from scoring.metrics.metric import (
     Share,
     Sums,
     number,
+    per_row,
     ratios,
 )
 
@@ -75,6 +76,16 @@ def _macro_of(sums: Numbers) -> Numbers:
     levels = sums.shape[-1] // 2
     errors, items = sums[..., :levels], sums[..., levels:]
     return ratios(ratios(errors, items, 0.0).sum(axis=-1), np.count_nonzero(items, axis=-1))
+
+
+def _macro_error(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
+    """Return the mean over the gold values of their mean errors, without a table of items and values."""
+    gold, run = pairs(comparison, spec.part)
+    if not len(gold):
+        return None
+    levels, places = np.unique(gold, return_inverse=True)
+    sums = [per_row(places, each, len(levels)) for each in (np.abs(gold - run), np.ones(len(gold)))]
+    return float(_macro_of(np.concatenate(sums)))
 
 
 @Share
@@ -156,7 +167,8 @@ METRICS = (
         source="Baccianella et al. (2009), Evaluation measures for ordinal regression; scikit-learn, "
         "mean_absolute_error computed separately for each value",
         compared_with="scikit-learn",
-        compute=Sums(lambda comparison, spec: Contributions(comparison.once(_errors_by_value, spec.part), _macro_of)),
+        compute=_macro_error,
+        contributions=lambda comparison, spec: Contributions(comparison.once(_errors_by_value, spec.part), _macro_of),
         example=Example(
             kind="table",
             gold=_GOLD,

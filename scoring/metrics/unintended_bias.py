@@ -9,7 +9,7 @@ import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.curves import area_under_roc, mean_over_classes
+from scoring.metrics.curves import area_under_roc_over, mean_over_classes
 from scoring.metrics.metric import SOFT, TABLE, Example, Metric, Part
 from scoring.metrics.slices import in_slice
 
@@ -25,8 +25,8 @@ def _area(group_is_positive: bool) -> Callable[[MatrixComparison, MetricSpec], f
         in_group = np.zeros(len(gold), bool)
         if spec.where is not None:
             in_group[in_slice(gold, spec.where)] = True
-        rows = np.flatnonzero((gold.values[:, at] > 0.5) == (in_group == group_is_positive))
-        return area_under_roc(comparison.select(rows, gold.select(rows)), name)
+        members = (gold.values[:, at] > 0.5) == (in_group == group_is_positive)
+        return area_under_roc_over(comparison, name, members)
 
     return area
 

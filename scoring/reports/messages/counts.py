@@ -8,7 +8,7 @@ PLACES = "places"
 _CODES = {  # (singular, plural) unit → codes; all other codes count places
     ("item", "items"): "missing-items optional-items-missing no-label wrong-sum missing-label offset-negative "
     "offset-twice offset-too-large offset-outside-text span-empty tokens-differ text-not-a-text text-too-long "
-    "too-many-tuples",
+    "too-many-tuples spans-overlap",
     ("id", "ids"): "duplicate-ids unknown-ids ids-changed ids-unicode-form id-not-a-text",
     ("entry", "entries"): "json-not-an-object json-missing-key json-duplicate-key wrong-constant",
     ("key", "keys"): "json-unknown-key",

@@ -197,6 +197,7 @@ MESSAGES = {
     "span-empty": "Spans that are empty or end before they start: {places}.",
     "offset-too-large": "Offsets or spans that are too large for any text: {places}.",
     "too-many-marked": "The spans mark {found} characters in total; at most {expected} can be checked.",
+    "spans-overlap": "Too many spans overlap at one position: {places}. At most {expected} may do so.",
     "offset-outside-text": "Offsets beyond the end of the item's text: {places}.",
     "offset-twice": "Duplicate offsets, which count only once: {places}.",
     "offset-text": "Annotations whose text is not at their offsets: {places}. Count characters from the start of the "

@@ -21,7 +21,7 @@ from scoring.check import read_answers
 from scoring.definition import Definition, FormatSpec, MetricSpec
 from scoring.formats import FORMATS, write_run
 from scoring.formats.reading import Reading
-from scoring.metrics import LoadedGold, compare
+from scoring.metrics import LoadedGold, compare, entity_matching
 from scoring.reports.problems import Report, in_language
 from scoring.score import GoldError, load_gold, score_answers
 from scoring.significance import intervals, tie_groups
@@ -143,6 +143,47 @@ def flat(rng: np.random.Generator, items: int = 6) -> Entities:
 def listed(answers: Entities) -> list[tuple[int, str, set[int]]]:
     rows = range(len(answers.ids))
     return [(row, kind, set(range(begin, end))) for row in rows for kind, begin, end in answers.of_item(row)]
+
+
+def _entity(own: tuple[str, int, int], other: tuple[str, int, int], match: str) -> tuple[float, float] | None:
+    """Return the credit of a run entity with a gold entity and how far the choice is, or None if it is no choice."""
+    (kind, begin, end), (gold_kind, gold_begin, gold_end) = own, other
+    if gold_begin >= end or gold_end <= begin:
+        return None
+    apart = abs(begin - gold_begin) + abs(end - gold_end)
+    if match == "partial":
+        return (0.5, 1.0) if apart else (1.0, 0.0)
+    if match == "type":
+        return (1.0, apart) if kind == gold_kind else (0.0, np.inf)
+    share = (min(end, gold_end) - max(begin, gold_begin)) / (max(end, gold_end) - min(begin, gold_begin))
+    return (1.0, -share) if kind == gold_kind and share >= 0.5 else None
+
+
+def _credit(gold: list[tuple[str, int, int]], run: list[tuple[str, int, int]], match: str) -> float:
+    """Match one run entity after another, each with the nearest unused gold entity, among equals with the first."""
+    unused, total = list(gold), 0.0
+    for own in run:
+        choices = [(found, at) for at, other in enumerate(unused) if (found := _entity(own, other, match)) is not None]
+        if choices:
+            (credit, _), at = min(choices, key=lambda choice: (choice[0][1], choice[1]))
+            total += credit
+            del unused[at]
+    return total
+
+
+@pytest.mark.parametrize("match", ["partial", "type", "iou"])
+def test_entities_that_overlap_are_matched_one_after_another(match: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entity_matching, "AT_ONCE", 3)
+    generator = np.random.default_rng(5)
+
+    def random() -> str:
+        spans = {(int(begin), int(begin + length)) for begin, length in generator.integers(1, 25, (12, 2))}
+        return ", ".join(f"{generator.choice(['PER', 'LOC'])} {begin}-{end}" for begin, end in sorted(spans))
+
+    for _ in range(100):
+        gold, run = (read_entities({"1": random(), "2": random()}) for _ in range(2))
+        credit = sum(_credit(gold.of_item(row), run.of_item(row), match) for row in range(2))
+        assert value(f"entity_precision_{match}", gold, run) == credit / len(run.begins)
 
 
 def test_overlap_and_coverage_as_counted_token_by_token() -> None:
