@@ -104,6 +104,7 @@ RECORDS: dict[type[Model], dict[str, tuple[str, ...]]] = {
     OutgoingMail: {
         "list_display": ("queued_at", "kind", "address", "shared_task", "team", "state", "attempts", "sent_at"),
         "list_filter": ("shared_task", "kind", "state"),
+        "list_select_related": ("user", "shared_task", "team"),
     },
     Signature: {
         "list_display": ("signed_at", "typed_name", "user", "shared_task", "version"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import caches
-from django.db import connection, models
+from django.db import connection, models, reset_queries
 from django.test.utils import CaptureQueriesContext
 
 from portal.models import (
@@ -53,6 +53,7 @@ def test_no_page_runs_more_statements_if_there_are_more_tasks(world: World, at: 
     for number in range(COPIES):
         copy_task(world.task, number)
     many = statements(world)
+    assert many["organizer", "home"] > 0
     assert {page: (few[page], count) for page, count in many.items() if count > few[page]} == {}
 
 
@@ -73,6 +74,7 @@ def statements(world: World) -> Counter[tuple[str, str]]:
 
 def count(request: Any) -> int:
     caches["boards"].clear()
+    reset_queries()  # once the log of statements is full, none would be counted
     with CaptureQueriesContext(connection) as queries:
         request()
     return len(queries)
