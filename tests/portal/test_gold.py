@@ -180,7 +180,7 @@ def test_an_earlier_gold_comes_back_as_the_newest_version(tiny, organizer, melte
 
 
 INVALID = {
-    "no JSON": (b"id,value\na,YES", "json-syntax"),
+    "no JSON": (b"id,value\na,YES", "table-for-json"),
     "a strange label": (b'[{"id": "a", "value": "SECRET"}]', "label-outside-domain"),
     "a strange item": (ONE[:-1] + b', {"id": "SECRET", "value": "YES"}]', "unknown-ids"),
     "an id twice": (ONE.replace(b'"b"', b'"a"'), "duplicate-ids"),
