@@ -49,6 +49,18 @@ class ShownFieldsAdmin(admin.ModelAdmin):
         return lookup.split("__")[0] in shown and super().lookup_allowed(lookup, value, request)
 
 
+class NewestTasksFilter(admin.RelatedFieldListFilter):
+    """A filter that offers the newest shared tasks. The search finds rows of older ones by the task's slug."""
+
+    MOST = 50
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(str(task.pk), str(task)) for task in SharedTask.objects.all()[: self.MOST]]
+
+
+admin.FieldListFilter.register(lambda field: field.related_model is SharedTask, NewestTasksFilter, take_priority=True)
+
+
 class CappedPaginator(Paginator):
     """A paginator that counts at most `MOST` rows, so that it need not read a table of a million rows.
 
@@ -82,14 +94,14 @@ RECORDS: dict[type[Model], dict[str, tuple[str, ...]]] = {
         "sortable_by": ("received_at",),  # sorting by a column without an index reads the whole table
         "list_display": ("file_name", "team", "shared_task", "phase", "state", "received_at"),
         "list_filter": ("shared_task", "state"),
-        "search_fields": ("file_name", "team__name", "sha256"),
+        "search_fields": ("file_name", "team__name", "sha256", "shared_task__slug"),
     },
     Run: {
         "list_select_related": ("team", "track__shared_task", "phase__shared_task"),
         "sortable_by": ("received_at",),
         "list_display": ("name", "kind", "team", "track", "phase", "state", "attempts", "postponed", "received_at"),
         "list_filter": ("track__shared_task", "kind", "state"),
-        "search_fields": ("name", "team__name", "sha256"),
+        "search_fields": ("name", "team__name", "sha256", "track__shared_task__slug"),
     },
     Evaluation: {
         "list_select_related": ("run", "gold__track__shared_task"),
@@ -100,19 +112,23 @@ RECORDS: dict[type[Model], dict[str, tuple[str, ...]]] = {
     AuditEntry: {
         "list_display": ("at", "actor", "shared_task", "verb", "subject"),
         "list_filter": ("shared_task", "verb"),
+        "search_fields": ("shared_task__slug",),
     },
     OutgoingMail: {
         "list_display": ("queued_at", "kind", "address", "shared_task", "team", "state", "attempts", "sent_at"),
         "list_filter": ("shared_task", "kind", "state"),
         "list_select_related": ("user", "shared_task", "team"),
+        "search_fields": ("address", "shared_task__slug"),
     },
     Signature: {
         "list_display": ("signed_at", "typed_name", "user", "shared_task", "version"),
         "list_filter": ("shared_task", "version"),
+        "search_fields": ("typed_name", "user__email", "shared_task__slug"),
     },
     Download: {
         "list_display": ("at", "user", "team", "shared_task", "dataset", "address"),
         "list_filter": ("shared_task", "dataset"),
+        "search_fields": ("user__email", "shared_task__slug"),
     },
 }
 for record, shown in RECORDS.items():
@@ -205,7 +221,7 @@ class TeamAdmin(RecordAdmin):
 
     list_display = ("name", "shared_task", "state", "created_at")
     list_filter = ("shared_task", "state")
-    search_fields = ("name",)
+    search_fields = ("name", "shared_task__slug")
     exclude = ("invitation_code", "data_password", "data_password_at")
     inlines = (MembershipInline,)
 

@@ -6,7 +6,7 @@ from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.urls import reverse
 
-from portal.models import AuditEntry
+from portal.models import AuditEntry, SharedTask
 from tests.portal.world import EVALUATION, GOOD, person, send_run, set_up_second_factor
 
 pytestmark = pytest.mark.postgres
@@ -130,3 +130,12 @@ def test_lists_cannot_be_filtered_by_what_they_do_not_show(meltemi, client, admi
 def test_lists_can_be_filtered_by_what_they_show(meltemi, client, administrator):
     for address in ("user/?is_staff__exact=1", "team/?state__exact=approved", "run/?kind__exact=team"):
         assert client.get(f"/admin/portal/{address}").status_code == 200
+
+
+def test_a_filter_offers_the_newest_tasks_and_the_search_finds_older_ones(meltemi, client, administrator):
+    newer = [SharedTask(slug=f"newer-{n}", title=f"Newer {n}", year=2124, imported_at=EVALUATION) for n in range(60)]
+    SharedTask.objects.bulk_create(newer)
+    page = client.get("/admin/portal/team/").content.decode()
+    assert page.count(">Newer ") == 50
+    for query in (f"shared_task__id__exact={meltemi.shared_task_id}", f"q={meltemi.shared_task.slug}"):
+        assert ">Meltemi</a>" in client.get(f"/admin/portal/team/?{query}").content.decode()
