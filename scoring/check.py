@@ -20,6 +20,7 @@ from scoring.formats.several import packed_folder, quote_files
 from scoring.items.annotators import Annotators, annotators_of
 from scoring.items.index import ItemIndex
 from scoring.items.texts import TextsError, id_columns, read_texts, tokens_of
+from scoring.metrics.text_limits import report_long_texts
 from scoring.reports.excerpts import add_excerpts
 from scoring.reports.problems import Report
 
@@ -197,7 +198,9 @@ def read_checked(track: Track, data: bytes, items: Items, report: Report) -> Ans
     answers = read_with_items(track, data, items, report, text_lengths=lengths)
     if isinstance(answers, Matrix):
         _warn_if_constant(track, answers, len(items.index), report)
-    return answers
+    if answers is not None:
+        report_long_texts(answers, track.metrics, report)
+    return None if report.errors else answers
 
 
 def _warn_if_constant(track: Track, answers: Matrix, items: int, report: Report) -> None:

@@ -16,9 +16,9 @@ from scoring.formats.stray_rows import report_header
 LONGEST = Key(
     "longest",
     WHOLE,
-    "Maximum number of characters per text. Its product with the number of items is limited to 4,000,000, for BLEU to "
-    "1,000,000 and for chrF to 400,000. For TER, it is limited to 2,000, and the product of its square with the number "
-    "of items to 46,000,000.",
+    "Maximum number of characters per text. All texts of a run, and all references, can have at most 4,000,000 "
+    "characters together, with BLEU or TER 1,000,000 and with chrF 400,000; and the squares of their lengths can add "
+    "up to at most 20,000,000,000, in words with TER 1,300,000. Without text metrics, there is no such limit.",
     5000,
 )
 LINE_OPTIONS = (

@@ -1,6 +1,5 @@
 """The definition of a metric: its name, texts for the leaderboard, supported answers and functions."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -215,11 +214,11 @@ class Metric:
     signature: Callable[[MetricSpec], str] | None = None  # settings and version of the library that computes the metric
     # Whether to flag a run that has the same label for all items, because such a run gets the best possible value.
     flags_constant: bool = False
-    # For texts: the maxima of items × characters per text, of items × the square of characters per text, and of
-    # characters per text. More would take too long to score.
+    # For texts: the maxima of all characters in a run, and of the sums over items of the squared numbers of characters
+    # and words. More would take too long to score.
     most_characters: int | None = None
-    most_squares: int | None = None
-    longest: int | None = None
+    most_squared_characters: int | None = None
+    most_squared_words: int | None = None
     # When the value is undefined, apart from a gold without items to score. The words after “if” are also the reason
     # in reports, unless `why_undefined` returns a more exact one.
     undefined: str | None = None
@@ -229,13 +228,6 @@ class Metric:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "contributions", getattr(self.compute, "contributions", self.contributions))
-
-    def longest_text(self, items: int) -> int | None:
-        """Return how many characters each text of this many items may have, or None if there is no maximum."""
-        found = [self.most_characters // items] if self.most_characters else []
-        found += [math.isqrt(self.most_squares // items)] if self.most_squares else []
-        found += [self.longest] if self.longest else []
-        return min(found, default=None)
 
 
 def number(spec: MetricSpec, option: str, otherwise: float) -> float:

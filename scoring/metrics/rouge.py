@@ -13,7 +13,7 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import TextComparison
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import TEXTS, Example, Mean, Metric, Numbers, Options
-from scoring.metrics.text_distance import MOST_CHARACTERS, common_subsequence
+from scoring.metrics.text_distance import MOST_CHARACTERS, MOST_SQUARED, common_subsequence
 
 _WORDS = {"ascii": re.compile("[a-z0-9]+"), "unicode": re.compile(r"[^\W_]+")}
 _MEASURES = {"f1": 2, "precision": 0, "recall": 1}
@@ -78,6 +78,7 @@ def _metric(name: str, title: str, what: str, unit: str, matches: Matches, value
         kinds=TEXTS,
         options=OPTIONS,
         most_characters=MOST_CHARACTERS,
+        most_squared_characters=MOST_SQUARED,
     )
 
 

@@ -16,12 +16,12 @@ from scoring.extras import load
 from scoring.metrics.comparison import TextComparison
 from scoring.metrics.edit_rate import edits_of
 from scoring.metrics.metric import TEXTS, Example, Metric, Numbers, Options, ratios, sums_of
+from scoring.metrics.text_distance import MOST_SQUARED
 
 _ITEMS_AT_ONCE = 500  # items per batch; sacrebleu keeps the n-grams of all their references in memory
 _MOST = 1_000_000  # characters that are scored in about two seconds
 _MOST_IN_CHRF = 400_000
-_MOST_IN_TER = 46_000_000  # items × squared characters
-_LONGEST_IN_TER = 2000  # characters of a text; few long texts take as long as many
+_MOST_SQUARED_WORDS = 1_300_000  # of TER
 _ORDERS = 4  # highest order of n-grams in BLEU
 _CHARACTERS = 6  # highest order of character n-grams in chrF
 _BETA = 2  # weight of recall in chrF
@@ -160,7 +160,14 @@ def _ter_signature(spec: MetricSpec) -> str:
     return f"signature case:{case}|tok:tercom|norm:{normalized}|punct:{punctuation}|asian:no{_version()}"
 
 
-_metric = partial(Metric, kinds=TEXTS, high=100.0, compared_with="sacrebleu 2.6.0", conventions=("Texts",))
+_metric = partial(
+    Metric,
+    kinds=TEXTS,
+    high=100.0,
+    compared_with="sacrebleu 2.6.0",
+    conventions=("Texts",),
+    most_squared_characters=MOST_SQUARED,
+)
 _CHRF = (
     "100 · 5 P R / (4 P + R); P and R are the means over n of matching n-grams / all n-grams in the outputs (P) or "
     "references (R), for {n}"
@@ -232,8 +239,8 @@ METRICS = (
     ),
     _metric(
         name="ter",
-        most_squares=_MOST_IN_TER,
-        longest=_LONGEST_IN_TER,
+        most_characters=_MOST,
+        most_squared_words=_MOST_SQUARED_WORDS,
         title="Translation edit rate",
         short="TER",
         formula="100 · Σ edits / Σ words in the references; an edit inserts, deletes or replaces a word, or moves "

@@ -20,7 +20,8 @@ from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
 from scoring.items.slices import MANY, file_cells, slices_of
 from scoring.items.texts import TextsError, id_columns, read_texts
-from scoring.metrics import LoadedGold, get, plain
+from scoring.metrics import LoadedGold, plain
+from scoring.metrics.text_limits import report_long_texts
 from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold, named_bytes
@@ -195,29 +196,12 @@ class _Inspection:
             if is_there and (gold.track, gold.split) == (track.slug, split):
                 yield from self._errors_of_gold(gold, items)
         if items is not None:
-            yield from self._errors_of_cost(track, split, len(items.ids) + len(items.optional))
             for name, path in self._baselines(track, split):
                 if not self._is_broken(track, split, path):
                     report = _report_on_baseline(path, track.in_split(split), items)
                     if not report.ok:
                         place = f" (baseline {name} of the track {track.slug}, split {split})"
                         yield self._error(path, _first_error(report), report.errors[0].line, place)
-
-    def _errors_of_cost(self, track: Track, split: str, items: int) -> Iterator[Problem]:
-        """Check that scoring texts cannot take long, even if all of them are as long as the format allows."""
-        longest = track.format.options.get("longest")
-        if not longest or split not in self._definition.splits_of(track):
-            return
-        found = [(get(spec.name).longest_text(max(1, items)), spec.key) for spec in plain(track.metrics)]
-        allowed, key = min(((most, key) for most, key in found if most is not None), default=(longest, ""))
-        if longest > allowed:
-            place = f"task.yaml (track {track.slug}, split {split})"
-            fix = f"Set longest: {allowed} or less in the format" if allowed else "Use fewer items"
-            sentence = (
-                f"{place}: {key} on {items:,} items of up to {longest:,} characters could take too long to compute. "
-                f"{fix}, or remove {key}."
-            )
-            yield Problem("error", "folder-file", sentence, file="task.yaml")
 
     def _errors_of_annotators(self, track: Track, split: str) -> Iterator[Problem]:
         path = track.annotators.get(split)
@@ -241,8 +225,8 @@ class _Inspection:
             return
         for warning in warnings:
             yield replace(self._error(path, problem_line(warning), warning.line, place), severity="warning")
-        ids = standard.answers.ids
-        for sentence in _errors_of_gold_slices(standard, self._definition.track(gold.track, gold.split)):
+        ids, track = standard.answers.ids, self._definition.track(gold.track, gold.split)
+        for sentence in (*_errors_of_gold_slices(standard, track), *_errors_of_texts(standard, track)):
             yield self._error(path, sentence, at=place)
         if not ids:
             yield self._error(path, "contains no items. Expected the correct answers in the track's format.", at=place)
@@ -353,6 +337,13 @@ class _Inspection:
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self._definition.folder).as_posix()
+
+
+def _errors_of_texts(standard: LoadedGold, track: Track) -> Iterator[str]:
+    """Yield the limits that the references exceed."""
+    report = Report()
+    report_long_texts(standard.answers, track.metrics, report)
+    yield from map(problem_line, report)
 
 
 def _errors_of_gold_slices(standard: LoadedGold, track: Track) -> Iterator[str]:

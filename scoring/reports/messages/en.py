@@ -227,6 +227,12 @@ MESSAGES = {
     "line, a text is missing.",
     "text-not-a-text": "Values that are not text: {places}. Expected {expected}.",
     "text-too-long": "Texts with too many characters: {places}. At most {expected} are allowed.",
+    "texts-too-long": "All texts together have {found} characters. At most {expected} are allowed, because scoring "
+    "would take too long. Shorten the longest texts.",
+    "texts-too-long-squared": "The squares of the texts' numbers of characters add up to {found}. At most {expected} "
+    "is allowed, because comparing long texts would take too long. Shorten the longest texts.",
+    "texts-too-many-words": "The squares of the texts' numbers of words add up to {found}. At most {expected} is "
+    "allowed, because comparing long texts would take too long. Shorten the longest texts.",
     # tuples
     "tuples-not-a-list": "Values that are not lists of tuples: {places}. Write lists such as {expected}.",
     "tuple-twice": "Tuples given more than once: {places}. Each one counts only once.",

@@ -1,0 +1,56 @@
+"""Limits on texts. Text metrics take longer the more characters there are, and the longer the single texts are."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from scoring.answers import Answers, Texts
+from scoring.definition import MetricSpec
+from scoring.metrics.registry import METRICS, plain
+from scoring.reports.problems import Report
+
+# Each word and each other character is at most one word of the metrics, whatever their options.
+_WORDS = re.compile(r"[^\W_]+|[^\w\s]|_")
+
+
+def _words(text: str) -> int:
+    return sum(1 for _ in _WORDS.finditer(text))
+
+
+def _total(texts: Iterable[Sequence[str]], measure: Callable[[str], int]) -> int:
+    return sum(measure(text) for several in texts for text in several)
+
+
+def _squares(texts: Iterable[Sequence[str]], measure: Callable[[str], int]) -> int:
+    """Return the sum over the items of the squared lengths. An item with several references is as long as all of them.
+
+    By the Cauchy–Schwarz inequality, comparing outputs with references takes at most as many steps as the larger of
+    their sums.
+    """
+    return sum(sum(map(measure, several)) ** 2 for several in texts)
+
+
+# The code of the problem, which is also the attribute of a metric → what it limits.
+_SIZES: Mapping[str, Callable[[Iterable[Sequence[str]]], int]] = {
+    "most_characters": lambda texts: _total(texts, len),
+    "most_squared_characters": lambda texts: _squares(texts, len),
+    "most_squared_words": lambda texts: _squares(texts, _words),
+}
+_CODES = {
+    "most_characters": "texts-too-long",
+    "most_squared_characters": "texts-too-long-squared",
+    "most_squared_words": "texts-too-many-words",
+}
+
+
+def report_long_texts(answers: Answers, specs: Sequence[MetricSpec], report: Report) -> None:
+    """Report texts, of a run or of its gold, that would take too long to score. Other answers are never reported.
+
+    Both have the same limits, so that whether a run is accepted does not depend on the gold.
+    """
+    if not isinstance(answers, Texts):
+        return
+    metrics = [METRICS[spec.name] for spec in plain(specs)]
+    for limit, size in _SIZES.items():
+        allowed = [most for metric in metrics if (most := getattr(metric, limit)) is not None]
+        if allowed and (found := size(answers.texts)) > min(allowed):
+            report.error(_CODES[limit], found=f"{found:,}", expected=f"{min(allowed):,}")
