@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
-from scoring.metrics.assignment import Credits, best_total, greedy_total
+from scoring.metrics.assignment import Credits, best_totals, greedy_total
 from scoring.metrics.comparison import TupleComparison
 from scoring.metrics.metric import TUPLES, Contributions, Metric, Numbers, Options, Part, SomeColumns, Sums, ratios
 from scoring.metrics.tuples import CASE, MEASURES, UNDEFINED, Cells, column_places, sides, tuple_example
@@ -38,12 +38,13 @@ def _counts(comparison: TupleComparison, spec: MetricSpec) -> Numbers:
             found.setdefault(owner, []).append(cells)
     gold, run = sets
     credit = _of_words if spec.options.get("credit") == "overlap" else _of_columns
-    total = greedy_total if spec.options.get("assign") == "greedy" else best_total
     counts = np.zeros((len(comparison.gold), 3))
     for at, own in ((1, run), (2, gold)):
         counts[list(own), at] = [len(rows) for rows in own.values()]
-    for owner in gold.keys() & run.keys():
-        counts[owner, 0] = total(credit(run[owner], gold[owner], len(places)))
+    both = sorted(gold.keys() & run.keys())
+    tables = [credit(run[owner], gold[owner], len(places)) for owner in both]
+    is_greedy = spec.options.get("assign") == "greedy"
+    counts[both, 0] = [greedy_total(table) for table in tables] if is_greedy else best_totals(tables)
     return counts
 
 
