@@ -52,6 +52,23 @@ tail -n 3 /var/log/agon-*.log
 """
 # A page that the processes of the old version could not show: it needs a module that they do not have.
 UPGRADE = """
+agon-manage shell --no-imports -c '
+from portal.models import Phase, SharedTask
+from tests.portal.script import token_of
+from tests.portal.world import captain, new_team
+Phase.objects.update(runs_per_day=None)
+print(token_of(captain(new_team(SharedTask.objects.get(slug="ssa2023"), "Notus"))))
+' > /tmp/token
+submit() {
+    while [ ! -e /tmp/upgraded ]; do
+        status=$(curl --silent --output /tmp/receipt --write-out "%{http_code}" --data-binary @/tmp/run.csv \
+            --header "Authorization: Bearer $(cat /tmp/token)" --header "Content-Type: application/octet-stream" \
+            "https://agon.example.org/api/v1/tasks/ssa2023/phases/post-evaluation/submissions?file_name=en_Notus_1.csv")
+        echo "$status upload"
+        if [ "$status" = 201 ]; then (cat /tmp/receipt; echo) >> /tmp/receipts; fi
+        sleep 1
+    done
+}
 visit() {
     while [ ! -e /tmp/upgraded ]; do
         for page in / /guide/ /tasks/ssa2023/ /tasks/ssa2023/data/ /accounts/login/ /api/; do
@@ -67,11 +84,24 @@ for page in $(grep --recursive --files-without-match "extends" $newer/templates)
 done
 git -C $newer -c user.name=a -c user.email=a@example.org add --all
 git -C $newer -c user.name=a -c user.email=a@example.org commit --quiet --message newer
+cp /tmp/ssa2023/baselines/en/random.csv /tmp/run.csv
 visit > /tmp/visits & visits=$!
+submit > /tmp/uploads & uploads=$!
 agon-upgrade
 touch /tmp/upgraded
-wait $visits
-sort /tmp/visits | uniq --count
+wait $visits $uploads
+sort /tmp/visits /tmp/uploads | uniq --count
+agon-manage shell --no-imports -c '
+import json, time
+from portal.models import Run
+ids = [json.loads(line)["id"] for line in open("/tmp/receipts")]
+for _ in range(600):
+    scored = Run.objects.filter(submission__in=ids, state=Run.State.SCORED).count()
+    if scored == len(ids):
+        break
+    time.sleep(1)
+print(f"receipts: {len(ids)}, scored: {scored}")
+'
 curl --silent https://agon.example.org/healthz
 git -C $newer rev-parse --short=12 HEAD
 readlink /opt/agon
@@ -139,6 +169,10 @@ def test_the_guides_lead_from_a_bare_debian_to_scored_runs_and_to_a_restored_por
         statuses = re.findall(r"^ +\d+ (\d{3}) /", output, re.MULTILINE)
         assert set(statuses) <= {"200", "302"}, output  # during the upgrade
         assert len(statuses) >= 6  # each page
+        ((uploads, status),) = re.findall(r"^ +(\d+) (\d{3}) upload$", output, re.MULTILINE)
+        assert status == "201"
+        assert int(uploads) > 1
+        assert f"receipts: {uploads}, scored: {uploads}\n" in output
         revision = re.findall(r"^ok \S+ agon \S+ (\w+)\n(\w+)\n/opt/agon-versions/(\w+)$", output, re.MULTILINE)
         assert revision
         assert set(revision[0]) == {revision[0][0]}
