@@ -18,7 +18,7 @@ LONGEST = Key(
     WHOLE,
     "Maximum number of characters per text. All texts of a run, and all references, can have at most 4,000,000 "
     "characters together, with BLEU or TER 1,000,000 and with chrF 400,000; and the squares of their lengths can add "
-    "up to at most 20,000,000,000, in words with TER 1,300,000. Without text metrics, there is no such limit.",
+    "up to at most 20,000,000,000, in words with TER 1,600,000. Without text metrics, there is no such limit.",
     5000,
 )
 LINE_OPTIONS = (

@@ -21,7 +21,7 @@ from scoring.metrics.text_distance import MOST_SQUARED
 _ITEMS_AT_ONCE = 500  # items per batch; sacrebleu keeps the n-grams of all their references in memory
 _MOST = 1_000_000  # characters that are scored in about two seconds
 _MOST_IN_CHRF = 400_000
-_MOST_SQUARED_WORDS = 1_300_000  # of TER
+_MOST_SQUARED_WORDS = 1_600_000  # of TER
 _ORDERS = 4  # highest order of n-grams in BLEU
 _CHARACTERS = 6  # highest order of character n-grams in chrF
 _BETA = 2  # weight of recall in chrF

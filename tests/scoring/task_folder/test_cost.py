@@ -58,13 +58,14 @@ def test_texts_that_take_too_long_to_score_are_an_error(tmp_path: Path, metric: 
         assert problem.expected == f"{getattr(metric, CODES[code]):,}"
 
 
-@pytest.mark.parametrize(("length", "found"), [(80_000, []), (80_001, ["texts-too-long"])])
+@pytest.mark.parametrize(("length", "found"), [(800, []), (801, ["texts-too-long"])])
 def test_the_references_of_an_item_count_together(tmp_path: Path, length: int, found: list[str]) -> None:
-    references = "\t".join(["a" * length] * 5)
-    definition = task(tmp_path, "chrf", 1, references)
-    assert [problem.code for problem in check_gold(definition, "main", references.encode()).report.errors] == found
+    references, items = "\t".join(["a" * length] * 5), 100
+    definition = task(tmp_path, "chrf", items, references)
+    report = check_gold(definition, "main", f"{references}\n".encode() * items).report
+    assert [problem.code for problem in report.errors] == found
     errors = [problem for problem in problems_of_folder(definition) if problem.severity == "error"]
-    assert ["400,005 characters" in problem.message for problem in errors] == [True for _ in found]
+    assert ["400,500 characters" in problem.message for problem in errors] == [True for _ in found]
 
 
 def test_words_are_counted_at_least_as_the_metrics_count_them(tmp_path: Path) -> None:
