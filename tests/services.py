@@ -58,10 +58,10 @@ def children(parent: int) -> list[int]:
     for file in Path(f"/proc/{parent}/task").glob("*/children"):
         with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
             found += map(int, file.read_text().split())
-    return [pid for pid in found if _is_running(pid)]
+    return [pid for pid in found if is_running(pid)]
 
 
-def _is_running(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

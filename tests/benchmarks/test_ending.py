@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.services import PATIENCE, children, wait_until
+from tests.services import PATIENCE, children, is_running, wait_until
 
 # The benchmark with all its servers, but it sleeps instead of importing a shared task and uploading runs.
 BENCHMARK = """
@@ -32,7 +32,7 @@ def test_servers_end_with_a_benchmark_that_is_terminated() -> None:
     servers = children(benchmark.pid)
     benchmark.terminate()
     benchmark.wait(PATIENCE)
-    assert not [pid for pid in servers if Path(f"/proc/{pid}").exists()]
+    wait_until(lambda: not any(map(is_running, servers)), "the servers have ended, too")
 
 
 def command(pid: int) -> bytes:
