@@ -176,7 +176,7 @@ def _with_new_scores(shared_tasks: Sequence[SharedTask], at: datetime) -> Counte
 
 def _recently_withdrawn(phases: list[Phase], at: datetime) -> Counter[int]:
     """Count the teams that left the board of one of these open phases in the last week, by their task's key."""
-    # As a condition of the second statement, this would be one of dozens, which PostgreSQL compiles for seconds.
+    # Found first, and usually none: for all teams, PostgreSQL would compile the dozens of conditions below for seconds.
     withdrawn = Team.objects.filter(shared_task__in={phase.shared_task_id for phase in phases})
     keys = list(withdrawn.filter(withdrawn_at__gt=at - _A_WEEK).values_list("pk", flat=True))
     if not keys:

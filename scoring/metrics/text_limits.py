@@ -29,16 +29,11 @@ def _squares(texts: Iterable[Sequence[str]], measure: Callable[[str], int]) -> i
     return sum(sum(map(measure, several)) ** 2 for several in texts)
 
 
-# The code of the problem, which is also the attribute of a metric → what it limits.
-_SIZES: Mapping[str, Callable[[Iterable[Sequence[str]]], int]] = {
-    "most_characters": lambda texts: _total(texts, len),
-    "most_squared_characters": lambda texts: _squares(texts, len),
-    "most_squared_words": lambda texts: _squares(texts, _words),
-}
-_CODES = {
-    "most_characters": "texts-too-long",
-    "most_squared_characters": "texts-too-long-squared",
-    "most_squared_words": "texts-too-many-words",
+# The metrics' limit → the code of the problem, and what is limited.
+_LIMITS: Mapping[str, tuple[str, Callable[[Iterable[Sequence[str]]], int]]] = {
+    "most_characters": ("texts-too-long", lambda texts: _total(texts, len)),
+    "most_squared_characters": ("texts-too-long-squared", lambda texts: _squares(texts, len)),
+    "most_squared_words": ("texts-too-many-words", lambda texts: _squares(texts, _words)),
 }
 
 
@@ -50,7 +45,7 @@ def report_long_texts(answers: Answers, specs: Sequence[MetricSpec], report: Rep
     if not isinstance(answers, Texts):
         return
     metrics = [METRICS[spec.name] for spec in plain(specs)]
-    for limit, size in _SIZES.items():
+    for limit, (code, size) in _LIMITS.items():
         allowed = [most for metric in metrics if (most := getattr(metric, limit)) is not None]
         if allowed and (found := size(answers.texts)) > min(allowed):
-            report.error(_CODES[limit], found=f"{found:,}", expected=f"{min(allowed):,}")
+            report.error(code, found=f"{found:,}", expected=f"{min(allowed):,}")

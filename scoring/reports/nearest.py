@@ -39,7 +39,7 @@ def nearest(found: str, names: Iterable[str]) -> str | None:
 
 def _is_too_short(found: str, name: str) -> bool:
     """Return whether one of two names is so short that they are not similar if they differ in more than one letter."""
-    letters, others = (Counter("".join(_words(one))) for one in (found, name))
+    letters, others = (Counter("".join(_words(text))) for text in (found, name))
     differing = max((letters - others).total(), (others - letters).total())
     return min(letters.total(), others.total()) <= SHORT and differing > 1
 
