@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -43,8 +43,16 @@ def test_without_a_broker_uploads_go_on(client, meltemi: Team, beating: None) ->
     assert send_run(meltemi, GOOD, 1, EVALUATION).state == Run.State.RECEIVED
 
 
-def test_a_silent_worker_is_named(client, broker: Broker, beating: None, settings: LazySettings) -> None:
-    Heartbeat.objects.filter(lane="mail").update(at=database_now() - timedelta(minutes=3))
+@pytest.fixture
+def now(db: None, monkeypatch: pytest.MonkeyPatch) -> datetime:
+    """Stop the clock of the health checks."""
+    moment = database_now()
+    monkeypatch.setattr("portal.queries.health.database_now", lambda: moment)
+    return moment
+
+
+def test_a_silent_worker_is_named(client, broker: Broker, beating: None, now: datetime) -> None:
+    Heartbeat.objects.filter(lane="mail").update(at=now - timedelta(minutes=3))
     Heartbeat.objects.filter(lane="bulk").delete()
     status, words, problems = health(client)
     assert (status, words) == (200, "degraded")
@@ -53,10 +61,10 @@ def test_a_silent_worker_is_named(client, broker: Broker, beating: None, setting
 
 @pytest.mark.parametrize("lane", ["hidden", "bulk"])
 def test_a_long_job_on_hidden_scores_is_shown_to_administrators_only(
-    client, broker: Broker, beating: None, lane: str
+    client, broker: Broker, beating: None, now: datetime, lane: str
 ) -> None:
     before = client.get("/readyz").content
-    Heartbeat.objects.filter(lane=lane).update(at=database_now() - timedelta(minutes=70))
+    Heartbeat.objects.filter(lane=lane).update(at=now - timedelta(minutes=70))
     assert client.get("/readyz").content == before
     assert checked().parts[f"worker {lane}"] == "no heartbeat for 4200 s"
 
