@@ -202,24 +202,35 @@ def difficulty(counts: Sequence[int]) -> Figure | None:
 
 
 def labels(found: Mapping[str, Any]) -> list[Figure]:
-    """Show how often each label occurs in the gold, and how often two occur together."""
+    """Show how often each label occurs in the gold, and how often two occur together.
+
+    `answers` of `found` has the number of items with an answer for each label, if some answers are missing.
+    """
     labelled = found["items"] - next(iter(found.get("sizes", ())), 0)
+    answers = found.get("answers") or [found["items"]] * len(found["classes"])
     data: list[Datum] = [
         {
             "name": name,
             "count": count,
-            "share": count / found["items"] if found["items"] else 0.0,
+            "answers": given,
+            "share": count / given if given else None,
             "labelled": count / labelled if labelled else 0.0,
         }
-        for name, count in zip(found["classes"], found["counts"], strict=True)
+        for name, count, given in zip(found["classes"], found["counts"], answers, strict=True)
     ]
-    of_labelled = [Field("labelled", _("Share of items with a label"), 4)] if labelled < found["items"] else []
+    caption = _("%(items)s items.")
+    columns = [Field("name", _("Label")), Field("count", _("Items"), 0), Field("share", _("Share"), 4)]
+    if "answers" in found:
+        caption = _("%(items)s items. Shares are of the items that have a gold answer.")
+        columns.insert(2, Field("answers", _("Answers"), 0))
+    elif labelled < found["items"]:
+        columns.append(Field("labelled", _("Share of items with a label"), 4))
     bars = Figure(
         name="labels",
         title=_("Gold standard labels"),
-        caption=_("%(items)s items.") % {"items": f"{found['items']:,}"},
+        caption=caption % {"items": f"{found['items']:,}"},
         alt=", ".join(f"{bar['name']} {bar['count']:g}" for bar in data),
-        fields=(Field("name", _("Label")), Field("count", _("Items"), 0), Field("share", _("Share"), 4), *of_labelled),
+        fields=tuple(columns),
         data=data,
         drawing={
             "width": WIDTH,
@@ -227,7 +238,13 @@ def labels(found: Mapping[str, Any]) -> list[Figure]:
             "encoding": {"y": _NAMES, "x": quantitative("count", _("items →"))},
             "layer": [
                 layer("bar"),
-                layer("text", {"text": quantitative("share", format=".1%")}, align="left", dx=6),
+                layer(
+                    "text",
+                    {"text": quantitative("share", format=".1%")},
+                    only="isValid(datum.share)",
+                    align="left",
+                    dx=6,
+                ),
             ],
         },
     )

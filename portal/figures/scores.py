@@ -229,14 +229,23 @@ def by_slices(found: SliceScores, column: Column) -> Figure:
 def labels_by_slices(found: LabelShares) -> Figure:
     """Show the share of each label in each slice, with a row for each label, as in Figures 1 and 2 of HatEval 2019."""
     labels = [label for label, _items in found.items]
-    data = [point for name, values in found.rows for point in _points(name, labels, values)]
+    data: list[Datum] = [
+        {"name": name, "part": part, "value": share.value, "answers": share.answers}
+        for name, shares in found.rows
+        for part, share in zip(labels, shares, strict=True)
+    ]
     title = capfirst(found.title)
     return Figure(
         name=f"labels-by-{found.name}".replace("_", "-").lower(),
         title=_("Gold standard labels by %(column)s") % {"column": found.title},
         caption=", ".join(f"{label}: {items:,}" for label, items in found.items),
         alt=_("The table below lists all shares."),
-        fields=(Field("name", _("Label")), Field("part", title), Field("value", _("Share"), 4)),
+        fields=(
+            Field("name", _("Label")),
+            Field("part", title),
+            *([Field("answers", _("Answers"), 0)] if found.are_of_some else []),
+            Field("value", _("Share"), 4),
+        ),
         data=data,
         drawing=_dumbbells(_("Share"), title),
     )

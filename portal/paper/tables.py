@@ -9,7 +9,7 @@ from portal.paper.latex import Bold, LatexTable
 from portal.queries.boards.all_runs import AllRuns
 from portal.queries.boards.columns import Column
 from portal.queries.boards.insights import Examples, Insights, MissedByAnswer, SliceScores
-from portal.queries.boards.label_shares import LabelShares
+from portal.queries.boards.label_shares import LabelShares, Share
 from portal.queries.boards.overall import Combined, OverallBoard, TrackResult
 from portal.queries.boards.table import BoardTable, Row
 from portal.times_and_numbers import score
@@ -142,17 +142,23 @@ def _runs(found: Sequence[tuple[str, str]]) -> str:
 
 def label_shares_table(found: Insights, shares: LabelShares) -> LatexTable:
     """Show the shares of labels by slice in percent, as in Tables 1 and 2 of HatEval 2019 (Basile et al., 2019)."""
+    caption = _("%(track)s: labels by %(column)s, in percent.")
+    if shares.are_of_some:
+        caption = _(
+            "%(track)s: labels by %(column)s, in percent of the items that have an answer, whose number is in brackets."
+        )
     return LatexTable(
         label=f"tab:{found.board.track.slug}-labels-{shares.name}",
-        caption=_("%(track)s: labels by %(column)s, in percent.")
-        % {"track": found.board.track.title, "column": shares.title},
+        caption=caption % {"track": found.board.track.title, "column": shares.title},
         align="l" + "r" * len(shares.items),
         head=[_("Label"), *(label for label, _items in shares.items)],
-        rows=[
-            [name, *(score(None if share is None else 100 * share, 2) for share in values)]
-            for name, values in shares.rows
-        ],
+        rows=[[name, *(_percent(share, shares) for share in values)] for name, values in shares.rows],
     )
+
+
+def _percent(share: Share, shares: LabelShares) -> str:
+    value = score(None if share.value is None else 100 * share.value, 2)
+    return f"{value} ({share.answers:,.0f})" if shares.are_of_some else value
 
 
 def statistics_table(found: Insights) -> LatexTable:

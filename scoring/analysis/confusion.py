@@ -56,18 +56,32 @@ class LabelFrequencies:
 
     `counts` has shape (classes,). `together` has shape (classes, classes), with `counts` on its diagonal. For soft
     labels, `counts` has sums of weights, and `together` has sums of the smaller of two weights.
+
+    `answers`, with shape (classes,), counts the items with an answer for the class. `answers_where`, with shape
+    (classes, classes), counts among the items of the row's class those with an answer for the column's class. Both
+    are less than the numbers of items only for tables with empty cells.
     """
 
     classes: tuple[str, ...]
     items: int
     counts: NDArray[Any]
     together: NDArray[Any]
+    answers: NDArray[np.int64]
+    answers_where: NDArray[Any]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each item has an answer for each class."""
+        return bool((self.answers == self.items).all())
 
     def table(self) -> TextTable:
-        """Return counts and shares by class."""
-        counts = zip(self.classes, self.counts.tolist(), strict=True)
-        rows = tuple((name, count, count / self.items if self.items else None) for name, count in counts)
-        return TextTable(f"Labels of {self.items} items", ("class", "items", "share"), rows)
+        """Return counts by class and their shares of the answers, with the numbers of answers if some are missing."""
+        counts = zip(self.classes, self.counts.tolist(), self.answers.tolist(), strict=True)
+        rows = [(name, count, answers, _share(count, answers)) for name, count, answers in counts]
+        title = f"Labels of {self.items} items"
+        if self.is_complete:
+            return TextTable(title, ("class", "items", "share"), tuple((row[0], row[1], row[3]) for row in rows))
+        return TextTable(title, ("class", "items", "answers", "share"), tuple(rows))
 
     def cooccurrence(self) -> TextTable:
         """Return the number of items that have both classes, for each pair of classes."""
@@ -124,12 +138,21 @@ def class_table(lines: list[ClassLine]) -> TextTable:
 
 def labels(answers: Matrix) -> LabelFrequencies:
     """Count how often each class and each pair of classes occurs. In a table, count the ones in each column."""
-    values = answers.values
+    values, given = answers.values, answers.present.astype(np.int64)
     if values.dtype.kind == "f":
+        held: NDArray[Any] = values
         together = np.stack([np.minimum(values, values[:, [place]]).sum(axis=0) for place in range(values.shape[1])])
-        return LabelFrequencies(answers.columns, len(answers.ids), values.sum(axis=0), together)
-    held = (values == 1).astype(np.int64)
-    return LabelFrequencies(answers.columns, len(answers.ids), held.sum(axis=0), held.T @ held)
+    else:
+        held = ((values == 1) & answers.present).astype(np.int64)
+        together = held.T @ held
+    return LabelFrequencies(
+        classes=answers.columns,
+        items=len(answers.ids),
+        counts=held.sum(axis=0),
+        together=together,
+        answers=given.sum(axis=0),
+        answers_where=held.T @ given,
+    )
 
 
 def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[np.bool_], ...]:
@@ -166,5 +189,5 @@ def _names(comparison: MatrixComparison, column: str | None) -> tuple[str, ...]:
     return tuple(str(value) for value in np.union1d(gold.values[judged, at], given).tolist())
 
 
-def _share(part: int, whole: int) -> float | None:
+def _share(part: float, whole: int) -> float | None:
     return part / whole if whole else None

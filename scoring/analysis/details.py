@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from scoring.analysis.confusion import ClassLine, by_class, by_type, confusion, labels
+from scoring.analysis.confusion import ClassLine, LabelFrequencies, by_class, by_type, confusion, labels
 from scoring.analysis.field import disagreement, missed_by_all, right
 from scoring.analysis.slices import by_slice, names_of_slices
 from scoring.answers import Matrix
@@ -67,8 +67,10 @@ def field_details(runs: Mapping[str, Comparison]) -> dict[str, Any]:
     """Compare several runs, ordered from best to worst. Leave out parts that do not apply.
 
     - `labels`: `classes`, number of `items`, `counts` and `together` for the gold standard, as in
-      `analysis.confusion.LabelFrequencies`. `sizes` has the numbers of items with 0, 1, … labels, not counting labels
-      that have others below them in the hierarchy. `slices` maps each slicing's name to slice → `items` and `counts`.
+      `analysis.confusion.LabelFrequencies`, with `answers` if some answers are missing. `sizes` has the numbers of
+      items with 0, 1, … labels, not counting labels that have others below them in the hierarchy, nor items for which
+      an answer is missing. `slices` maps each slicing's name to slice → `items` and `counts`, and if some answers are
+      missing, `answers` and `answers_where`.
     - `difficulty`: the numbers of items that 0, 1, …, all of the runs answered correctly.
     - `missed`: for each k in BEST, the items that all of the k best runs answered incorrectly. `runs` are the runs'
       names; `best`, `missed` and `judged` are numbers; `by_answer` maps a gold answer to (missed, judged); and `same`
@@ -96,12 +98,12 @@ def _labels(gold: LoadedGold, answers: Matrix) -> dict[str, Any]:
     held = labels(answers)
     counts = {
         name: {
-            value: {"items": len(rows), "counts": labels(answers.select(rows, [""] * len(rows))).counts.tolist()}
+            value: _counts_in_slice(labels(answers.select(rows, [""] * len(rows))))
             for value, rows in gold.slices(name).items()
         }
         for name in names_of_slices(gold)
     }
-    return {
+    found = {
         "classes": held.classes,
         "items": held.items,
         "counts": held.counts.tolist(),
@@ -109,14 +111,26 @@ def _labels(gold: LoadedGold, answers: Matrix) -> dict[str, Any]:
         "sizes": _sizes(answers, gold.parents),
         "slices": counts,
     }
+    return found if held.is_complete else found | {"answers": held.answers.tolist()}
+
+
+def _counts_in_slice(held: LabelFrequencies) -> dict[str, Any]:
+    found = {"items": held.items, "counts": held.counts.tolist()}
+    if held.is_complete:
+        return found
+    return found | {"answers": held.answers.tolist(), "answers_where": held.answers_where.tolist()}
 
 
 def _sizes(answers: Matrix, parents: Collection[str]) -> list[int]:
-    """Return the numbers of items with 0, 1, … labels, not counting parents of other labels. Return [] for weights."""
+    """Return the numbers of items with 0, 1, … labels, not counting parents of other labels. Return [] for weights.
+
+    Items for which an answer is missing are left out, because the number of their labels is unknown.
+    """
     if answers.values.dtype.kind == "f":
         return []
     own = [place for place, name in enumerate(answers.columns) if name not in parents]
-    return list(np.bincount((answers.values[:, own] == 1).sum(axis=1)).tolist())
+    complete = answers.present[:, own].all(axis=1)
+    return list(np.bincount((answers.values[complete][:, own] == 1).sum(axis=1)).tolist())
 
 
 def _missed(runs: Mapping[str, Comparison], names: Sequence[str]) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Statistics of tracks and their baselines, errors that the best runs share, and labels by slice."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.template.loader import render_to_string
@@ -14,17 +16,23 @@ from django.test import Client
 from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.evaluation.compare import compare_board
 from portal.figures.field import field_figures
+from portal.figures.field import labels as field_labels
 from portal.figures.render import render
+from portal.figures.scores import labels_by_slices
 from portal.figures.tracks import tracks_figures
 from portal.models import Board, Phase, SharedTask, Track
-from portal.paper.tables import all_runs_table
+from portal.paper.tables import all_runs_table, label_shares_table
 from portal.queries.boards.all_runs import all_runs
 from portal.queries.boards.insights import Insights, insights
-from portal.queries.boards.label_shares import label_shares
+from portal.queries.boards.label_shares import Share, label_shares
 from portal.queries.boards.overall import overall
 from portal.queries.boards.statistics import track_statistics
 from scoring import DefinitionError, load_definition
+from scoring.analysis.confusion import labels as labels_of
+from scoring.analysis.details import field_details
+from scoring.answers import Matrix
 from scoring.definition import FormatSpec, RunField
+from scoring.metrics.comparison import compare
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
@@ -40,6 +48,7 @@ from tests.portal.world import (
     with_teams,
     work_off,
 )
+from tests.scoring.metrics.test_slices import sliced as in_groups
 
 TABLES = ("statistics", "one-same-errors", "one-labels-source")
 
@@ -125,9 +134,46 @@ def test_a_comparison_without_shared_errors_is_still_shown(sliced: SharedTask) -
 def test_labels_by_slice(sliced: SharedTask) -> None:
     (shares,) = seen(sliced).label_shares
     assert shares.items == [("a", 2), ("b", 2)]
-    assert shares.rows == [("YES", [1.0, 0.5]), ("NO", [0.0, 0.5])]
+    assert shares.rows == [("YES", [Share(1.0, 2), Share(0.5, 2)]), ("NO", [Share(0.0, 2), Share(0.5, 2)])]
     figures = {figure.name: figure for figure in field_figures(seen(sliced))}
-    assert figures["labels-by-source"].data[1] == {"name": "YES", "part": "b", "value": 0.5}
+    figure = figures["labels-by-source"]
+    assert figure.data[1] == {"name": "YES", "part": "b", "value": 0.5, "answers": 2}
+    assert [field.key for field in figure.fields] == ["name", "part", "value"]
+
+
+def test_items_without_an_answer_do_not_count() -> None:
+    """Check counts, figures, the table for papers, and the page for a gold standard with empty cells.
+
+    Of the four items, the first two are of group x: 1 and 0 in `A`. The others are of group y: 1 in `A`, no answer in
+    `A`. Nothing is known about `B` in y.
+    """
+    values = np.array([[1, 1], [0, 0], [1, 0], [0, 0]])
+    absent = np.array([[False, False], [False, False], [False, True], [True, True]])
+    gold = Matrix(list("abcd"), ("A", "B"), values, absent)
+    found = labels_of(gold)
+    assert (found.counts.tolist(), found.answers.tolist()) == ([2, 1], [3, 2])
+    assert found.table().as_csv().splitlines() == ["class,items,answers,share", f"A,2,3,{2 / 3}", "B,1,2,0.5"]
+    loaded = in_groups(gold, ["x", "x", "y", "y"])
+    details = json.loads(json.dumps(field_details({"run": compare(loaded, gold)})["labels"]))
+    assert details["sizes"] == [1, 0, 1]  # the last two items lack an answer
+    bars = field_labels(details)[0]
+    assert [[cell.text for cell in row] for row in bars.cells] == [["A", "2", "3", "0.6667"], ["B", "1", "2", "0.5000"]]
+
+    options = {"columns": ("A", "B"), "headers": ("A", "B"), "values": ("0", "1"), "whole": None, "parts": ()}
+    definition = SimpleNamespace(format=FormatSpec("table", options), slices={"group": SimpleNamespace(title="group")})
+    (shares,) = label_shares(details, SimpleNamespace(definition=definition))  # type: ignore[arg-type]
+    assert dict(shares.rows) == {
+        "A 1": [Share(0.5, 2), Share(1.0, 1, is_of_some=True)],
+        "A 0": [Share(0.5, 2), Share(0.0, 1, is_of_some=True)],
+        "B 1": [Share(0.5, 2), Share(None, 0, is_of_some=True)],
+        "B 0": [Share(0.5, 2), Share(None, 0, is_of_some=True)],
+    }
+    assert "answers" in [field.key for field in labels_by_slices(shares).fields]
+    track = SimpleNamespace(slug="one", title="One")
+    table = label_shares_table(SimpleNamespace(board=SimpleNamespace(track=track)), shares)  # type: ignore[arg-type]
+    assert table.rows[2] == ["B 1", "50.00 (2)", "– (0)"]
+    page = " ".join(render_to_string("insights/_label_shares.html", {"found": shares}).split())
+    assert '100.00 <span class="soft">(1)</span>' in page
 
 
 def test_parts_count_where_the_whole_is_1() -> None:
@@ -136,11 +182,18 @@ def test_parts_count_where_the_whole_is_1() -> None:
     definition = SimpleNamespace(format=FormatSpec("table", values), slices={"target": SimpleNamespace(title="target")})
     labels = {"classes": ["HS", "TR"], "slices": {"target": {"immigrants": {"items": 1500, "counts": [630, 21]}}}}
     (shares,) = label_shares(labels, SimpleNamespace(definition=definition))  # type: ignore[arg-type]
-    assert [(name, round(100 * (values[0] or 0), 2)) for name, values in shares.rows] == [
+    assert [(name, round(100 * (values[0].value or 0), 2)) for name, values in shares.rows] == [
         ("HS 1", 42.0),
         ("HS 0", 58.0),
         ("TR 1 where HS is 1", 3.33),
         ("TR 0 where HS is 1", 96.67),
+    ]
+    some = {"answers": [1500, 100], "answers_where": [[630, 42], [21, 21]]}
+    labels["slices"]["target"]["immigrants"].update(some)  # type: ignore[index]
+    (shares,) = label_shares(labels, SimpleNamespace(definition=definition))  # type: ignore[arg-type]
+    assert shares.rows[2:] == [
+        ("TR 1 where HS is 1", [Share(0.5, 42, is_of_some=True)]),
+        ("TR 0 where HS is 1", [Share(0.5, 42, is_of_some=True)]),
     ]
 
 

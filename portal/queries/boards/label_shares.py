@@ -13,13 +13,30 @@ from scoring.formats.table import values_of
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """The share of a label among `answers` items, or None if there are none.
+
+    `is_of_some` tells whether some of the slice's items are left out because the gold standard has no answer for them.
+    """
+
+    value: float | None
+    answers: float
+    is_of_some: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LabelShares:
-    """The shares of labels in the slices of one column. A share is None if no item of the slice counts for it."""
+    """The shares of labels in the slices of one column."""
 
     name: str
     title: str
     items: list[tuple[str, int]]  # slices, and how many items each has
-    rows: list[tuple[str, list[float | None]]]  # labels, and the share of each in every slice
+    rows: list[tuple[str, list[Share]]]  # labels, and the share of each in every slice
+
+    @property
+    def are_of_some(self) -> bool:
+        """Whether some of the shares leave out items without an answer."""
+        return any(share.is_of_some for _name, shares in self.rows for share in shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +51,25 @@ class _Row:
     whole: int | None = None
     without: bool = False
 
-    def share(self, items: int, counts: list[float]) -> float | None:
-        among = items if self.whole is None else counts[self.whole]
-        held = counts[self.label]
-        return (among - held if self.without else held) / among if among else None
+    def share(self, part: Mapping[str, Any]) -> Share:
+        """Compute the share in one slice, of which `part` has the counts."""
+        whole = part["items"] if self.whole is None else part["counts"][self.whole]
+        answers = whole
+        if "answers" in part:
+            answers = part["answers"][self.label] if self.whole is None else self._answers_where(part)
+        held = part["counts"][self.label]
+        value = (answers - held if self.without else held) / answers if answers else None
+        return Share(value, answers, is_of_some=answers < whole)
+
+    def _answers_where(self, part: Mapping[str, Any]) -> float:
+        return float(part["answers_where"][self.whole][self.label])
 
 
 def label_shares(labels: Mapping[str, Any], track: Track) -> list[LabelShares]:
     """Return the shares for each of the track's slicings.
 
     `labels` comes from `scoring.analysis.details.field_details`. If a label is part of another label, only items where
-    that other label is 1 count.
+    that other label is 1 count. Items without an answer do not count.
     """
     by_slice = labels.get("slices", {})
     rows = list(_rows(labels["classes"], track)) if by_slice else []
@@ -53,7 +78,7 @@ def label_shares(labels: Mapping[str, Any], track: Track) -> list[LabelShares]:
         if name in by_slice:
             parts = sorted(by_slice[name].items())
             items = [(slice_label(name, value), part["items"]) for value, part in parts]
-            lines = [(row.title, [row.share(part["items"], part["counts"]) for _value, part in parts]) for row in rows]
+            lines = [(row.title, [row.share(part) for _value, part in parts]) for row in rows]
             found.append(LabelShares(name, slicing.title, items, lines))
     return found
 
