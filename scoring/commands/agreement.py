@@ -34,6 +34,6 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
 def _rows(options: argparse.Namespace, definition: Definition) -> list[AnnotatorAgreement]:
     track = definition.track(options.track)
     if answer_kind(track) == "spans":
-        return [agreement_on_spans(track, given_marks(options), options.split)]
-    votes, rules = given_votes(options, definition)
-    return agreement_on_classes(votes, rules)
+        return [agreement_on_spans(track, given_marks(options, definition), options.split)]
+    given = given_votes(options, definition)
+    return agreement_on_classes(given.votes, given.rules, given.none, given.also)

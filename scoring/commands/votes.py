@@ -7,10 +7,18 @@ import argparse
 from pathlib import Path
 
 from scoring.commands import VALID, UsageError, print_json
-from scoring.commands.vote_options import add_vote_options, given_marks, given_votes
+from scoring.commands.vote_options import add_vote_options, declared_votes, given_marks, given_votes
 from scoring.definition import Definition, Track
 from scoring.formats import answer_kind, write_run
-from scoring.gold.from_votes import CrowdAndExperts, crowd_and_experts, hard_gold, soft_gold, span_gold, table_gold
+from scoring.gold.from_votes import (
+    CrowdAndExperts,
+    crowd_and_experts,
+    hard_gold,
+    of_classes,
+    soft_gold,
+    span_gold,
+    table_gold,
+)
 from scoring.gold.track_votes import columns_of, with_none
 from scoring.gold.votes import VoteRules
 from scoring.gold.votes_file import VotesError, read_named_votes
@@ -36,18 +44,23 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     """Write the gold file and print a report."""
     track = definition.track(options.track)
     if answer_kind(track) == "spans":
-        return _of_spans(options, track)
-    votes, rules = given_votes(options, definition)
-    experts, columns = _experts(options, definition), columns_of(track)
+        return _of_spans(options, definition, track)
+    given, columns = given_votes(options, definition), columns_of(track)
+    votes, rules = given.votes, with_none(given.rules, given.none, given.also)
+    declared = declared_votes(options, definition)
+    experts = tuple(options.expert) or (declared.experts if declared else ())
     confidence: dict[str, float] = {}
     try:
         if experts:
             step = _first_step(options, experts, rules, columns)
             votes, confidence = step.votes, step.confidence
         if columns:
-            made = table_gold(votes, with_none(rules), len(columns), options.threshold)
+            made = table_gold(votes, rules, len(columns), options.threshold)
+        elif answer_kind(track) == "soft":
+            made = of_classes(soft_gold(votes, rules), given.rules.classes)
         else:
-            made = (soft_gold if answer_kind(track) == "soft" else hard_gold)(votes, rules)
+            may_be_empty = track.format.options["empty"] == "allowed"
+            made = of_classes(hard_gold(votes, rules), given.rules.classes, may_be_empty=may_be_empty)
     except ValueError as error:
         raise UsageError(f"The votes do not follow the voting rules: {error}.") from None
     write_run(track, made.answers, options.out)
@@ -63,16 +76,6 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     return VALID
 
 
-def _experts(options: argparse.Namespace, definition: Definition) -> tuple[str, ...]:
-    """Return the given experts or, if the task declares this file, those in its definition."""
-    declared = (
-        votes.experts
-        for votes in definition.votes
-        if votes.track == options.track and votes.file.resolve() == options.votes.resolve()
-    )
-    return tuple(options.expert) or next(declared, ())
-
-
 def _first_step(
     options: argparse.Namespace, experts: tuple[str, ...], rules: VoteRules, columns: tuple[str, ...]
 ) -> CrowdAndExperts:
@@ -83,11 +86,11 @@ def _first_step(
         named = read_named_votes(options.votes, columns)
     except VotesError as error:
         raise ValueError(str(error)) from None
-    return crowd_and_experts(named, experts, with_none(rules) if columns else rules, columns)
+    return crowd_and_experts(named, experts, rules, columns)
 
 
-def _of_spans(options: argparse.Namespace, track: Track) -> int:
-    marked = given_marks(options)
+def _of_spans(options: argparse.Namespace, definition: Definition, track: Track) -> int:
+    marked = given_marks(options, definition)
     gold = span_gold(marked, options.share)
     write_run(track, gold, options.out)
     some = sum(len({offset for offsets in raters for offset in offsets}) for raters in marked.values())

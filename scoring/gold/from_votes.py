@@ -20,10 +20,13 @@ from scoring.gold.votes_file import NO_COLUMN
 from scoring.limits import LISTED
 from scoring.reports.nearest import nearest
 
-Reason = Literal["no votes", "too few votes for any label", "a tie between several labels"]
+Reason = Literal[
+    "no votes", "too few votes for any label", "a tie between several labels", "none of the classes applies"
+]
 NO_VOTES: Reason = "no votes"
 TOO_FEW: Reason = "too few votes for any label"
 TIE: Reason = "a tie between several labels"
+NONE: Reason = "none of the classes applies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,25 @@ def hard_gold(votes: Votes, rules: VoteRules) -> GoldOfVotes:
         (TIE if has_enough else TOO_FEW) if some else NO_VOTES for has_enough, some in zip(over, cast > 0, strict=True)
     ]
     return _keep(votes, rules, enough, kept, reasons, ballots)
+
+
+def of_classes(made: GoldOfVotes, classes: Sequence[str], *, may_be_empty: bool = True) -> GoldOfVotes:
+    """Leave out labels that are not in `classes`: those that mean that no class applies.
+
+    If `may_be_empty` is False, items that then have no label are dropped.
+    """
+    answers = made.answers
+    kept = [place for place, name in enumerate(answers.columns) if name in classes]
+    values = answers.values[:, kept]
+    rows: NDArray[np.bool_] = np.any(values, axis=1) | may_be_empty
+    ids = [item for item, is_kept in zip(answers.ids, rows.tolist(), strict=True) if is_kept]
+    without = [item for item, is_kept in zip(answers.ids, rows.tolist(), strict=True) if not is_kept]
+    return replace(
+        made,
+        answers=Matrix(ids, tuple(answers.columns[place] for place in kept), values[rows]),
+        dropped=[*made.dropped, *without],
+        reasons=[*made.reasons, *[NONE] * len(without)],
+    )
 
 
 def table_gold(votes: Votes, rules: VoteRules, columns: int, threshold: int | None = None) -> GoldOfVotes:

@@ -76,21 +76,21 @@ def agreement_on_classes(
     Raises:
         ValueError: a vote is for a class that does not exist.
     """
-    known = with_none(rules, none)
-    *rows, whole = agreement_by_class(votes, replace(known, no_vote=known.no_vote | {*also}))
+    *rows, whole = agreement_by_class(votes, with_none(rules, none, also))
     if also:
+        known = with_none(rules, none)
         rows = agreement_by_class(votes, replace(known, classes=(*known.classes, *also), multi=True, threshold=0))
     names = (*rules.classes, *also)
     return [row for row in rows if row.name in names] + ([whole] if len(rules.classes) > 1 else [])
 
 
-def with_none(rules: VoteRules, none: str | None = None) -> VoteRules:
-    """Add `none`, the label that means that no class applies.
+def with_none(rules: VoteRules, none: str | None = None, also: Sequence[str] = ()) -> VoteRules:
+    """Add `none`, the label that means that no class applies, and allow the labels in `also`, which are no classes.
 
     If votes can have several classes, also add NO_COLUMN, for rows of zeros.
     """
     own = {none} - {None} | ({NO_COLUMN} if rules.multi else set())
-    return replace(rules, classes=(*rules.classes, *sorted(map(str, own))))
+    return replace(rules, classes=(*rules.classes, *sorted(map(str, own))), no_vote=rules.no_vote | {*also})
 
 
 def agreement_on_spans(track: Track, marked: Mapping[str, Sequence[Sequence[int]]], split: str) -> AnnotatorAgreement:

@@ -189,6 +189,43 @@ def test_gold_and_agreement_of_table_columns(
     assert "line 2: '2' is not 0 or 1" in capsys.readouterr().err
 
 
+def test_votes_for_none_of_the_classes_and_for_additional_labels(
+    tiny: Definition, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Labels that `task.yaml` declares as `none` and `also` are known to both commands, as on the portal."""
+    folder = tiny.folder
+    votes, out = folder / "votes.json", tmp_path / "out.csv"
+    votes.write_text('{"d_0": [["whole", "irony"], ["none"], ["whole"]], "d_1": [["none", "irony"], ["none"], []]}')
+    given = ["--task", str(folder), "--track", "task3-table"]
+    assert main(["agreement", *given, str(votes)]) == 2
+    assert "none" in capsys.readouterr().err
+    extra = ["--none", "none", "--also", "irony"]
+    assert main(["agreement", *given, *extra, "--json", str(votes)]) == 0
+    rows = json.loads(capsys.readouterr().out)["agreement"]
+    assert [row["name"] for row in rows] == ["whole", "left", "irony", "whole answers"]
+
+    path = folder / "task.yaml"
+    declared = "{track: task3-table, file: votes.json, none: none, also: [irony]}"
+    path.write_text(path.read_text() + f"\nvotes:\n  - {declared}\n")
+    assert main(["agreement", *given, "--json", str(votes)]) == 0
+    assert json.loads(capsys.readouterr().out)["agreement"] == rows
+    assert main(["votes", *given, "--out", str(out), str(votes)]) == 0
+    assert out.read_text().split() == ["doc,pos,whole,left", "d,0,1,0", "d,1,0,0"]
+
+
+def test_items_without_a_class_are_dropped_unless_labels_may_be_missing(
+    task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = tmp_path / "votes.json"
+    votes.write_text('{"i0": ["A", "A"], "i1": ["nothing", "nothing"], "i2": ["A", "nothing", "A", "A"]}')
+    given = ["--none", "nothing", "--out", str(tmp_path / "out.json"), str(votes)]
+    assert main(["votes", "--task", str(task), "--track", "task1-hard", *given]) == 0
+    assert labels_in(tmp_path / "out.json") == ["A", "A"]
+    assert "none of the classes applies: 1 (i1)" in capsys.readouterr().out
+    assert main(["votes", "--task", str(task), "--track", "task1-soft", *given]) == 0
+    assert json.loads((tmp_path / "out.json").read_text())[2]["value"] == {"NO": 0.0, "A": 0.75, "B": 0.0}
+
+
 def test_agreement_on_spans_needs_texts(tiny: Definition, capsys: pytest.CaptureFixture[str]) -> None:
     marks = tiny.folder / "marks.json"
     marks.write_text('{"i0": [[1], [1, 2]]}', encoding="utf-8")
