@@ -169,6 +169,8 @@ def test_items_without_an_answer_do_not_count() -> None:
         "B 0": [Share(0.5, 2), Share(None, 0, is_of_some=True)],
     }
     assert "answers" in [field.key for field in labels_by_slices(shares).fields]
+    unknown = details | {"slices": {"group": {"x": {"items": 2, "counts": [0, 0], "answers": [0, 0]}}}}
+    assert label_shares(unknown, SimpleNamespace(definition=definition)) == []  # type: ignore[arg-type]
     track = SimpleNamespace(slug="one", title="One")
     table = label_shares_table(SimpleNamespace(board=SimpleNamespace(track=track)), shares)  # type: ignore[arg-type]
     assert table.rows[2] == ["B 1", "50.00 (2)", "– (0)"]

@@ -66,7 +66,7 @@ class _Row:
 
 
 def label_shares(labels: Mapping[str, Any], track: Track) -> list[LabelShares]:
-    """Return the shares for each of the track's slicings.
+    """Return the shares for each of the track's slicings in which any label has an answer.
 
     `labels` comes from `scoring.analysis.details.field_details`. If a label is part of another label, only items where
     that other label is 1 count. Items without an answer do not count.
@@ -79,7 +79,9 @@ def label_shares(labels: Mapping[str, Any], track: Track) -> list[LabelShares]:
             parts = sorted(by_slice[name].items())
             items = [(slice_label(name, value), part["items"]) for value, part in parts]
             lines = [(row.title, [row.share(part) for _value, part in parts]) for row in rows]
-            found.append(LabelShares(name, slicing.title, items, lines))
+            lines = [(title, shares) for title, shares in lines if any(share.answers for share in shares)]
+            if lines:
+                found.append(LabelShares(name, slicing.title, items, lines))
     return found
 
 
