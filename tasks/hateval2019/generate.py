@@ -23,8 +23,8 @@ _SAMPLE = 600  # training tweets for the SVC baseline, which is trained when the
 _COLUMNS = ("id", "text", "HS", "TR", "AG")
 
 # split and language → first id, and the number of items with each of _LABELS for each target. The paper gives the share
-# of each label for each target, but not of the combinations. The development sets have the same shares as the training
-# sets.
+# of each label for each target, but not of the combinations. The development sets have as many hateful items as the
+# campaign's, and among these the shares of the training sets.
 _SETS = {
     ("test", "en"): (40001, ((870, 245, 364, 8, 13), (870, 77, 45, 336, 172))),
     ("test", "es"): (50001, ((476, 109, 111, 52, 52), (464, 2, 15, 23, 296))),
