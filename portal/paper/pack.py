@@ -103,8 +103,20 @@ def _entries(
         yield from figures.entries
         lines += [*(rf"\input{{tables/{name}}}" for name in tables), *figures.lines]
     yield "references.bib", references(phase.shared_task, address, papers_of(phase.shared_task, names)).encode()
-    yield "paper.tex", "\n".join([_PREAMBLE, *lines, *_REFERENCES, r"\end{document}", ""]).encode()
+    document = [_PREAMBLE, *_front_matter(phase), *lines, *_REFERENCES, r"\end{document}", ""]
+    yield "paper.tex", "\n".join(document).encode()
     yield "README.md", _readme(phase, provenance, at).encode()
+
+
+def _front_matter(phase: Phase) -> list[str]:
+    """Return the title, with the organizers as authors if the task names them."""
+    organizers = [
+        r" \\ ".join(filter(None, [escaped(organizer.name), escaped(organizer.affiliation)]))
+        for organizer in phase.shared_task.definition.organizers
+    ]
+    title = escaped(f"{phase.shared_task.title}: {phase.title}")
+    authors = r" \and ".join(organizers)
+    return [rf"\title{{{title}}}", rf"\author{{{authors}}}", r"\date{}", r"\maketitle"]
 
 
 def _of_track(found: Insights) -> _Part:

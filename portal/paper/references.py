@@ -22,10 +22,17 @@ def citation(shared_task: SharedTask, address: str) -> str:
     """
     title = f"{shared_task.title}: {shared_task.subtitle}" if shared_task.subtitle else shared_task.title
     lines = [f"title = {{{{{escaped(title)}}}}}"]
+    if organizers := shared_task.definition.organizers:
+        lines.insert(0, f"author = {{{' and '.join(_author(organizer.name) for organizer in organizers)}}}")
     if shared_task.venue:
         lines.append(f"note = {{Shared task, {escaped(shared_task.venue)}}}")
     lines += [f"year = {{{shared_task.year}}}", f"howpublished = {{\\url{{{address}}}}}"]
     return _entry(shared_task.slug, lines)
+
+
+def _author(name: str) -> str:
+    """Return a name for an author field, in braces if BibTeX would take it apart in the wrong place."""
+    return f"{{{escaped(name)}}}" if "," in name or " and " in name else escaped(name)
 
 
 def references(shared_task: SharedTask, address: str, teams: Iterable[Team]) -> str:

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from portal.models import Phase, ReleasedBoard, SharedTask
 from portal.queries.visible import public_releases
+from scoring.definition import Organizer
 
 FEED = 50  # maximum number of entries
 
@@ -78,6 +79,8 @@ def described(shared_task: SharedTask, address: str) -> list[dict[str, Any]]:
         "eventAttendanceMode": "https://schema.org/OnlineEventAttendanceMode",
         "location": {"@type": "VirtualLocation", "url": address},
     }
+    if definition.organizers:
+        event["organizer"] = [_described_organizer(organizer) for organizer in definition.organizers]
     if phases:
         ends = [phase.closes for phase in phases if phase.closes is not None]
         event["startDate"] = min(phase.opens for phase in phases).isoformat()
@@ -96,3 +99,12 @@ def described(shared_task: SharedTask, address: str) -> list[dict[str, Any]]:
         for dataset in definition.datasets
     ]
     return [event, *datasets]
+
+
+def _described_organizer(organizer: Organizer) -> dict[str, Any]:
+    described: dict[str, Any] = {"@type": "Person", "name": organizer.name}
+    if organizer.affiliation:
+        described["affiliation"] = {"@type": "Organization", "name": organizer.affiliation}
+    if organizer.link:
+        described["url"] = organizer.link
+    return described

@@ -6,7 +6,7 @@ is checked before it is imported.
 
 from scoring.definition.data import Baseline, Dataset, GoldFile, GoldView, VotesFile
 from scoring.definition.phases import Phase
-from scoring.definition.spec import Definition, DefinitionError, Naming, Overall, RunField
+from scoring.definition.spec import Definition, DefinitionError, Naming, Organizer, Overall, RunField
 from scoring.definition.teams import Agreement, Question, TeamRules
 from scoring.definition.tracks import Examples, FormatSpec, MetricSpec, Track
 
@@ -22,6 +22,7 @@ __all__ = [
     "GoldView",
     "MetricSpec",
     "Naming",
+    "Organizer",
     "Overall",
     "Phase",
     "Question",

@@ -133,6 +133,14 @@ class Contact:
     link: str | None = declare(WEB_ADDRESS, "URL of a forum, chat or website.", default=None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Organizer:
+    name: str = declare(limited(TEXT, 100), "Name, as in a publication.")
+    affiliation: str = declare(limited(TEXT, 200), "University, company or other institution.", default="")
+    link: str | None = declare(WEB_ADDRESS, "URL of a personal page.", default=None)
+    address: str | None = declare(MAIL_ADDRESS, "Email address, shown to everyone.", default=None)
+
+
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Definition:
     """The content of a task.yaml. Relative paths start at `folder`. `sha256` is the digest of the file."""
@@ -149,6 +157,9 @@ class Definition:
     sources: tuple[str, ...] = declare(TEXTS, "References and links, shown on the overview page.", default=())
     contact: Contact | None = declare(
         part(Contact), "How participants can reach you. Shown on every page of the task.", default=None
+    )
+    organizers: tuple[Organizer, ...] = declare(
+        many(part(Organizer)), "Who organizes the task. Shown on the overview page, and in citations.", default=()
     )
     team: TeamRules = declare(
         part(TeamRules, finish_team),

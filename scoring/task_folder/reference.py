@@ -35,6 +35,15 @@ SECTIONS = {
   link: https://forum.example.org/colors2027
 """,
     ),
+    "organizers": (
+        "Organizers",
+        "Who organizes the task, in the order of its publications. The overview page lists them. They are the authors "
+        "in the task's BibTeX entry and in the files for papers. Accounts with organizers' rights are a separate list.",
+        """organizers:
+  - {name: Oana Organizer, affiliation: University of Example, link: https://uni.example/oana}
+  - {name: Otto Organizer, affiliation: University of Example, address: otto@uni.example}
+""",
+    ),
     "team": (
         "Teams",
         "Who can take part, and which questions a captain answers when creating a team.",

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from portal.models import Board, Phase, Run, SharedTask, Team, Track
 from portal.paper.latex import escaped
 from portal.queries.boards.insights import Insights, insights
 from portal.web.views import insights as pages
+from scoring.definition import Organizer
 from tests.portal.remembered import remembered
 from tests.portal.test_papers import ENTRY
 from tests.portal.world import (
@@ -147,11 +149,16 @@ def test_the_pack_names_what_made_its_numbers(field: SharedTask) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_the_pack_compiles_whatever_teams_call_themselves(field: SharedTask, tmp_path: Path) -> None:
+def test_the_pack_compiles_whatever_teams_and_organizers_call_themselves(
+    field: SharedTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    organizers = Organizer(name=HOSTILE, affiliation="R&D_2"), Organizer(name="Oana")
+    monkeypatch.setattr(SharedTask, "definition", replace(field.definition, organizers=organizers))
     ostro = Team.objects.get(name="Ostro")
     set_paper(captain(ostro), ostro, EVALUATION, bibtex=ENTRY)
     Team.objects.filter(pk=ostro.pk).update(name=HOSTILE)
     pack_of(field).extractall(tmp_path)
+    assert r"R\&D\_2 \and Oana}" in (tmp_path / "paper.tex").read_text()
     latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
     for command in (latex, ["bibtex", "paper"], latex):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)

@@ -126,7 +126,7 @@ SOURCES = {
 def test_a_source_has_its_authors_title_and_year_as_fields(
     monkeypatch: pytest.MonkeyPatch, source: str, fields: str
 ) -> None:
-    monkeypatch.setattr(SharedTask, "definition", SimpleNamespace(sources=[source]))
+    monkeypatch.setattr(SharedTask, "definition", SimpleNamespace(sources=[source], organizers=()))
     text = references(SharedTask(slug="tiny", title="Tiny", year=2024), "https://agon.example/tasks/tiny/", [])
     assert f"tiny-source-1,\n  {fields}" in text
 

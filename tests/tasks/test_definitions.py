@@ -151,6 +151,32 @@ def test_contact_links_are_those_in_the_texts(root: Path, slug: str) -> None:
     assert contact.link == LINKS[slug]
 
 
+ORGANIZERS = {  # the number of names on the title page, the first one with its affiliation, and the last one
+    "detests2022": (7, "Alejandro Ariza-Casabona", "Universitat de Barcelona", "Paolo Rosso"),
+    "exist2024": (
+        10,
+        "Jorge Carrillo-de-Albornoz",
+        "Universidad Nacional de Educación a Distancia",
+        "Víctor Ruiz-García",
+    ),
+    "hateval2019": (8, "Valerio Basile", "Università degli Studi di Torino", "Manuela Sanguinetti"),
+    "toxicspans2021": (4, "John Pavlopoulos", "", "Ion Androutsopoulos"),
+    "ssa2023": (
+        5,
+        "Francielle Vargas",
+        "University of São Paulo and Federal University of Minas Gerais",
+        "Fabrício Benevenuto",
+    ),
+}
+
+
+@pytest.mark.parametrize("slug", GENERATORS)
+def test_organizers_are_those_on_the_title_pages(root: Path, slug: str) -> None:
+    organizers = load_definition(root / "tasks" / slug).organizers
+    found = len(organizers), organizers[0].name, organizers[0].affiliation, organizers[-1].name
+    assert found == ORGANIZERS[slug]
+
+
 def test_ssa_asks_for_the_model_and_the_dataset(root: Path) -> None:
     definition = load_definition(root / "tasks/ssa2023")
     assert [field.label for field in definition.run_fields] == ["Model", "Dataset"]

@@ -15,6 +15,7 @@ from portal import __version__
 from portal.actions.task_folder.import_shared_task import import_shared_task
 from portal.models import SharedTask, Team
 from portal.permissions import Obstacle
+from portal.queries.public import described
 from portal.web.datasets import AccessStep
 from tests.conftest import ROOT
 from tests.portal.remembered import remembered
@@ -111,6 +112,26 @@ def test_every_page_of_a_task_says_how_to_reach_its_organizers(anybody: Client, 
         assert 'Mailing list: <a href="https://uni.example/list?a=1&amp;b=2"' in text
         assert 'href="https://uni.example/forum"' in text
     assert "us@uni.example" not in anybody.get("/").content.decode()
+
+
+ORGANIZERS = """
+organizers:
+  - {name: "O. & O'Hara", affiliation: "Uni <b>", link: "https://uni.example/?a=1&b=2", address: oana@uni.example}
+  - {name: "Winds, Inc."}
+"""
+
+
+@pytest.mark.slow
+def test_the_overview_and_the_citation_name_the_organizers(anybody: Client, db: None, tiny_folder: Path) -> None:
+    with (tiny_folder / "task.yaml").open("a") as file:
+        file.write(ORGANIZERS)
+    task = import_shared_task(None, tiny_folder, POST).shared_task
+    page = anybody.get("/tasks/tiny/").content.decode()
+    assert '<a href="https://uni.example/?a=1&amp;b=2" rel="nofollow">O. &amp; O&#x27;Hara</a>' in page
+    assert '<span class="soft">Uni &lt;b&gt;</span>' in page
+    assert '<a href="mailto:oana@uni.example">oana@uni.example</a>' in page
+    assert "author = {O. \\& O'Hara and {Winds, Inc.}}" in anybody.get("/tasks/tiny/references.bib").content.decode()
+    assert described(task, "https://agon.example/")[0]["organizer"][1] == {"@type": "Person", "name": "Winds, Inc."}
 
 
 @pytest.mark.parametrize(
