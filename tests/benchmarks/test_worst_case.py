@@ -1,8 +1,7 @@
-"""Smaller versions of the benchmark's hostile uploads: each is checked in time and gets a report."""
+"""Smaller versions of the benchmark's hostile uploads: each gets a report. Only the benchmark measures their cost."""
 
 from collections import Counter
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -11,10 +10,9 @@ from benchmarks.worst_case import Measured, contract, measured
 from scoring import Definition, check_upload
 from scoring.score import load_gold
 
-SIZE, NAMES = 500_000, 60
-SECONDS = 2.0  # CPU seconds; quadratic checks need far more, the slowest of these uploads a third of it
-TRIES = 3  # garbage collection in a long session can slow down one of them
+SIZE, NAMES = 50_000, 6
 UPLOADS = {upload.name: upload for upload in corpus(SIZE, NAMES)}
+MANY_NAMES = 60  # more than are analyzed
 
 
 @pytest.fixture(scope="module")
@@ -36,23 +34,27 @@ def test_every_format_is_in_it(definition: Definition) -> None:
         assert len(load_gold(definition, track.slug, gold_of(track.slug)))
 
 
-@pytest.mark.parametrize("name", UPLOADS)
-def test_no_check_is_expensive(definition: Definition, tmp_path: Path, name: str) -> None:
+@pytest.mark.slow
+def test_every_upload_gets_a_report(definition: Definition, tmp_path: Path) -> None:
     path = tmp_path / "upload"
-    path.write_bytes(UPLOADS[name].build())
-    for _ in range(TRIES):
-        start = process_time()
-        report = check_upload(definition, path, UPLOADS[name].file_name, TEAM).report
-        if (used := process_time() - start) < SECONDS:
-            break
-    assert used < SECONDS
-    assert report.ok or all(problem.message for problem in report.errors)
+    without_message = []
+    for name, upload in UPLOADS.items():
+        path.write_bytes(upload.build())
+        try:
+            report = check_upload(definition, path, upload.file_name, TEAM).report
+        except Exception as error:
+            error.add_note(name)
+            raise
+        if not all(problem.message for problem in report):
+            without_message.append(name)
+    assert without_message == []
 
 
 def test_an_upload_is_measured_on_the_portals_way(tmp_path: Path) -> None:
     """Measure an upload that is rejected by name, one that is rejected for its content, and one that is scored."""
     names = ("archive of names: words", "task1-hard: one long label", "task2-hard: all labels of each item")
-    found = list(measured([UPLOADS[name] for name in names], tmp_path))
+    uploads = {upload.name: upload for upload in corpus(SIZE, MANY_NAMES)}
+    found = list(measured([uploads[name] for name in names], tmp_path))
     codes = [one.codes and set(one.codes) for one in found]
     assert codes == [{"name-pattern", "names-not-analyzed"}, {"label-outside-domain", "missing-items"}, []]
     assert contract(found)["failed"] == 0
