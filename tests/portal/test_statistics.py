@@ -92,6 +92,7 @@ def test_statistics_of_all_tracks_with_four_decimals(sliced: SharedTask) -> None
     table = overall(list(sliced.tracks.all()), phase, AnonymousUser(), RELEASE).statistics
     assert [one.track.slug for one in table.tracks] == ["one"]  # no team has a run in track two
     assert table.lines == [
+        ("Teams", ["3"]),
         ("Min.", ["0.2500"]),
         ("Q1", ["0.2500"]),
         ("Mean", ["0.4167"]),
@@ -100,6 +101,8 @@ def test_statistics_of_all_tracks_with_four_decimals(sliced: SharedTask) -> None
         ("Q3", ["0.5000"]),
         ("Max.", ["0.7500"]),
         ("All yes", ["0.7500"]),
+        ("Teams above Q1", ["1 of 3 (33.3%)"]),  # the two others are equal to Q1
+        ("Teams above Q3", ["1 of 3 (33.3%)"]),
         ("Teams above All yes", ["0 of 3 (0.0%)"]),
     ]
 

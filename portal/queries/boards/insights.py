@@ -14,7 +14,7 @@ from portal.queries.boards.columns import Column
 from portal.queries.boards.label_shares import LabelShares, label_shares
 from portal.queries.boards.leaderboard import Leaderboard, leaderboards
 from portal.queries.boards.slices import BySlice, by_slice, slice_label
-from portal.queries.boards.statistics import BaselineResult, track_statistics
+from portal.queries.boards.statistics import Threshold, track_statistics
 from portal.queries.boards.table import Row
 from portal.queries.items import missed_items
 from scoring.analysis.field import Summary, rank_correlation, summary
@@ -127,7 +127,7 @@ class Insights:
     board: Leaderboard  # with the official runs
     every_run: Leaderboard  # all runs, or the best MANY of them
     statistics: list[tuple[Column, Summary]]  # for each metric for which any run has a value
-    baselines: tuple[BaselineResult, ...]
+    baselines: tuple[Threshold, ...]
     label_shares: list[LabelShares]
     correlations: list[tuple[Column, list[float | None]]]  # a row for each metric, with a value for each metric
     details: dict[str, dict[str, Any]]  # `scoring.analysis.details.details`, by run

@@ -15,8 +15,8 @@ DECIMALS = 4  # minimum number of decimals; boards with more use their own
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineResult:
-    """A baseline's score by the ranking metric, and how many of the teams' official runs are better."""
+class Threshold:
+    """A score by the ranking metric, such as a baseline's, and how many of the teams' official runs are better."""
 
     name: str
     value: float
@@ -36,7 +36,8 @@ class TrackStatistics:
     track: Track
     column: Column
     summary: Summary
-    baselines: tuple[BaselineResult, ...]
+    quartiles: tuple[Threshold, ...]  # Q1 and Q3; empty without runs
+    baselines: tuple[Threshold, ...]
 
     @property
     def decimals(self) -> int:
@@ -45,13 +46,18 @@ class TrackStatistics:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsTable:
-    """Statistics with a column per track and a row per statistic and baseline, as in Table 3 of HatEval 2019."""
+    """Statistics with a column per track and a row per statistic and baseline, as in Table 3 of HatEval 2019.
+
+    As in its section 4.2, there is also a row with the number of teams above each quartile.
+    """
 
     tracks: Sequence[TrackStatistics]
 
     @property
     def lines(self) -> list[tuple[str, list[str]]]:
         """The rows as text: the name of the row, and a cell for each track."""
+        tables = [{found.name: found for found in track.baselines} for track in self.tracks]
+        quartiles = [{found.name: found for found in track.quartiles} for track in self.tracks]
         names = {
             _("Min."): "lowest",
             _("Q1"): "first_quartile",
@@ -61,16 +67,18 @@ class StatisticsTable:
             _("Q3"): "third_quartile",
             _("Max."): "highest",
         }
-        lines = [
+        lines = [(_("Teams"), [str(track.summary.runs) for track in self.tracks])]
+        lines += [
             (name, [score(getattr(track.summary, key), track.decimals) for track in self.tracks])
             for name, key in names.items()
         ]
-        baselines = dict.fromkeys(found.name for track in self.tracks for found in track.baselines)
-        lines += [(name, [_value(track, name) for track in self.tracks]) for name in baselines]
-        lines += [
-            (_("Teams above %(name)s") % {"name": name}, [_above(track, name) for track in self.tracks])
-            for name in baselines
-        ]
+        baselines = dict.fromkeys(name for table in tables for name in table)
+        for name in baselines:
+            found = [table.get(name) for table in tables]
+            lines.append((name, [_value(*pair) for pair in zip(found, self.tracks, strict=True)]))
+        for name, sources in [*((name, quartiles) for name in ("Q1", "Q3")), *((name, tables) for name in baselines)]:
+            title = _("Teams above %(name)s") % {"name": name}
+            lines.append((title, [_above(source.get(name)) for source in sources]))
         return lines
 
 
@@ -88,20 +96,27 @@ def track_statistics(board: BoardTable) -> TrackStatistics:
     column = board.ranking_column
     values = [value for row in board.teams if (value := row.scores.get(column.key)) is not None]
     sign = 1 if column.higher_is_better else -1
-    baselines = tuple(
-        BaselineResult(row.name, value, sum(sign * other > sign * value for other in values), len(values))
-        for row in board.rows
-        if row.kind == Run.Kind.BASELINE and (value := row.scores.get(column.key)) is not None
+
+    def threshold(name: str, value: float) -> Threshold:
+        return Threshold(name, value, sum(sign * other > sign * value for other in values), len(values))
+
+    found = summary(values)
+    quartiles = {"Q1": found.first_quartile, "Q3": found.third_quartile}
+    baselines = [(row.name, row.scores.get(column.key)) for row in board.rows if row.kind == Run.Kind.BASELINE]
+    return TrackStatistics(
+        track=board.track,
+        column=column,
+        summary=found,
+        quartiles=tuple(threshold(name, value) for name, value in quartiles.items() if value is not None),
+        baselines=tuple(threshold(name, value) for name, value in baselines if value is not None),
     )
-    return TrackStatistics(board.track, column, summary(values), baselines)
 
 
-def _value(track: TrackStatistics, name: str) -> str:
-    return next((score(found.value, track.decimals) for found in track.baselines if found.name == name), "")
+def _value(found: Threshold | None, track: TrackStatistics) -> str:
+    return score(found.value, track.decimals) if found else ""
 
 
-def _above(track: TrackStatistics, name: str) -> str:
-    found = next((found for found in track.baselines if found.name == name), None)
+def _above(found: Threshold | None) -> str:
     if found is None or found.share is None:
         return ""
     return _("%(above)d of %(teams)d (%(share)s%%)") % {
