@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 from scoring import limits
 from scoring.definition.files import FILES_OF_RUN, Files
-from scoring.definition.keys import Key, Kind, Values, declare, keys_of, mapping, part, read_keys, schema_of
+from scoring.definition.keys import Key, Kind, Schema, Values, declare, keys_of, mapping, part, read_keys, schema_of
 from scoring.definition.kinds import (
     DECIMALS,
     FILES_BY_SPLIT,
     FLAG,
     NAMES,
     SLUG,
+    SLUG_PATTERN,
     TEXT,
     TEXTS,
     WORD,
@@ -41,7 +42,7 @@ class MetricSpec:
     combines other metrics, `name` is `combine`, `part` is the score's own name, and `of` holds the other metrics, which
     can be combined scores, too. With the `slices` option, the score combines the values of one metric in each slice.
     `is_added` is true if the metric is not listed in task.yaml, but is a column that `columns: true` of a combined
-    score adds.
+    score adds. `alias` is the name that `as` gives to a metric's column.
     """
 
     name: str
@@ -50,11 +51,12 @@ class MetricSpec:
     of: tuple["MetricSpec", ...] = ()
     where: tuple[str, str] | None = None
     is_added: bool = field(default=False, compare=False)
+    alias: str | None = None
 
     @property
     def key(self) -> str:
         """The name of the score in reports."""
-        key = f"{self.name}:{self.part}" if self.part else self.name
+        key = self.alias or (f"{self.name}:{self.part}" if self.part else self.name)
         return f"{key}@{'='.join(self.where)}" if self.where else key
 
     @property
@@ -118,10 +120,27 @@ def _read_plain(value: Value) -> MetricSpec:
     return _metric(options.pop("name", ""), options)
 
 
+def _read_part(value: Value) -> MetricSpec:
+    """Read a metric of a combined score. Only columns can have names of their own."""
+    if (alias := value.at("as")) is not value:
+        sentence = "as is allowed only under metrics; list the metric there and use its new name here"
+        alias.error("definition-rule", found=sentence)
+    return _read_plain(value)
+
+
+def _read_column(value: Value) -> MetricSpec:
+    """Read a metric, with the name that `as` gives to its column."""
+    spec = _read_plain(value)
+    if not spec.options.get("as"):
+        return spec
+    options = {name: text for name, text in spec.options.items() if name != "as"}
+    return replace(spec, options=options, alias=SLUG.read(value.at("as")) or None)
+
+
 def _read_metric(value: Value) -> MetricSpec:
     """Read a metric, or a score that combines other metrics."""
     if value.at("combine") is value:
-        return _read_plain(value)
+        return _read_column(value)
     options = read_keys(value, COMBINE_KEYS)
     name, parts, weights = options.pop("combine"), options.pop("of"), options["weights"]
     if weights and len(weights) != len(parts):
@@ -136,7 +155,7 @@ def _read_metric(value: Value) -> MetricSpec:
 def _read_metrics(value: Value) -> tuple[MetricSpec, ...]:
     metrics = SOME_METRICS.read(value)
     if len({metric.key for metric in metrics}) < len(metrics):
-        value.invalid("each metric only once")
+        value.invalid("each metric only once; to list it again with other options, give it a different name with as:")
     if (count := sum(bool(metric.of) for metric in metrics)) > limits.COMBINED_SCORES:
         sentence = f"there are {count} combined scores; at most {limits.COMBINED_SCORES} are allowed"
         value.error("definition-rule", found=sentence)
@@ -145,16 +164,28 @@ def _read_metrics(value: Value) -> tuple[MetricSpec, ...]:
 
 
 def _with_named_scores(metrics: tuple[MetricSpec, ...]) -> tuple[MetricSpec, ...]:
-    """Replace the names of combined scores, such as `combine:overall`, with the scores themselves.
+    """Replace the names of other columns in combined scores, such as `combine:overall`, with what they name.
 
-    Names of unknown scores, of scores that contain each other and of scores beyond the limits remain.
-    `scoring.metrics.registry.validate` reports them.
+    Names of unknown columns, of scores that contain each other and of scores beyond the limits remain.
+    `scoring.metrics.validation.validate` reports them.
     """
+    columns = {spec.key: spec for spec in metrics if spec.alias}
+    metrics = tuple(replace(spec, of=tuple(_column_of(part, columns) for part in spec.of)) for spec in metrics)
     for _level in range(1, limits.COMBINED_LEVELS):
         scores = _complete_scores(metrics)
         metrics = tuple(_with_parts(spec, scores) for spec in metrics)
     scores = _complete_scores(metrics)
     return tuple(_named(spec, scores) for spec in metrics)
+
+
+def _column_of(part: MetricSpec, columns: Mapping[str, MetricSpec]) -> MetricSpec:
+    """Return the column with a name of its own that a part of a combined score refers to, or else the part itself."""
+    if part.options:
+        return part
+    if part.key in columns:
+        return columns[part.key]
+    whole = columns.get(replace(part, where=None).key)
+    return part if whole is None else replace(whole, where=part.where)
 
 
 def _complete_scores(metrics: Sequence[MetricSpec]) -> dict[str | None, MetricSpec]:
@@ -191,7 +222,18 @@ def missing_of_combined(values: Values, _parts: Values) -> str:
 
 # `scoring.task_folder.schema` defines the schemas referred to here, because this module does not import the registries.
 FORMAT = Kind(_read_format, {"$ref": "#/$defs/format"}, "run format")
-PLAIN_METRIC = Kind(_read_plain, {"$ref": "#/$defs/metric"}, "metric")
+PLAIN_METRIC: Schema = {"$ref": "#/$defs/metric"}
+COLUMN_NAME: Schema = {"type": "string", "pattern": f"^{SLUG_PATTERN}(@.+)?$"}
+PART = Kind(_read_part, {"anyOf": [PLAIN_METRIC, COLUMN_NAME]}, "metric")
+AS = Key(
+    "as",
+    SLUG,
+    "Name of the metric's column, so that a track can have the same metric several times with different options: "
+    "`{name: wer, case: lc, as: wer-lowercase}`. Use this name in `rank_by`, `board_columns` and `of`. If the metric "
+    "is limited to a slice, the slice follows the name, as in `wer-lowercase@language=es`. Combined scores have names "
+    "of their own already.",
+    None,
+)
 COMBINE_KEYS = (
     Key(
         "combine",
@@ -201,10 +243,10 @@ COMBINE_KEYS = (
     ),
     Key(
         "of",
-        many(PLAIN_METRIC, least=1, each_once=True),
+        many(PART, least=1, each_once=True),
         "Metrics that the score combines. You don't have to list them under `metrics`. They can include other combined "
-        "scores that are listed under `metrics`, such as `combine:overall` or `combine:overall@language=es`. There can "
-        f"be up to {limits.COMBINED_LEVELS} levels of combined scores.",
+        "scores that are listed under `metrics`, such as `combine:overall` or `combine:overall@language=es`, and "
+        f"columns that `as` names. There can be up to {limits.COMBINED_LEVELS} levels of combined scores.",
     ),
     Key("title", limited(TEXT, 100), "Column heading on the leaderboard. Defaults to the score's name.", None),
     Key(
@@ -239,9 +281,7 @@ COMBINE_KEYS = (
     ),
 )
 COMBINE = schema_of(COMBINE_KEYS)
-METRIC = Kind(
-    _read_metric, {"anyOf": [PLAIN_METRIC.schema, {"$ref": "#/$defs/combine"}]}, PLAIN_METRIC.name, COMBINE_KEYS
-)
+METRIC = Kind(_read_metric, {"anyOf": [PLAIN_METRIC, {"$ref": "#/$defs/combine"}]}, "metric", (AS, *COMBINE_KEYS))
 SOME_METRICS = many(METRIC, least=1, most=limits.METRICS)
 METRICS = Kind(_read_metrics, SOME_METRICS.schema, SOME_METRICS.name, SOME_METRICS.keys)
 HIERARCHY = Kind(_read_hierarchy, WORD.schema, "hierarchy name")

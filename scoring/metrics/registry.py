@@ -325,10 +325,11 @@ def describe(spec: MetricSpec, slicings: Mapping[str, Slicing] = MappingProxyTyp
     metric = get(spec.name)
     ranked = metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL)
     where, short = _where(spec, slicings)
+    alias = f" ({spec.alias})" if spec.alias else ""
     return MetricInfo(
         key=spec.key,
-        title=metric.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else "") + where,
-        short=metric.short + (f"{'@' if ranked else ' '}{spec.part}" if spec.part else "") + short,
+        title=metric.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else "") + alias + where,
+        short=metric.short + (f"{'@' if ranked else ' '}{spec.part}" if spec.part else "") + alias + short,
         higher_is_better=metric.higher_is_better,
         formula=metric.formula,
         source=f"{metric.source}; {metric.signature(spec)}" if metric.signature else metric.source,

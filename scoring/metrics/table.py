@@ -12,6 +12,9 @@ This page lists every metric that you can use under `metrics:` in task.yaml: its
 undefined, an example calculated by hand, the program that the tests compare it with, and its sources. The page is
 generated from the code. To add a metric of your own, see [scoring.md](scoring.md).
 
+To use a metric several times with different options, give each column a name of its own with `as`, such as
+`{name: wer, case: lc, as: wer-lowercase}` ([task.yaml](task-yaml.md#tracks)).
+
 ## Conventions
 
 In formulas, g or G is the gold answer and a or A the run's answer. For a class, *predicted* is the number of items that

@@ -36,6 +36,8 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     metric = find(spec.name)
     if metric is None:
         return f"there is no metric {spec.name}{existing_names(answer_kind(track))}"
+    if spec.alias is not None and (spec.alias == "combine" or find(spec.alias)):
+        return f"{spec.alias} is the name of a metric; choose a different name"
     if answer_kind(track) not in metric.kinds:
         return f"{spec.name} supports {listed_formats(metric.kinds)} runs, not {track.format.kind}"
     if metric.single_label and track.format.options.get("multi"):
