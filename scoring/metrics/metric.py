@@ -39,6 +39,7 @@ class SomeColumns:
 
 
 Options = Mapping[str, tuple[str, ...] | AnyNumber | SomeColumns]
+BETA: Options = {"beta": AnyNumber(0.0)}  # how many times as much as precision recall counts in F
 OVER: Options = {"over": ("gold", "seen", "declared")}  # which classes a macro average covers
 
 
@@ -176,6 +177,33 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """What describes a metric's column: its title, its short title and its formula."""
+
+    title: str
+    short: str
+    formula: str
+
+
+def heading_of_f_beta(
+    title: str, short: str, formula: str, ratio: str, with_beta: str
+) -> Callable[[MetricSpec], Heading]:
+    """Return the `heading` of an F1 with the option `beta`. The formula's `ratio` becomes `with_beta`.
+
+    In `with_beta`, braces stand for the value of β.
+    """
+
+    def heading(spec: MetricSpec) -> Heading:
+        if "beta" not in spec.options:
+            return Heading(title, short, formula)
+        beta = f"{number(spec, 'beta', 1.0):g}"
+        named = formula.replace(ratio, with_beta.format(beta))
+        return Heading(title.replace("F1", f"F{beta}"), short.replace("F1", f"F{beta}"), named)
+
+    return heading
+
+
+@dataclass(frozen=True, slots=True)
 class Metric:
     """A metric. `compute(comparison, spec)` returns its value or None if it is undefined, but never NaN.
 
@@ -211,6 +239,7 @@ class Metric:
     counts_outside: bool = False  # counts answers to items without gold if the track counts them
     sees_background: bool = False  # scores the slice `spec.where`, but also needs the items outside it
     needs_texts: bool = False  # needs the texts of the items
+    heading: Callable[[MetricSpec], Heading] | None = None  # with options, if it depends on them
     signature: Callable[[MetricSpec], str] | None = None  # settings and version of the library that computes the metric
     # Whether to flag a run that has the same label for all items, because such a run gets the best possible value.
     flags_constant: bool = False

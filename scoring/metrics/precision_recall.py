@@ -17,6 +17,7 @@ from scoring.metrics.combination import Combination, joined
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.counts import Cells, ClassCounts, ClassMarks, marks, marks_of_all_columns, positive_marks
 from scoring.metrics.metric import (
+    BETA,
     BY_HAND,
     LABELS,
     OVER,
@@ -27,26 +28,34 @@ from scoring.metrics.metric import (
     Numbers,
     Options,
     Part,
+    heading_of_f_beta,
+    number,
     ratios,
 )
 
-Score = Callable[[ClassCounts, bool], Numbers]  # (…, classes), NaN where undefined
+Score = Callable[[ClassCounts, MetricSpec], Numbers]  # (…, classes), NaN where undefined
 # Takes the classes' scores (…, classes) and their weights (…, classes), and returns averages (…).
 Average = Callable[[Numbers, Cells], Numbers]
 Select = Callable[[MatrixComparison, MetricSpec], ClassMarks | None]
 
 
-def _precision(counts: ClassCounts, skip: bool) -> Numbers:
-    return ratios(counts.hits, counts.predicted, np.nan if skip else 0.0)
+def _precision(counts: ClassCounts, spec: MetricSpec) -> Numbers:
+    return ratios(counts.hits, counts.predicted, np.nan if _skips(spec) else 0.0)
 
 
-def _recall(counts: ClassCounts, skip: bool) -> Numbers:
+def _recall(counts: ClassCounts, spec: MetricSpec) -> Numbers:
     return ratios(counts.hits, counts.actual, np.nan)
 
 
-def _f1(counts: ClassCounts, skip: bool) -> Numbers:
-    values = ratios(2 * counts.hits, counts.predicted + counts.actual, np.nan)
+def _f1(counts: ClassCounts, spec: MetricSpec) -> Numbers:
+    square = number(spec, "beta", 1.0) ** 2
+    values = ratios((1 + square) * counts.hits, counts.predicted + square * counts.actual, 0.0)
     return np.where(counts.actual > 0, values, np.nan)
+
+
+def _skips(spec: MetricSpec) -> bool:
+    """Return whether a class that is never predicted has no value. Only precision has this option."""
+    return spec.options.get("unpredicted") == "skip"
 
 
 def _mean(values: Numbers, weights: Cells) -> Numbers:
@@ -90,12 +99,11 @@ class _Scorer:
         return Contributions(np.hstack(chosen.per_item()).astype(np.float64), combine)
 
     def _value(self, counts: ClassCounts, spec: MetricSpec) -> Numbers:
-        skips = spec.options.get("unpredicted") == "skip"  # only precision has this option
-        values = self.score(counts, skips)
+        values = self.score(counts, spec)
         over = spec.options.get("over", "gold")
         if over == "gold":
             return self.average(values, counts.actual)
-        if not skips:
+        if not _skips(spec):
             values = np.nan_to_num(values, nan=0.0)
         return self.average(values, counts.actual + counts.predicted if over == "seen" else np.ones_like(values))
 
@@ -159,6 +167,7 @@ def _f1_positive_mean_contributions(comparison: MatrixComparison, spec: MetricSp
 _SKLEARN = "scikit-learn, precision_recall_fscore_support"
 _DETESTS = "Ariza-Casabona et al. (2022), DETESTS, section 4"
 _HATEVAL = "Basile et al. (2019), HatEval, section 4.2"
+_RATIO_OF_F_BETA = "(1 + β²) · hits / (predicted + β² · actual), β = {}"
 _RATIOS = {"precision": "hits / predicted", "recall": "hits / actual", "f1": "2 · hits / (predicted + actual)"}
 _UNPREDICTED = "0 if the class is never predicted (undefined with `unpredicted: skip`)"
 _WITHOUT_CLASS = {"precision": _UNPREDICTED} | dict.fromkeys(("recall", "f1"), "undefined if the gold lacks the class")
@@ -234,7 +243,7 @@ def _example(name: str, part: Part) -> Example:
 
 
 def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ...]:
-    options: Options = {"unpredicted": ("zero", "skip")} if name == "precision" else {}
+    options: Options = {"precision": {"unpredicted": ("zero", "skip")}, "f1": BETA}.get(name, {})
     ratio, empty, small = _RATIOS[name], _WITHOUT_CLASS[name], title if title.isupper() else title.lower()
     skipped = _SKIPPED if name == "precision" else ""
 
@@ -254,6 +263,7 @@ def _family(name: str, title: str, short: str, score: Score) -> tuple[Metric, ..
             part=part,
             options={**options, **(OVER if suffix == "_macro" else {})},
             counts_outside=name != "recall",
+            heading=heading_of_f_beta(title, short, formula, ratio, _RATIO_OF_F_BETA) if name == "f1" else None,
         )
 
     return (

@@ -15,14 +15,17 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import RankingComparison
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import (
+    BETA,
     RANKINGS,
     AnyNumber,
     Example,
+    Heading,
     Metric,
     Numbers,
     Options,
     Part,
     Share,
+    heading_of_f_beta,
     number,
     per_row,
     ratios,
@@ -83,11 +86,27 @@ def _recall(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
 
 
 def _f1(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
-    return 2 * _sum(comparison, _found(comparison, spec)) / (_cutoff(spec) + _relevant(comparison, spec))
+    square = number(spec, "beta", 1.0) ** 2
+    wanted = _cutoff(spec) + square * _relevant(comparison, spec)
+    return (1 + square) * _sum(comparison, _found(comparison, spec)) / wanted
 
 
 def _success(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
     return (_sum(comparison, _found(comparison, spec)) > 0).astype(np.float64)
+
+
+def _highest_in_gold(gold: LoadedGold) -> Numbers:
+    """Return the highest grade of each query, or −∞ for queries without judgments."""
+    highest = np.full(len(gold), -np.inf)
+    owners = np.repeat(np.arange(len(gold)), np.diff(gold.ranking.starts))
+    np.maximum.at(highest, owners, gold.ranking.scores)
+    return highest
+
+
+def _success_best(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
+    highest = comparison.gold.once(_highest_in_gold)[comparison.owners]
+    best = _found(comparison, spec) * (comparison.relevance == highest)
+    return (_sum(comparison, best) > 0).astype(np.float64)
 
 
 def _r_precision(comparison: RankingComparison, spec: MetricSpec) -> Numbers:
@@ -174,6 +193,9 @@ def _mean(values: Values) -> Share:
 _GOLD = {"q": "d1 2, d2 0, d3 1"}
 _RUN = {"q": "d1 0.9, d2 0.8, d3 0.7"}
 _example = partial(Example, "rankings", _GOLD, _RUN)
+_EACH = "mean over queries of "
+_F1 = "2 · (relevant documents among the first k) / (k + all relevant documents)"
+_F_BETA = "(1 + β²) · (relevant documents among the first k) / (k + β² · all relevant documents), β = {}"
 _TREC = "trec_eval; ir_measures (MacAvaney et al., 2022)"
 _TREC_PEERS = "trec_eval through pytrec-eval-terrier 0.5.11 and ir_measures 0.4.3"
 
@@ -189,12 +211,14 @@ def _metric(
     options: Options = _GRADED,
     source: str = _TREC,
     compared_with: str = _TREC_PEERS,
+    heading: Callable[[MetricSpec], Heading] | None = None,
 ) -> Metric:
     return Metric(
         name=name,
         title=title,
         short=short,
-        formula=f"mean over queries of {formula}",
+        formula=f"{_EACH}{formula}",
+        heading=heading,
         source=source,
         undefined="with `queries: judged` or `queries: run`, if every query is excluded",
         compared_with=compared_with,
@@ -260,7 +284,7 @@ METRICS = (
         "f1_at",
         "F1",
         "F1",
-        "2 · (relevant documents among the first k) / (k + all relevant documents)",
+        _F1,
         _f1,
         Part.CUTOFF,
         Example(
@@ -271,7 +295,9 @@ METRICS = (
             "one of the three documents is relevant: 2 · 1 / (3 + 2)",
             "3",
         ),
+        {**_GRADED, **BETA},
         source="harmonic mean of trec_eval's P and R for each query",
+        heading=heading_of_f_beta("F1", "F1", f"{_EACH}{_F1}", _F1, _F_BETA),
     ),
     _metric(
         "success_at",
@@ -281,6 +307,24 @@ METRICS = (
         _success,
         Part.CUTOFF,
         Example("rankings", _GOLD, {"q": "d2 2, d3 1"}, 1.0, "d3, the second document, is relevant", part="2"),
+    ),
+    _metric(
+        "success_best_at",
+        "Success with the best documents",
+        "Best",
+        "1 if any of the first k documents is relevant and has the query's highest grade, otherwise 0",
+        _success_best,
+        Part.CUTOFF,
+        Example(
+            "rankings",
+            _GOLD,
+            {"q": "d3 3, d2 2, d1 1"},
+            0.0,
+            "d1 has the highest grade, but is not among the first two documents",
+            part="2",
+        ),
+        source="Saggion et al. (2022), TSAR-2022: accuracy@k@top1; Shardlow et al. (2024), MLSP",
+        compared_with="an independent count with sets, as in the evaluator of TSAR 2022",
     ),
     _metric(
         "r_precision",

@@ -32,7 +32,9 @@ from scoring.metrics import (
     ordinal,
     precision_recall,
     ranked,
+    regression,
     rouge,
+    span_characters,
     span_f1,
     ssa,
     text_distance,
@@ -46,7 +48,7 @@ from scoring.metrics import (
 from scoring.metrics.combination import Combination, joined
 from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
-from scoring.metrics.metric import AnswerKinds, Contributions, Metric, MetricInfo, Part, SomeColumns
+from scoring.metrics.metric import AnswerKinds, Contributions, Heading, Metric, MetricInfo, Part, SomeColumns
 from scoring.metrics.slices import in_slice, is_right, kept, named_slices, part_of, placed, restricted
 from scoring.reports.nearest import nearest
 
@@ -60,6 +62,7 @@ FAMILIES = (
     cross_entropy,
     divergence,
     errors,
+    regression,
     correlation,
     ordinal,
     distance,
@@ -70,6 +73,7 @@ FAMILIES = (
     multilabel,
     hierarchical_f,
     span_f1,
+    span_characters,
     entities,
     entity_coverage,
     entity_forms,
@@ -324,14 +328,15 @@ def describe(spec: MetricSpec, slicings: Mapping[str, Slicing] = MappingProxyTyp
         return _describe_combined(spec, slicings)
     metric = get(spec.name)
     ranked = metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL)
+    heading = metric.heading(spec) if metric.heading else Heading(metric.title, metric.short, metric.formula)
     where, short = _where(spec, slicings)
     alias = f" ({spec.alias})" if spec.alias else ""
     return MetricInfo(
         key=spec.key,
-        title=metric.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else "") + alias + where,
-        short=metric.short + (f"{'@' if ranked else ' '}{spec.part}" if spec.part else "") + alias + short,
+        title=heading.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else "") + alias + where,
+        short=heading.short + (f"{'@' if ranked else ' '}{spec.part}" if spec.part else "") + alias + short,
         higher_is_better=metric.higher_is_better,
-        formula=metric.formula,
+        formula=heading.formula,
         source=f"{metric.source}; {metric.signature(spec)}" if metric.signature else metric.source,
     )
 

@@ -614,6 +614,7 @@ PHRASES = (
     "every query is excluded",
     "neither side has a 1 in any column",
     "neither side has spans",
+    "the gold has no spans",
     "no decided item is positive in the gold or the run",
     "no gold value is 1, or the run answers no gold items",
     "no item is undecided and no item is positive in the gold or the run",
