@@ -20,11 +20,10 @@ from scoring.formats.several import packed_folder, quote_files
 from scoring.items.annotators import Annotators, annotators_of
 from scoring.items.index import ItemIndex
 from scoring.items.texts import TextsError, id_columns, read_texts, tokens_of
+from scoring.metrics.registry import get
 from scoring.metrics.text_limits import report_long_texts
 from scoring.reports.excerpts import add_excerpts
 from scoring.reports.problems import Report
-
-CORRELATIONS = frozenset({"pearson", "spearman", "kendall"})  # metrics that are undefined if all predictions are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +210,7 @@ def _warn_if_constant(track: Track, answers: Matrix, items: int, report: Report)
     undefined, values = list[str](), dict[str, None]()
     for spec in (leaf for metric in track.metrics for leaf in metric.leaves()):
         column = spec.part or answers.columns[0]
-        if spec.name not in CORRELATIONS or column not in answers.columns:
+        if not get(spec.name).needs_varied_run or column not in answers.columns:
             continue
         at = answers.columns.index(column)
         numbers = np.where(answers.present[:, at], answers.values[:, at], 0)

@@ -25,6 +25,7 @@ _WRAPPERS = " '\"`[](){}<>,;\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 _TYPED = re.compile(r"(?:b|u|r|str|tensor|np\.str_|np\.int64)(?=['\"(])")  # before what Python prints, such as b'1'
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&nbsp;": " "}
+_DECIMALS = re.compile(r"(?<=[0-9])\.0+(?=_|$)")
 _PADDING = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}(?:\.gz)?$")
 _SEPARATORS = re.compile(r"[-_.:/\\\s\u2010-\u2015]+")
@@ -138,6 +139,7 @@ def _changes(sample: Sequence[str], first: str, missing: Sequence[str]) -> Itera
     yield _Change(_visible, "ids without invisible characters", reverse="ids exactly as in the item list")
     yield _Change(_unwrapped, "ids without quotes or brackets", reverse="ids exactly as in the item list")
     yield _Change(_as_whole_number, _AS_TEXT)
+    yield _Change(_without_decimals, _AS_TEXT)
     yield _Change(_without_padding, "ids exactly as in the item list")
     yield _Change(str.casefold, "ids in the same case as in the item list")
     yield _Change(_without_extension, "ids without a file extension", reverse="ids with their file extension")
@@ -238,6 +240,11 @@ def _as_whole_number(item: str) -> str:
     if not item.isdigit() and _THOUSANDS.fullmatch(item):
         item = "".join(filter(str.isdigit, item))
     return (item.lstrip("0") or "0") if item.isdigit() else item
+
+
+def _without_decimals(item: str) -> str:
+    """Remove `.0` from the parts of an id that spans several columns: `12.0_3.0` and `12_3` are alike."""
+    return _DECIMALS.sub("", item) if "." in item and "_" in item and len(item) <= LONGEST else item
 
 
 def _without_padding(item: str) -> str:

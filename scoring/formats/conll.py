@@ -16,7 +16,16 @@ from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import NAMES, one_of, whole
 from scoring.formats.format import Format, Size
-from scoring.formats.reading import Problems, Reading, are_several_times, check_ids, decode, is_too_much, shown
+from scoring.formats.reading import (
+    Problems,
+    Reading,
+    are_several_times,
+    check_ids,
+    decode,
+    is_json_instead,
+    is_too_much,
+    shown,
+)
 from scoring.formats.stray_rows import HEADER
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Severity
@@ -24,6 +33,14 @@ from scoring.reports.problems import Severity
 OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
 PREFIXES = {"BIO": "BI", "IOB2": "BI", "BIOES": "BIES"}
 LETTERS = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE}
+PREFIXED = re.compile(r"([A-Za-z])[-_](.+)")  # a tag with a prefix, in any scheme
+OTHER_PREFIXES = {
+    "S": "B",
+    "U": "B",
+    "E": "I",
+    "L": "I",
+    "M": "I",
+}  # of BIOES, BILOU and BMES, and what they are in BIO
 ID = "# id = "
 ID_KEYS = ("id", "sent_id")  # the second is CoNLL-U's
 COMMENT = re.compile(r"# *(?P<key>[A-Za-z_][A-Za-z_ ]{0,40}?) *=(?P<value>.*)")
@@ -83,6 +100,9 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     """Read the entities of each sentence."""
     text = decode(data, reading.report)
     if text is None or is_too_much(text, " ", reading):
+        return None
+    example = f"Rome<TAB>B-{spec.options['classes'][0]}"
+    if is_json_instead(text, f"one line for each token, such as {example}", reading.report):
         return None
     problems = Problems(reading.report)
     words: list[str] | None = [] if reading.role == "gold" else None
@@ -163,7 +183,8 @@ class _Sentences:
             return self._begins_document(number, line)
         if self.with_ids:
             return self._is_comment(number, line)
-        if "\t" in line or fields[-1] in self.known or not (COMMENT.match(line) or OTHER_COMMENT.match(line)):
+        is_token = "\t" in line and (fields[0] == "#" or len(self.tags) > self._start)
+        if is_token or fields[-1] in self.known or not (COMMENT.match(line) or OTHER_COMMENT.match(line)):
             return False
         self.problems.add("comment-line", f"line {number}: {shown(line)}", line=number, found=shown(line))
         return True
@@ -271,7 +292,8 @@ def report_lengths(
         if length != wanted:
             severity: Severity = "warning" if lenient else "error"
             texts = {"item": shown(item), "found": str(length), "expected": str(wanted)}
-            problems.add("tokens-differ", f"{shown(item)}: {length}", severity=severity, **texts)
+            place = f"{shown(item)}: {length} instead of {wanted}"
+            problems.add("tokens-differ", place, severity=severity, **texts)
 
 
 def codes_of(tags: Sequence[str], known: Mapping[str, int]) -> NDArray[np.uint32]:
@@ -303,9 +325,22 @@ def _codes(
                 line=line,
                 found=shown(tag),
                 expected=", ".join(known),
-                suggestion=nearest(tag[: limits.SHOWN], list(known)),
+                suggestion=_tag_meant(tag, known),
             )
     return np.fromiter((known.get(tag, OUTSIDE) for tag in tags), np.uint32, len(tags))
+
+
+def _tag_meant(tag: str, known: Mapping[str, int]) -> str | None:
+    """Return the tag that an unknown tag of the form `B-type` stands for, or None.
+
+    A prefix of another scheme becomes `B` at the beginning of an entity and `I` inside.
+    """
+    match = PREFIXED.fullmatch(tag) if len(tag) <= limits.SHOWN else None
+    if match is None:
+        return "O" if tag in ("o", "0") else None
+    name, letter = nearest(match[2], [one[2:] for one in known if one != "O"]), match[1].upper()
+    meant = (f"{one}-{name}" for one in (letter, OTHER_PREFIXES.get(letter)))
+    return next((one for one in meant if one in known), None)
 
 
 def entities_of(

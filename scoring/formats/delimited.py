@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bar
 INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a column of row numbers
 FIRST_LINE = 10_000  # maximum number of characters of the first line that are searched for a separator
 COLUMNS_COMPARED = 50  # maximum number of column names compared with a missing name
+LISTS = re.compile(r"\[[^\[\]]*\]")  # in a cell, which may have other separators inside
 RESUMED = 5  # lines with wrong quotes after which a file is still read with quotes
 CSV_ERRORS = {"field larger": "cell-too-long", "unexpected end": "quote-open"}
 
@@ -156,7 +158,7 @@ def separator_of(text: str, separator: str, names: Sequence[str], width: int, re
         return separator
     known = {name.casefold() for name in names}
     for other, name in SEPARATORS.items():
-        cells = [cell.strip(' "').casefold() for cell in line.split(other)]
+        cells = [cell.strip(' "').casefold() for cell in LISTS.sub("[]", line).split(other)]
         if len(cells) == width or (other != " " and sum(cell in known for cell in cells) > 1):
             report.error(
                 "wrong-separator", line=1, found=name, expected=SEPARATORS.get(separator, shown_cell(separator))
@@ -186,7 +188,7 @@ def find_columns(
             "header-column-missing",
             line=1,
             found=shown(separator.join(header)),
-            expected=separator.join(needed),
+            expected=separator.join(needed).replace("\t", r"\t"),
             suggestion=", ".join(f"{shown_cell(cell)} → {name}" for name, cell in meant.items()) or None,
             places=tuple(lacking),
             count=len(lacking),

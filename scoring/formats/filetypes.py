@@ -75,6 +75,7 @@ _FIXES = {
     **dict.fromkeys([*_ARCHIVES.values(), "a tar archive"], _UNPACKED),
     **dict.fromkeys(["an Excel workbook", "an OpenDocument spreadsheet", _OLD_OFFICE], _AS_TABLE),
     "a document of Apple's Numbers, Pages or Keynote": _AS_TABLE,
+    "an HTML table": _AS_TABLE,
     **dict.fromkeys(
         ["a NumPy file", "a NumPy archive", "a Parquet table", "an Arrow table", "an HDF5 file", "a MATLAB file"],
         _WRITTEN,
@@ -124,7 +125,14 @@ def foreign_kind(head: bytes, tail: bytes = b"") -> str | None:
         return "an image"
     if head[:3] == bytes(3) and head[4:8] == b"ftyp":
         return "a recording"
+    return _kind_of_markup(head, tail)
+
+
+def _kind_of_markup(head: bytes, tail: bytes) -> str | None:
+    """Return the type of a text that is not a run's, or None."""
     start = head[:512].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if start.startswith((b"<table>", b"<table ")):
+        return "an HTML table"
     if start.startswith(_PAGES):
         return "a web page or XML document"
     return "a Jupyter notebook" if start.startswith(b"{") and b'"nbformat"' in head + tail else None

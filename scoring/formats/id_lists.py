@@ -101,7 +101,8 @@ def _of_table(data: bytes, spec: FormatSpec, reading: Reading, problems: Problem
     for cell, item, line in zip(table.column(name), table.ids, table.rows.lines, strict=True):
         is_list = LIST.fullmatch(cell) is not None
         is_one = reading.role == "gold" and not is_list and bool(cell.strip()) and not cell.lstrip().startswith("[")
-        lists.append([cell.strip()] if is_one else ["".join(groups) for groups in ENTRY.findall(cell)])
+        documents = ["".join(groups) for groups in ENTRY.findall(cell)] if is_list else []
+        lists.append([cell.strip()] if is_one else documents)
         if not is_list and not is_one and not problems.has_counted(NO_LIST):
             problems.add(
                 NO_LIST,

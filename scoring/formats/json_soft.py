@@ -149,11 +149,13 @@ def _matrix_of(values: Sequence[Any], columns: tuple[str, ...]) -> tuple[NDArray
 
 
 def _sums_beyond(values: Sequence[Any], classes: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return the sum of each item's shares for unknown labels."""
+    """Return the sum of each item's shares for unknown labels, or NaN if some of its shares are not numbers."""
     sums, known = np.zeros(len(values)), set(classes)
     for row, value in enumerate(values):
-        if isinstance(value, dict) and not value.keys() <= known:
-            sums[row] = np.nansum([_number(share) for name, share in value.items() if name not in known])
+        if not isinstance(value, dict) or not all(map(_is_number, value.values())):
+            sums[row] = np.nan
+        elif not value.keys() <= known:
+            sums[row] = sum(share for name, share in value.items() if name not in known)
     return sums
 
 

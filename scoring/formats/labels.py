@@ -1,5 +1,6 @@
 """Labels from any format: check them against the track's classes and convert them to a Boolean matrix."""
 
+import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest, with_code_points
 
-# the way pandas writes whole numbers in columns with missing values
-WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+")
+# the way pandas writes whole numbers in columns with missing values, and `savetxt` of NumPy writes 0 and 1
+WITH_POINT = re.compile(r"(-?[0-9]{1,9})\.0+(?:e\+00)?")
+BETWEEN_LABELS = re.compile("[,;|]")  # in texts with several labels
 
 
 LABEL_OPTIONS = (
@@ -145,8 +147,11 @@ def _problem_of(value: object, known: frozenset[str], multi: bool) -> tuple[str,
 
 
 def _suggestion(value: object, found: object, classes: tuple[str, ...], multi: bool) -> str | None:
-    if multi and isinstance(value, str) and value in classes:
-        return f'["{value}"]'
+    if multi and isinstance(value, str):
+        parts = [part.strip(" '\"[](){}") for part in BETWEEN_LABELS.split(value)]
+        if set(parts) <= set(classes):
+            return json.dumps(list(dict.fromkeys(parts)), ensure_ascii=False)
+        return nearest(value, classes) if len(parts) == 1 else None
     if not multi and isinstance(value, int) and str(value) in classes:
         return f'"{value}"'
     if not multi and isinstance(value, list) and len(value) == 1 and value[0] in classes:

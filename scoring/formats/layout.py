@@ -21,7 +21,7 @@ from scoring.formats.delimited import (
     split,
 )
 from scoring.formats.json_records import records_suffix
-from scoring.formats.markdown import without_markdown
+from scoring.formats.markdown import CELL_END, without_markdown
 from scoring.formats.parquet import read_parquet, write_parquet
 from scoring.formats.reading import Reading, decode, is_too_much, shown
 from scoring.formats.stray_rows import (
@@ -37,6 +37,8 @@ from scoring.reports.problems import Report
 JSON_START = re.compile(r"""\s*(?:\[\s*)?\{\s*["']""")
 EXCEL_LINE = re.compile(r'"?sep=."?', re.IGNORECASE)
 SAMPLE_ROWS = 20  # rows that are searched for ids
+HEADER_LINES = 20  # lines among which the header is searched
+FIRST_LINES = 10_000  # maximum number of characters of these lines
 FIRST_LINE = 20  # maximum length of a `sep=` line
 SEPARATORS_BY_NAME = {"comma": ",", "tab": "\t", "semicolon": ";", "bar": "|", "space": " "}
 
@@ -158,7 +160,8 @@ def _read_text(
     named = is_header(first, (*order, *needed, *options["aliases"])) if header == "optional" else header == "required"
     rows = without_trailing_separators(rows, None if named else len(order), options, reading)
     if named:
-        rows = without_repeated_header(rows, text, reading)
+        if is_header(first, (*needed, *options["aliases"])):
+            rows = without_repeated_header(rows, text, reading)
         first = [options["aliases"].get(cell, cell) for cell in rows.first]
         wanted = [name for name in needed if name in first or name not in dispensable]
         places = find_columns(first, wanted, options["separator"], options["extra_columns"], reading)
@@ -213,6 +216,8 @@ def _table_text(
     if JSON_START.match(text):
         reading.report.error("json-for-table", line=1, expected=_example(separator, order, options, reading))
         return None
+    if options["header"] != "none":
+        text = _from_header(text, options["id"], names, separator, reading.report)
     plain = without_markdown(text, separator, reading)
     if plain is None:
         return None
@@ -225,7 +230,9 @@ def _rows_of(text: str, separator: str, width: int, options: Mapping[str, Any], 
 
     `width` is the number of cells that a row should have.
     """
-    rows = split(text, separator, options["quotes"] == "csv", reading.report)
+    # Files with another separator are usually CSV as spreadsheets and pandas write it.
+    is_quoted = options["quotes"] == "csv" or separator != options["separator"]
+    rows = split(text, separator, is_quoted, reading.report)
     if rows is None:
         return None
     rows = without_empty_rows(rows, text, separator, reading)
@@ -291,11 +298,63 @@ def _with_separator(text: str, separator: str, names: Sequence[str], width: int,
     """
     first = text[:FIRST_LINE].split("\n", 1)[0].strip()
     if not EXCEL_LINE.fullmatch(first):
-        return text, separator_of(text, separator, names, width, report)
+        aligned = _without_alignment(text, separator, names, width, report)
+        if aligned is not None:
+            return aligned, CELL_END
+        found = separator_of(text, separator, names, width, report)
+        # Lists without quotation marks may have the other separator inside, too.
+        has_lists = found != separator and '"' not in text and "[" in text
+        return (_with_lists(text, found, separator), separator) if has_lists else (text, found)
     expected = SEPARATORS.get(separator, separator)
     report.error("excel-separator-line", line=1, found=first.strip('"'), expected=expected)
     _, _, rest = text.partition("\n")
     return f"\n{rest}", first.strip('"')[-1] if rest else separator
+
+
+def _with_lists(text: str, found: str, separator: str) -> str:
+    """Replace one separator by another one, except in lists such as `[0.2, 0.8]`."""
+    pattern = re.compile(rf"\[[^\[\]\n]*\]|{re.escape(found)}")
+    return pattern.sub(lambda match: separator if match[0] == found else match[0], text)
+
+
+def _without_alignment(text: str, separator: str, names: Sequence[str], width: int, report: Report) -> str | None:
+    """Return a text whose columns are aligned with blanks, as `print` shows tables, with CELL_END between the cells.
+
+    This is an error. If a text is not aligned, return None.
+    """
+    line = text.lstrip("\n")[:FIRST_LINES].split("\n", 1)[0]
+    if width < 2 or separator in line or "  " not in line.strip():
+        return None
+    known = {name.casefold() for name in names}
+    for blanks in (re.compile(" {2,}"), re.compile(" +")):
+        cells = [cell.casefold() for cell in blanks.split(line.strip())]
+        if len(cells) == width or sum(cell in known for cell in cells) > 1:
+            break
+    else:
+        return None
+    number = text.count("\n", 0, len(text) - len(text.lstrip("\n"))) + 1
+    report.error("wrong-separator", line=number, found="spaces", expected=SEPARATORS.get(separator, shown(separator)))
+    if cells[0] in known and len(cells) == len(known):
+        blanks = re.compile(" +")  # longer cells below the header may leave a single blank
+    return "\n".join(blanks.sub(CELL_END, own.strip()) for own in text.split("\n"))
+
+
+def _from_header(text: str, ids: Sequence[str], names: Sequence[str], separator: str, report: Report) -> str:
+    """Replace the lines before a header by blank lines, with an error.
+
+    The header is the first line that names the columns of the ids and another one of the columns in `names`.
+    """
+    start = 0
+    for number, line in enumerate(text[:FIRST_LINES].split("\n")[:HEADER_LINES], 1):
+        cells = {cell.strip(' "') for cell in line.split(separator)}
+        if cells.issuperset(ids) and len(cells.intersection(names)) > len(ids):
+            before = text[:start].strip()
+            if not before.strip(f"{separator}\n ") or EXCEL_LINE.fullmatch(before):  # reported elsewhere
+                return text
+            report.error("lines-before-header", line=number, found=shown(before.split("\n")[0]))
+            return "\n" * (number - 1) + text[start:]
+        start += len(line) + 1
+    return text
 
 
 def _columns_by_content(

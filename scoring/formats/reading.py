@@ -1,6 +1,7 @@
 """Code shared by all formats: reading options, decoding, grouping problems, and comparing ids with the items."""
 
 import gc
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,6 +22,11 @@ UTF8_MARK = b"\xef\xbb\xbf"
 BETWEEN_RUNS = ("header-line", "json-several-lists")  # codes of problems that a file with several runs explains
 MOST_RUNS = 20  # an id that comes this often is not the beginning of another run
 LONGEST_RESPELLED = 200  # characters of an id; normalizing many accents takes quadratic time
+
+JSON_OBJECTS = re.compile(r"""\s*(?:\[\s*)?\{\s*(["'])[^"'\n]{0,100}\1\s*:""")  # the start of one or more objects
+CODE_FENCE = re.compile(
+    r"\s*```[\w+-]{0,20} *\n"
+)  # before a file that was copied from Markdown, as chat programs write it
 
 Role = Literal["run", "gold"]
 
@@ -83,7 +89,8 @@ class ProblemsOfKind:
         """The fields of the problem. If different values were found, the suggestion names the value it replaces."""
         if len(self.suggestions) < 2:
             return self.first
-        pairs = [f"{found} → {meant}" for found, meant in self.suggestions.items() if meant]
+        given = [(found, meant) for found, meant in self.suggestions.items() if meant]
+        pairs = [meant if " → " in meant else f"{found} → {meant}" for found, meant in given]
         return {**self.first, "suggestion": ", ".join(pairs) or None}
 
 
@@ -195,7 +202,27 @@ def decode(data: bytes, report: Report) -> str | None:
     if "\0" in text:
         report.error("nul-character", line=line_at(data, data.index(b"\0")))
         return None
-    return with_line_feeds(text)
+    return _without_code_fence(with_line_feeds(text), report)
+
+
+def _without_code_fence(text: str, report: Report) -> str:
+    """Replace the lines with ``` around a text by blank lines, with an error. Other lines keep their numbers."""
+    start = CODE_FENCE.match(text)
+    if start is None:
+        return text
+    inner, fence, after = text[start.end() :].rpartition("```")
+    if not inner.endswith("\n") or after.strip():
+        return text
+    report.error("code-fence", line=start[0].count("\n"), found=fence)
+    return "\n" * start[0].count("\n") + inner
+
+
+def is_json_instead(text: str, expected: str, report: Report) -> bool:
+    """Return whether a text, which should not be JSON, consists of JSON objects, and report an error if so."""
+    if JSON_OBJECTS.match(text) is None:
+        return False
+    report.error("json-for-lines", line=1, expected=expected)
+    return True
 
 
 def _decoded(data: bytes, report: Report) -> str | None:

@@ -32,7 +32,7 @@ def judge_shares(
     Args:
         values: the shares, with shape (items, columns).
         path: a function that returns the path of a row, or of a row and column, in a JSON file.
-        others: for each item, the sum of its shares that are not in `values`.
+        others: for each item, the sum of its shares that are not in `values`, or NaN if its sum is not known.
     """
     outside = np.argwhere((values < 0) | (values > 1))
     if len(outside):

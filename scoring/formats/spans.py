@@ -8,6 +8,7 @@ Typed spans have similar forms: triples (`[[10, 13, "PER"]]`), JSON objects, or 
 """
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import repeat
@@ -25,11 +26,22 @@ from scoring.formats.json_records import RECORD_OPTIONS, Records, read_records, 
 from scoring.formats.json_text import MISSING
 from scoring.formats.labels import WITH_POINT, report_decimal_point
 from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_table, suffix_by_file, write_rows, write_table
-from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, decode, is_too_much, shown, shown_cell
+from scoring.formats.reading import (
+    Problems,
+    Reading,
+    are_too_many,
+    check_ids,
+    decode,
+    is_json_instead,
+    is_too_much,
+    shown,
+    shown_cell,
+)
 from scoring.formats.span_lists import Offsets, SpanMarks, pairs_of_rows
 from scoring.formats.stray_rows import report_header
 
 LINE = "id<TAB>[offsets]"
+ID_BEFORE_LIST = re.compile(r"""["']?([^\s,;|"']*)""")  # in a line without a tab
 
 
 def _where(keys: Iterable[Key], *files: str) -> list[Key]:
@@ -176,7 +188,7 @@ def _columns(spec: FormatSpec) -> tuple[str, str, str]:
 
 def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> SpanMarks | None:
     text = decode(data, reading.report)
-    if text is None or is_too_much(text, "\t", reading):
+    if text is None or is_too_much(text, "\t", reading) or _is_json(text, spec, reading):
         return None
     rows = split_plain(text, "\t")
     if rows is not None and rows.width == 2:
@@ -190,17 +202,34 @@ def _read_plain(data: bytes, spec: FormatSpec, reading: Reading, problems: Probl
         if len(rest) != 1:
             found = f"{len(rest)} tabs" if rest else "no tab"
             problems.add("span-line", f"line {number}: {found}", line=number, found=found, expected=LINE)
-            item, *_ = item.split() or [""]
+            item = ID_BEFORE_LIST.match(item)[1]  # type: ignore[index]
         ids.append(item)
         cells.append(rest[0] if len(rest) == 1 else "[]")
         lines.append(number)
+    if problems.has("span-line") and reading.items is not None and not any(item in reading.items for item in ids):
+        return None  # without ids, all items would be missing as well
     return SpanMarks.of_cells(ids, cells, lines, _offsets(spec), problems)
+
+
+def _is_json(text: str, spec: FormatSpec, reading: Reading) -> bool:
+    """Return whether a file is JSON, not lines, and report an error if so."""
+    example = json.dumps(_offsets(spec).example)
+    expected = f"one line for each item, such as {_any_item(reading)}<TAB>{example}"
+    if "\t" not in text and text.lstrip().startswith("[["):
+        reading.report.error("json-for-lines", line=1, expected=expected)
+        return True
+    return is_json_instead(text, expected, reading.report)
+
+
+def _any_item(reading: Reading) -> str:
+    return "a1" if reading.items is None or not len(reading.items) else shown(reading.items.ids[0])
 
 
 def _without_header(rows: Rows, reading: Reading) -> Rows:
     """Leave out the first line, with an error, if it has no list but the second one does."""
     first, second = (*rows.column(1)[:2], "")[:2]
-    if first.lstrip('" ').startswith("[") or not second.startswith("["):
+    is_item = reading.items is not None and rows.first[0] in reading.items
+    if is_item or first.lstrip('" ').startswith("[") or not second.startswith("["):
         return rows
     report_header(rows.lines[0], rows.first, reading)
     return rows.without_first()

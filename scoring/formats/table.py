@@ -1,5 +1,6 @@
 """Tables of numbers: one row per item and one column per dimension, as CSV or TSV, with or without a header."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -24,6 +25,8 @@ from scoring.reports.problems import Severity
 
 SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 ABSENT = ""
+LONGEST_NUMBER = 80  # characters of a cell that may stand for a number
+WRAPPED = re.compile(r"(?:[a-z]+\.)?(?:[a-z]+[0-9]*)?[\[(]{1,2}([^\[\](),]+)[\])]{1,2}")  # [1], tensor(1), np.int64(1)
 LISTED_NAMES = 12  # maximum number of value names that a problem lists
 
 
@@ -433,11 +436,15 @@ def _expected(domain: Domain) -> str:
 
 
 def _meant(cell: str, domain: Domain) -> str | None:
-    """Return the value that a cell stands for, such as ` 1`, `1.0` or `True`, or `0,5` in a column of numbers."""
+    """Return the value that a cell stands for: ` 1`, `1.0`, `True` and `tensor(1)`, and for numbers `0,5` and `50%`."""
+    match = WRAPPED.fullmatch(cell.strip()) if len(cell) <= LONGEST_NUMBER else None
+    bare = match[1].strip() if match else cell.strip()
     if not domain.values:
-        bare = cell.strip().replace(",", ".")
+        bare = bare.replace(",", ".").replace("\u2212", "-")
+        if bare.endswith("%") and is_decimal(bare[:-1].strip()):
+            bare = f"{float(bare[:-1]) / 100:.12g}"
         return bare if bare != cell and _problem_of(bare, domain) is None else None
-    bare = cell.strip().casefold().removesuffix(".0")
+    bare = whole[1] if (whole := WITH_POINT.fullmatch(bare)) else bare.casefold()
     bare = SAME_AS.get(bare, bare)
     return bare if bare in domain.values else None
 

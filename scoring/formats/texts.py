@@ -1,6 +1,8 @@
 """Texts: one output per line, or JSON objects with an id and a text. Gold files may have several references."""
 
+import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from scoring import limits
@@ -30,6 +32,15 @@ LINE_OPTIONS = (
     ),
     LONGEST,
 )
+JSON_START = re.compile(r"""\s*[\[{]\s*["'{\[]""")
+JSON_END = re.compile(r"""["'}\]]\s*[\]}]\s*$""")
+LONGEST_END = 100  # characters at the end of a file, and at both ends of a text, that are examined
+LEAST_DECORATED = 5  # fewer texts may have signs in common by chance
+BEGINNING = re.compile(r".*[^\w\s]\s?", re.DOTALL)  # up to the last sign
+MARKER = re.compile(r"(?:<[^<>\s]{1,20}>|\[[A-Z]{2,9}\])\s*$")  # such as </s>, <pad> and [SEP]
+CLOSING = re.compile(r"""["'”’»)\]}]+\s*$""")
+NUMBERED = re.compile(r"\s*([0-9]{1,9})([.):]?[ \t]|[.):])")
+TEXT_NAMES = ("text", "texts", "output", "outputs", "prediction", "predictions", "generated_text", "summary", "target")
 ID_NAMES = ("id", "ids", "item", "item_id", "key", "number")  # in headers, ignoring case
 JSON_OPTIONS = (*RECORD_OPTIONS, LONGEST)
 
@@ -45,9 +56,12 @@ def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     if text is None or are_too_many(text.count("\n"), reading.most_entries, reading.report):
         return None
     lines = text.removesuffix("\n").split("\n")
+    if len(lines) != reading.numbered and JSON_START.match(text) and JSON_END.search(text, len(text) - LONGEST_END):
+        reading.report.error("json-for-lines", line=1, expected="one text per line")
+        return None
     problems, has_all = Problems(reading.report), True
     if spec.options["ids"] == "numbers":
-        texts = _numbered_lines(lines, reading)
+        texts = _without_text_header(_numbered_lines(lines, reading), reading)
         ids = [str(number) for number in range(1, len(texts) + 1)]
         has_all = reading.role == "gold" or _has_all_lines(texts, reading)
     else:
@@ -58,6 +72,7 @@ def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     split = [tuple(filter(str.strip, one.split("\t"))) or ("",) if reading.role == "gold" else (one,) for one in texts]
     _report_long(ids, split, spec, problems)
     problems.report()
+    _warn_if_decorated(texts, reading, line=1)
     if has_all:
         check_ids(ids, reading)
     return None if reading.has_errors else Texts(ids, split)
@@ -72,6 +87,15 @@ def _numbered_lines(lines: list[str], reading: Reading) -> list[str]:
     while count > (reading.numbered or 1) and not lines[count - 1].strip():
         count -= 1
     return lines[:count]
+
+
+def _without_text_header(lines: list[str], reading: Reading) -> list[str]:
+    """Leave out the first line, with an error, if there is a line too many and the first one names a column."""
+    is_header = len(lines) - 1 == reading.numbered and lines[0].strip().casefold() in TEXT_NAMES
+    if not is_header or len(lines) - 1 < LEAST_DECORATED:
+        return lines
+    report_header(1, lines[:1], reading)
+    return lines[1:]
 
 
 def _has_all_lines(lines: Sequence[str], reading: Reading) -> bool:
@@ -95,6 +119,44 @@ def _has_all_lines(lines: Sequence[str], reading: Reading) -> bool:
         places = tuple(f"line {number}" for number in blank[: reading.report.listed])
         reading.report.warning("line-blank", line=blank[0], count=len(blank), places=places)
     return True
+
+
+def _warn_if_decorated(texts: Sequence[str], reading: Reading, **where: Any) -> None:
+    """Warn if all texts of a run have quotation marks, numbers or a model's markers around them, which are scored."""
+    if reading.role == "gold" or len(texts) < LEAST_DECORATED:
+        return
+    found = _numbers_before(texts) or _signs_around(texts)
+    if found is not None:
+        reading.report.warning("text-decorated", found=shown(found), **where)
+
+
+def _signs_around(texts: Sequence[str]) -> str | None:
+    """Return how all texts begin and end, such as `"…"` or `…</s>`, or None if they have no signs in common."""
+    if len(set(texts)) == 1:
+        return None
+    before = BEGINNING.match(_common_start(texts))
+    last = _common_start([text[::-1][:LONGEST_END] for text in texts])[::-1]
+    after = MARKER.search(last) or (CLOSING.search(last) if before else None)
+    if before is None and after is None:
+        return None
+    return f"{before[0] if before else ''}…{after[0] if after else ''}"
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    """Return what all texts begin with: what the first and the last of them in alphabetical order begin with."""
+    pairs = zip(min(texts)[:LONGEST_END], max(texts), strict=False)
+    return "".join(char for char, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _numbers_before(texts: Sequence[str]) -> str | None:
+    """Return how the texts are numbered one after the other, such as `1. …, 2. …`, or None."""
+    start = NUMBERED.match(texts[0])
+    if start is None:
+        return None
+    number, sign = int(start[1]), start[2]
+    if not all(text.lstrip().startswith(f"{number + at}{sign}") for at, text in enumerate(texts)):
+        return None
+    return f"{number}{sign}…, {number + 1}{sign}…"
 
 
 def _begins_with_header(ids: list[str], texts: list[str], reading: Reading) -> bool:
@@ -134,6 +196,7 @@ def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     if len(records.ids) == len(texts):
         _report_long(records.ids, texts, spec, problems)
     problems.report()
+    _warn_if_decorated([own[0] for own in texts], reading, item=shown(records.ids[0]))
     check_ids(records.ids, reading)
     return None if reading.has_errors else Texts(records.ids, texts)
 

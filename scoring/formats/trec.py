@@ -20,11 +20,21 @@ from scoring.definition.kinds import WHOLE
 from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.format import Format, Size
 from scoring.formats.labels import WITH_POINT, report_decimal_point
-from scoring.formats.reading import Problems, Reading, are_several_runs, check_ids, decode, is_too_much, shown
+from scoring.formats.reading import (
+    Problems,
+    Reading,
+    are_several_runs,
+    check_ids,
+    decode,
+    is_json_instead,
+    is_too_much,
+    shown,
+)
 from scoring.formats.stray_rows import report_header
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
+EXAMPLES = {RUN: "q1 Q0 d7 1 12.5 run1", JUDGEMENTS: "q1 0 d7 1"}
 TAG = "agon"  # system name in the last field of runs written by this module
 INTEGER = re.compile(r"-?[0-9]{1,9}")
 
@@ -59,7 +69,10 @@ class _Lines:
 
 def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, depth: int | None) -> Ranking | None:
     text = decode(data, reading.report)
-    rows = None if text is None or is_too_much(text, " ", reading) else _cut(text, names, reading)
+    if text is None or is_too_much(text, " ", reading):
+        return None
+    expected = f"one line for each document, such as {EXAMPLES[names]}"
+    rows = None if is_json_instead(text, expected, reading.report) else _cut(text, names, reading)
     if rows is None:
         return None
     rows = _without_header(rows, score, reading)

@@ -128,6 +128,7 @@ _metric = partial(
     numbers=True,
     part=Part.COLUMN,
     low=-1.0,
+    needs_varied_run=True,
     why_undefined=_why_undefined,
     undefined="if the gold or the run has the same number for all items",
     compared_with="SciPy",

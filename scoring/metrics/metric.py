@@ -251,6 +251,7 @@ class Metric:
     # When the value is undefined, apart from a gold without items to score. The words after “if” are also the reason
     # in reports, unless `why_undefined` returns a more exact one.
     undefined: str | None = None
+    needs_varied_run: bool = False  # undefined whatever the gold is if all predictions are equal
     why_undefined: Callable[[Any, MetricSpec], str] | None = None
     compared_with: str = ""  # what the tests compare the values with
     conventions: tuple[str, ...] = ("Items",)  # the parts of the section “Conventions” of docs/metrics.md that apply

@@ -243,7 +243,8 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
         found, expected = suffix, ", ".join(rule.pattern.extensions).strip(", ") or "no extension"
     elif part == "number":
         numbers = rule.definition.naming.numbers
-        found, expected = str(named.number), ", ".join(map(str, numbers))
+        written = re.search(rf"0+{named.number}(?![0-9])", named.name) if named.number in numbers else None
+        found, expected = written[0] if written else str(named.number), ", ".join(map(str, numbers))
     elif part == "team":
         found, expected = str(named.team), rule.team or f"a team name ({rule.definition.team.name_in_words})"
     elif part == "file":

@@ -74,6 +74,9 @@ MESSAGES = {
     "empty-file": "The file is empty. Add an entry for every item.",
     "not-utf8": "The file is not valid UTF-8 ({found}). Save it as UTF-8.",
     "not-utf8-but": "The file is encoded as {found}. Save it as UTF-8.",
+    "code-fence": "The file is between lines with ```, as in Markdown and in the answers of chat programs (line "
+    "{line}). Remove these lines.",
+    "json-for-lines": "The file contains JSON. Write plain text instead: {expected}.",
     "nul-character": "The file contains a NUL character (line {line}). Save it as plain text.",
     "unreadable-file": "The file cannot be read: {found}.",
     "file-too-large": "The file size is {found}; the limit is {expected}.",
@@ -158,6 +161,7 @@ MESSAGES = {
     "{expected}.",
     "json-for-table": "The file contains JSON; expected a table such as {expected}. Write a table (in "
     "pandas, use to_csv).",
+    "lines-before-header": "The header is on line {line}, after {found}. Remove the lines before it.",
     "markdown-table": "The table is drawn with vertical bars and hyphens, as in Markdown. Write one row per line, with "
     "{expected} between the cells and nothing around them (in pandas, use to_csv instead of to_markdown).",
     "quoted-lines": "Each line is in quotation marks, so it is a single cell: found {found}. Write {expected}.",
@@ -167,8 +171,8 @@ MESSAGES = {
     "index-without-name": "The first column has no name. Name it {expected} (in pandas, use to_csv with "
     'index_label="{expected}").',
     "header-column-twice": "Columns that appear twice in the first line: {places}. Keep each column once.",
-    "index-column": "The first column contains row numbers, like those that pandas adds. Write the file without "
-    "this column (in pandas, use index=False).",
+    "index-column": "The first column contains row numbers, like those that pandas and R add. Write the file without "
+    "this column (in pandas, use index=False; in R, row.names=FALSE).",
     "extra-columns": "Unknown columns: {places}. The track uses {expected}.",
     "no-rows": "There are no rows below the header. Add one row per item.",
     "header-line": "Lines with a header where only answers belong: {places}. Remove them.",
@@ -180,8 +184,8 @@ MESSAGES = {
     "parquet-column-type": "Columns with an unsupported type: {places}. Store each column as text or numbers.",
     "values-not-a-list": "Cells that are not lists: {places}. Expected square brackets with one value "
     "for each of {expected}.",
-    "constant-predictions": "All predictions are {found}, so {expected} is undefined. Check that the file contains the "
-    "predictions of your system.",
+    "constant-predictions": "All predictions are {found}, so these metrics are undefined: {expected}. Check that the "
+    "file contains the predictions of your system.",
     "value-missing": "Empty cells: {places}. Expected {expected}.",
     "value-outside-domain": "Values that the column does not allow: {places}. Expected {expected}.",
     "value-not-a-number": "Cells that are not finite numbers: {places}. Expected {expected}.",
@@ -216,10 +220,13 @@ MESSAGES = {
     "comment-line": "Comments, which this format does not allow: {places}. Remove these lines.",
     "document-line": "Lines with -DOCSTART-, which is not a sentence of the track: {places}. Remove these lines.",
     "tag-out-of-order": "Tags that don't fit the previous or next tag: {places}. Expected {expected}.",
-    "tokens-differ": "Sentences with too many or too few tokens: {places}. Expected {expected} in these sentences.",
+    "tokens-differ": "Sentences with too many or too few tokens: {places}. Write one line for each token of the task's "
+    "data, even if your system splits tokens or leaves some out.",
     "sentence-count": "The file has {found}; expected one for each of the track's {expected} items, in the same "
     "order, with an empty line after each sentence.",
     # texts
+    "text-decorated": "Every text is written as {found}, and all of this is scored. Remove what is not part of the "
+    "texts.",
     "text-line": "Lines without an id and a tab before the text: {places}. Expected {expected}.",
     "line-count": "The file has {found}; expected one line for each of the track's {expected} items, in the same "
     "order.",
@@ -285,6 +292,10 @@ PHRASES = (
     "valid JSON",
     "{}, without quotes",
     "one of {}",
+    "one text per line",
+    "one line for each item, such as {}",
+    "one line for each document, such as {}",
+    "one line for each token, such as {}",
     "a list of labels from {}",
     "an object with a number for each of {}",
     "a number from 0 to 1",
@@ -292,6 +303,7 @@ PHRASES = (
     "a finite number",
     "a whole number",
     "{} or {}",
+    "{} instead of {}",
     "commas",
     "tabs",
     "semicolons",
@@ -571,6 +583,7 @@ PHRASES = (
     "a zip archive",
     "an empty zip archive",
     "a web page or XML document",
+    "an HTML table",
     "a Jupyter notebook",
     "the unpacked run, or a zip archive with one or more runs",
     "the table exported as a text file (in Excel, save it as CSV UTF-8)",

@@ -8,12 +8,12 @@ import pytest
 
 from scoring import check, load_definition
 from scoring.answers import Matrix
-from scoring.check import CORRELATIONS
 from scoring.definition import MetricSpec
 from scoring.definition.slices import Slicing
 from scoring.items.slices import SliceColumn
 from scoring.metrics import METRICS, LoadedGold, compare, compute
 from scoring.metrics.metric import Metric
+from scoring.metrics.registry import lacking_option
 from scoring.metrics.undefined import NOTES, notes_on_undefined, why_undefined
 from scoring.reports.messages import LANGUAGES, phrase
 from scoring.reports.problems import translate
@@ -92,9 +92,14 @@ def test_metrics_with_the_same_reason_share_a_note() -> None:
     assert len(notes_on_undefined(sliced, many, {})) <= NOTES
 
 
-def test_the_check_knows_which_metrics_equal_predictions_leave_undefined() -> None:
-    condition = METRICS["pearson"].undefined
-    assert {metric.name for metric in METRICS.values() if metric.undefined == condition} == CORRELATIONS
+@pytest.mark.parametrize(("metric", "kind"), EVERY)
+def test_metrics_say_whether_equal_predictions_leave_them_undefined(metric: Metric, kind: str) -> None:
+    gold, spec = LoadedGold(numbers(1, 2, 3, 4)), MetricSpec(metric.name)
+    if metric.ordinal or not metric.numbers or lacking_option(metric, spec):
+        assert not metric.needs_varied_run
+        return
+    varied, equal = (compute(compare(gold, run), spec) for run in (numbers(1, 3, 2, 4), numbers(2, 2, 2, 2)))
+    assert (varied is not None and equal is None) is metric.needs_varied_run
 
 
 NUMBERS = """
