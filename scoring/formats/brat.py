@@ -8,7 +8,6 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import PurePosixPath
 from typing import Any
 
 from scoring import limits
@@ -19,7 +18,7 @@ from scoring.definition.kinds import NAMES, one_of
 from scoring.formats.annotated_texts import AnnotatedTexts
 from scoring.formats.format import Format, Size
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, line_at, shown, with_line_feeds
-from scoring.formats.several import entries_to_read, packed
+from scoring.formats.several import document_name, entries_to_read, packed
 from scoring.formats.span_lists import Offsets, SpanMarks
 from scoring.reports.nearest import nearest
 from scoring.zips import BrokenZipError, TooManyEntriesError, read_entry
@@ -73,7 +72,7 @@ def documents_of(data: bytes, reading: Reading) -> list[tuple[str, bytes]] | Non
     report, most = reading.report, min(limits.CELL_BYTES * reading.most_entries, limits.ARCHIVE_BYTES)
     try:
         entries = entries_to_read(data, limits.DOCUMENTS, most, report, ending=ENDING)
-        found = [(PurePosixPath(entry.name).name, read_entry(io.BytesIO(data), entry)) for entry in entries]
+        found = [(document_name(entry.name, ENDING), read_entry(io.BytesIO(data), entry)) for entry in entries]
     except (BrokenZipError, TooManyEntriesError) as error:
         report.error("documents-no-zip", found=str(error))
         return None

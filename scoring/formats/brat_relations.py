@@ -1,7 +1,7 @@
 """Relations in brat standoff: a tuple for each relation between two text-bound annotations."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 
 from scoring.answers import Tuples
@@ -102,8 +102,23 @@ def _relations(
         elif (same := EQUIVALENCE.fullmatch(row)) and same[1] in spec.options["relations"]:
             relations.append((place, (same[1], *same[2].split())))
             equivalences.add(place)
+            if same[1] not in spec.options["symmetric"]:
+                report(place, "brat-direction", row, problems, severity="warning", expected=EXPECTED_RELATION)
         else:
             report_other(place, row, problems)
+    yield from _between(spans, relations, equivalences, spec, reading, problems)
+
+
+def _between(
+    spans: Mapping[str, Found],
+    relations: Sequence[tuple[Place, Sequence[str]]],
+    equivalences: Collection[Place],
+    spec: FormatSpec,
+    reading: Reading,
+    problems: Problems,
+) -> Iterator[Cells]:
+    """Yield the relations between a document's spans, and report unknown types and references, and repetitions."""
+    seen = set[Cells]()
     left = int(spec.options["most"]) + 1  # more pairs are not needed to see that there are too many
     for place, (kind, *ends) in relations:
         known = is_known(kind, spec.options["relations"], place, reading, problems)
@@ -114,7 +129,11 @@ def _relations(
             has_direction = place not in equivalences and kind not in spec.options["symmetric"]
             pairs = _pairs(kind, [spans[end] for end in ends], has_direction, max(left, place not in equivalences))
             left -= len(pairs)
-            yield from pairs
+            for pair in pairs:
+                if pair in seen:
+                    report(place, "tuple-twice", " ".join(pair), problems, severity="warning")
+                seen.add(pair)
+                yield pair
 
 
 def _pairs(kind: str, spans: Sequence[Found], has_direction: bool, most: int) -> list[Cells]:

@@ -35,6 +35,12 @@ def packed_name(prefix: str, path: PurePosixPath | Path) -> str:
     return f"{prefix.rstrip('/')}{path.suffix}"
 
 
+def document_name(path: str, ending: str) -> str:
+    """Return a file's name without folders. If it has this extension in capital letters, they become lower case."""
+    name = PurePosixPath(path).name
+    return name[: len(name) - len(ending)] + ending if name.lower().endswith(ending) else name
+
+
 def packed(contents: Mapping[str, bytes]) -> bytes:
     """Pack files into one zip. `contents` is keyed by name."""
     import zipfile  # noqa: PLC0415 - so that the engine starts faster
@@ -100,7 +106,7 @@ def unpacked(data: bytes, files: Files, report: Report) -> dict[str, tuple[str, 
 def entries_to_read(
     data: bytes, most_entries: int, most_bytes: int, report: Report, ending: str = ""
 ) -> list[ZipEntry]:
-    """Return the entries for files whose names end in `ending`.
+    """Return the entries for files whose names end in `ending`, which is in lower case, ignoring case.
 
     If they unpack to more than `most_bytes`, report an error and return an empty list.
 
@@ -110,7 +116,7 @@ def entries_to_read(
     """
     found = read_entries(io.BytesIO(data), most_entries)
     found = [entry for entry in found if not entry.is_folder and not is_clutter(entry.path)]
-    entries = [entry for entry in found if entry.name.endswith(ending)]
+    entries = [entry for entry in found if entry.name.lower().endswith(ending)]
     if any(entry.is_encrypted or entry.method not in (STORED, DEFLATED) for entry in entries):
         raise BrokenZipError("it is encrypted or uses an unsupported compression method")
     total = sum(entry.size for entry in entries)
@@ -166,7 +172,7 @@ def quote_files(data: bytes, report: Report, separator: str | None, ending: str 
         entries = dict[str, ZipEntry]()
         for entry in read_entries(io.BytesIO(data), limits.DOCUMENTS):
             entries.setdefault(entry.name, entry)
-            entries.setdefault(PurePosixPath(entry.name).name, entry)
+            entries.setdefault(document_name(entry.name, ending), entry)
         for name in [name for name in places if name in entries][:QUOTED_FILES]:
             own = Report([report.problems[place] for place in places[name]])
             add_excerpts(own, in_utf8(read_entry(io.BytesIO(data), entries[name])), separator)

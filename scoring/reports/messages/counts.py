@@ -20,7 +20,7 @@ _CODES = {  # (singular, plural) unit → codes; all other codes count places
     ("cell", "cells"): "value-missing values-not-a-list",
     ("row", "rows"): "ragged-row span-not-pair span-without-offsets part-without-whole whole-without-part "
     "empty-row trailing-separator",
-    ("line", "lines"): "span-line trec-line token-line text-line brat-line brat-reference brat-id-twice "
+    ("line", "lines"): "span-line trec-line token-line text-line brat-line brat-direction brat-reference brat-id-twice "
     "comment-line document-line line-blank header-line",
     ("column", "columns"): "header-column-missing header-column-twice extra-columns parquet-column-type",
     ("document", "documents"): "document-twice",

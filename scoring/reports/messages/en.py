@@ -213,6 +213,8 @@ MESSAGES = {
     "documents-none": "The zip has no annotation files. Name each file {expected}.",
     "brat-line": "Lines that are not brat annotations: {places}. Expected {expected}.",
     "brat-unused": "Annotations of kinds that the track does not score: {places}.",
+    "brat-direction": "Lines with *, which give no direction, for relations that have one: {places}. Write {expected}, "
+    "or list the type under symmetric in task.yaml.",
     "brat-id-twice": "Annotation ids given more than once in a file: {places}. Give each annotation its own id.",
     "brat-reference": "Relations that refer to annotations that are not in the file: {places}.",
     # tokens

@@ -97,6 +97,17 @@ def test_folders_texts_and_clutter_in_the_zip_do_not_matter(task: Definition) ->
     assert read(task, data) == MEANT
 
 
+def test_extensions_can_be_in_capital_letters(task: Definition) -> None:
+    """Otherwise, such a file in the gold would be left out, and its item would have no spans."""
+    capital = {name.replace(".ann", ".ANN"): content for name, content in RIGHT.items()}
+    assert read(task, zipped(capital)) == MEANT
+    assert score(task, "brat", zipped(RIGHT), zipped(capital), items=ITEMS).scores["entity_f1"] == 1
+    (problem,) = check(task, "brat", zipped({**capital, "d1.ann": b""})).errors
+    assert (problem.code, problem.places) == ("duplicate-ids", ("d1",))
+    (problem,) = check(task, "brat", zipped({**capital, "d1.ANN": b"T1\tPERS 0 5\tAlice\n"})).errors
+    assert problem.excerpt is not None
+
+
 def test_fragments_can_be_spans_of_their_own(task: Definition) -> None:
     path = task.folder / "task.yaml"
     path.write_text(TASK.replace("brat, classes: [PER, LOC]", "brat, classes: [PER, LOC], fragments: split"))
@@ -249,6 +260,17 @@ def test_equivalences_are_relations_if_their_type_is_declared(task: Definition) 
     report = Report()
     read_run(task.track("relations"), zipped({**RIGHT, "d1.ann": spans + long}), report)
     assert [problem.code for problem in report.errors] == ["too-many-tuples"]
+
+
+def test_equivalences_whose_type_has_a_direction_are_reported(task: Definition) -> None:
+    """A run's line `R1 lives Arg1:T2 Arg2:T1` would not match such a line in the gold."""
+    lines = RIGHT["d1.ann"].replace(b"*\tEquiv T1 T2\n", b"*\tlives T2 T1\n")
+    found = {problem.code: problem for problem in check(task, "relations", zipped({**RIGHT, "d1.ann": lines}))}
+    assert (found["brat-direction"].severity, found["brat-direction"].line) == ("warning", 6)
+    assert (found["tuple-twice"].severity, found["tuple-twice"].line) == ("warning", 6)
+    lines = RIGHT["d1.ann"].replace(b"*\tEquiv T1 T2\n", b"*\tnear T2 T1\n")
+    found = {problem.code: problem for problem in check(task, "relations", zipped({**RIGHT, "d1.ann": lines}))}
+    assert not {"brat-direction", "tuple-twice"} & found.keys()
 
 
 def test_a_relation_refers_to_annotations_that_exist(task: Definition) -> None:
