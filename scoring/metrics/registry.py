@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from scoring.definition import MetricSpec
 from scoring.definition.slices import RIGHT, Slicing, shown_value
@@ -51,6 +52,9 @@ from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import AnswerKinds, Contributions, Heading, Metric, MetricInfo, Part, SomeColumns
 from scoring.metrics.slices import in_slice, is_right, kept, named_slices, part_of, placed, restricted
 from scoring.reports.nearest import nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "agon.metrics"
 FAMILIES = (
@@ -101,24 +105,32 @@ def needs_texts(spec: MetricSpec) -> bool:
 
 
 @cache
-def _announced(name: str) -> Metric | None:
+def _entries() -> "dict[str, EntryPoint]":
+    """Return the entry points of installed packages by name. Reading them takes time, so it is done only once."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - takes a third of the engine's startup time
 
-    for entry in entry_points(group=ENTRY_POINTS, name=name):
-        metric = entry.load()
-        if not isinstance(metric, Metric):
-            raise TypeError(
-                f"{entry.value} is declared under {ENTRY_POINTS} but is not an instance of scoring.metrics.Metric"
-            )
-        return replace(metric, name=name)
-    return None
+    found: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=ENTRY_POINTS):
+        found.setdefault(entry.name, entry)
+    return found
+
+
+@cache
+def _announced(name: str) -> Metric | None:
+    entry = _entries().get(name)
+    if entry is None:
+        return None
+    metric = entry.load()
+    if not isinstance(metric, Metric):
+        raise TypeError(
+            f"{entry.value} is declared under {ENTRY_POINTS} but is not an instance of scoring.metrics.Metric"
+        )
+    return replace(metric, name=name)
 
 
 def names() -> list[str]:
     """Return the names of all metrics, including those of installed packages."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - as in `_announced`
-
-    return sorted({*METRICS, *entry_points(group=ENTRY_POINTS).names})
+    return sorted({*METRICS, *_entries()})
 
 
 class UnknownMetricError(KeyError):

@@ -118,3 +118,15 @@ def test_what_is_no_metric_is_named(installed: Path, root: Path) -> None:
 def test_packages_are_looked_through_only_for_unknown_names(installed: Path, root: Path) -> None:
     code = "import sys; get('accuracy'); print('importlib.metadata' in sys.modules, 'tiny_metrics' in sys.modules)"
     assert python(code, installed, root) == "False False"
+
+
+@pytest.mark.slow
+def test_packages_are_looked_through_only_once(installed: Path, root: Path) -> None:
+    code = (
+        "import importlib.metadata as packages\n"
+        "from scoring.metrics.registry import names\n"
+        "calls, entry_points = [], packages.entry_points\n"
+        "packages.entry_points = lambda **group: calls.append(group) or entry_points(**group)\n"
+        "print([find(name) for name in ('a', 'b', 'c')], 'always' in names(), len(calls))"
+    )
+    assert python(code, installed, root) == "[None, None, None] True 1"
