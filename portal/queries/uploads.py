@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.functional import SimpleLazyObject
@@ -61,11 +61,12 @@ def valid_names(shared_task: SharedTask, team: Team | None, phase: Phase | None)
         (track, example(definition, track.slug, team_name, _free(definition.naming.numbers, track, used)))
         for track in (phase.tracks() if phase else shared_task.tracks.all())
     ]
-    runs = [
-        ValidName(track, common_name(definition, name), definition.track(track.slug).files)
-        for track, name in names
-        if name
-    ]
+    runs = []
+    for track, name in names:
+        if name:
+            own = definition.track(track.slug)
+            # Otherwise, the name would be compared with all other tracks, which takes long if there are many.
+            runs.append(ValidName(track, common_name(replace(definition, tracks=(own,)), name), own.files))
     archive = example_archive(definition, team_name)
     bearer = ["--team", team_name] if team_name else []
     needs_archive = any("/" in run.name or run.files for run in runs)

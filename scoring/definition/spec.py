@@ -73,7 +73,8 @@ class Naming:
     )
     numbers: tuple[int, ...] = declare(
         many(WHOLE, most=limits.RUN_NUMBERS),
-        "Allowed run numbers. Required if file names contain `{number}`. Otherwise, Agon numbers the runs.",
+        "Allowed run numbers. Required if file names contain `{number}`. Otherwise, Agon numbers the runs. The tracks "
+        f"and their files can have up to {limits.RUN_NAMES:,} numbers in total.",
         default=(),
         name="number",
     )

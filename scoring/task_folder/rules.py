@@ -203,6 +203,14 @@ def _too_many(definition: Definition) -> Iterator[Error]:
             f"{limits.BASELINE_ROWS} are allowed"
         )
         yield ("baselines",), sentence, None
+    numbers = len(definition.naming.numbers)
+    files = sum(len(track.files.of) if track.files else 1 for track in definition.tracks)
+    if (names := numbers * files) > limits.RUN_NAMES:
+        sentence = (
+            f"{numbers} run numbers in {tracks} tracks and their files add up to {names} file names; at most "
+            f"{limits.RUN_NAMES} are allowed"
+        )
+        yield ("naming", "number"), sentence, None
 
 
 def _errors_of_track(track: Track, place: int, sound: Sound) -> Iterator[Error]:

@@ -150,12 +150,12 @@ class RunRule:
         if "team" in self.pattern.fields and chosen is None:
             return
         for candidate in (track,) if track else self.definition.tracks:
+            fields = (_fields_of(naming, candidate.slug) or {}) | {"team": chosen or ""}
+            files = candidate.files
             for chosen_number in (number,) if number in naming.numbers else naming.numbers or (None,):
                 if (candidate.slug, chosen_number) in self.used_numbers:
                     continue
-                own = {"team": chosen or "", "number": str(chosen_number)}
-                fields = (_fields_of(naming, candidate.slug) or {}) | own
-                files = candidate.files
+                fields["number"] = str(chosen_number)
                 for each_value in ([value] if value in files.of else files.of) if files else [""]:
                     names = self.pattern.names(fields | ({files.name: files.spelled(each_value)} if files else {}))
                     # The last name has no optional parts, but a name must identify its file.

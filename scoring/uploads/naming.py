@@ -3,15 +3,15 @@
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
 from scoring.definition import Definition, Track
 from scoring.formats import is_zipped
-from scoring.limits import NAME_CHARACTERS
+from scoring.limits import NAME_CHARACTERS, RUN_NAMES, UNREACHABLE_TRACKS
 from scoring.reports.nearest import with_code_points
 from scoring.reports.problems import Report
 from scoring.uploads.name_rules import (
@@ -25,6 +25,7 @@ from scoring.uploads.name_rules import (
 )
 from scoring.uploads.patterns import Pattern
 
+SAMPLE_NAMES = 5  # names of each sample team with which a track is looked for
 COMPARED = 10  # number of valid names compared letter by letter, after a quick preselection
 LIKELY = 0.7  # minimum similarity at which an invalid name is assumed to mean a valid one
 ALIKE = 0.6  # the same if names don't say a track
@@ -125,7 +126,8 @@ def likely_track(definition: Definition, name: str, team: str | None) -> str | N
     A valid name for the track must be similar to the given name, and more similar than the names for all other tracks.
     """
     rule = RunRule(definition, team)
-    names = {right: track.slug for track in definition.tracks for right in rule.right_names(track, None, None)}
+    valid = ((right, track.slug) for track in definition.tracks for right in rule.right_names(track, None, None))
+    names = dict(islice(valid, RUN_NAMES))
     ranked = _ranked(names, _without_oddities(name, rule.pattern.depth))
     best, slug = (ranked[0][0], names[ranked[0][1]]) if ranked else (0.0, "")
     is_equal = any(likeness == best and names[right] != slug for likeness, right in ranked)
@@ -141,15 +143,23 @@ def example(
 
 
 def unreachable_tracks(definition: Definition) -> dict[str, str]:
-    """Map each track that no file name leads to, to the name that the first of `SAMPLE_TEAMS` would use."""
-    found = {}
+    """Map the first tracks that no file name leads to, to the name that the first of `SAMPLE_TEAMS` would use."""
+    found: dict[str, str] = {}
     for track in definition.tracks:
-        names = [
-            (team, name) for team in SAMPLE_TEAMS for name in RunRule(definition, team).right_names(track, None, team)
-        ]
-        if names and not any(_is_read_as(definition, track, name, team) for team, name in names):
-            found[track.slug] = names[0][1]
+        first = next(_sample_names(definition, track), None)
+        is_reached = (_is_read_as(definition, track, name, team) for team, name in _sample_names(definition, track))
+        if first is not None and not any(is_reached):
+            found[track.slug] = first[1]
+        if len(found) == UNREACHABLE_TRACKS:
+            break
     return found
+
+
+def _sample_names(definition: Definition, track: Track) -> Iterator[tuple[str, str]]:
+    """Yield sample teams, each with its first valid names for the track."""
+    for team in SAMPLE_TEAMS:
+        names = RunRule(definition, team).right_names(track, None, team)
+        yield from ((team, name) for name in islice(names, SAMPLE_NAMES))
 
 
 def unreachable_archive(definition: Definition) -> str | None:
@@ -228,10 +238,17 @@ def _of_other_track(rule: RunRule, name: str) -> NameReading | None:
 
 
 def _least_waived(rule: Rule, name: str) -> tuple[tuple[str, ...], NameReading | None]:
-    """Return the smallest set of the rule's parts that the name breaks, and how to read it without them (or None)."""
-    if rule.match(name, frozenset(rule.parts)):
-        for waived in chain.from_iterable(combinations(rule.parts, size) for size in range(len(rule.parts) + 1)):
-            if named := rule.match(name, frozenset(waived)):
+    """Return the smallest set of the rule's parts that the name breaks, and how to read it without them (or None).
+
+    Unless the track is waived, the name is compared with each track, so sets that cannot be enough are not tried.
+    """
+    if named := rule.match(name, frozenset()):
+        return (), named
+    everything = frozenset(rule.parts)
+    if rule.match(name, everything):
+        broken = {part for part in rule.parts if not rule.match(name, everything - {part})}
+        for waived in chain.from_iterable(combinations(rule.parts, size) for size in range(1, len(rule.parts) + 1)):
+            if broken.issubset(waived) and (named := rule.match(name, frozenset(waived))):
                 return waived, named
     return (), None
 
@@ -270,7 +287,7 @@ def _nearest(rule: Rule, named: NameReading) -> str | None:
 def _near(rule: Rule, named: NameReading) -> list[str]:
     """Return the valid names near an invalid name, most likely first. Parts that could be read are kept."""
     track = rule.definition.track(named.track) if named.track else None
-    candidates = list(rule.right_names(track, named.number, named.team, named.value))
+    candidates = list(islice(rule.right_names(track, named.number, named.team, named.value), RUN_NAMES))
     if "." in named.name:
         candidates = [name for name in candidates if name.endswith(rule.pattern.extensions)]
     if named.team and rule.team:  # the name has a team, so it means one with the team rather than one without

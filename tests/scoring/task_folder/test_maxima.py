@@ -153,6 +153,12 @@ HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
     "a long pattern": lambda: {"naming": {"run": "[x]" * 300_000 + "{team}"}},
     "a long path": lambda: {"agreement": {"version": "1", "file": "a/" * 450_000}},
     "a regular expression": lambda: {"team": {"name": "a?" * 450_000}},
+    "run numbers of many tracks": lambda: {
+        "tracks": [
+            track({"kind": "json-labels", "classes": ["X", "Y"]})["tracks"][0] | {"slug": f"t{n}"} for n in range(200)
+        ],
+        "naming": {"run": "{track}_{team}_{number}.json", "number": list(range(1000))},
+    },
     "questions": lambda: {"team": {"name": "[a-z]{2,30}", "questions": [{"key": f"q{n}"} for n in range(9000)]}},
 }
 
@@ -190,6 +196,7 @@ def test_problems_beyond_the_maximum_are_counted(write_task: Callable[[str], Pat
         {"naming": {"run": "{track}_{team}" + "x" * limits.PATTERN_CHARACTERS}},
         {"agreement": {"version": "1", "file": "a/../" * limits.PATH_CHARACTERS + "items.txt"}},
         {"team": {"name": "[a-z]+", "questions": [{"key": f"q{n}", "label": "Q"} for n in range(51)]}},
+        {"naming": {"run": "{track}_{team}_{number}.json", "number": list(range(1000))}},
     ],
     ids=lambda change: next(iter(change)),
 )
