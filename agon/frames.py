@@ -65,7 +65,9 @@ def board(source: str | Path | bytes) -> pd.DataFrame:
         raise ValueError(
             f"{name} is not a leaderboard. Download a leaderboard with the JSON link on its page."
         ) from None
-    types = dict.fromkeys([*metrics, "low", "high"], "float64") | {"rank": "Int64", "number": "Int64"}
+    types = dict.fromkeys([*metrics, "low", "high"], "float64") | dict.fromkeys(
+        ["rank", "rank_low", "rank_high", "number"], "Int64"
+    )
     frame = frame.astype(types).assign(received_at=pd.to_datetime(frame["received_at"], utc=True, format="ISO8601"))
     frame.attrs = made
     return frame

@@ -44,7 +44,9 @@ class BoardRow(BaseModel):
     fields: dict[str, str] = Field(description="Texts of the task’s run fields, by key")
     scores: dict[str, float | None]
     interval: list[float] | None
-    tie_group: str
+    rank_low: int | None = Field(description="Lower end of the 95% confidence interval of the rank")
+    rank_high: int | None
+    tie_group: str = Field(deprecated=True, description="Use rank_low and rank_high")
     flags: list[str]
     received_at: datetime
     run_id: UUID
@@ -99,8 +101,10 @@ class CombinedRowAnswer(BaseModel):
     rank: int | None
     team: str
     value: float | None
-    interval: list[float] | None  # only mean scores have intervals and tie groups
-    tie_group: str
+    interval: list[float] | None  # only mean scores have intervals and bounds of ranks
+    rank_low: int | None
+    rank_high: int | None
+    tie_group: str = Field(deprecated=True, description="Use rank_low and rank_high")
 
 
 class CombinedAnswer(BaseModel):
@@ -172,13 +176,15 @@ def overall_csv(board: OverallBoard) -> bytes:
 
 
 def _uncertainty(ranking: Combined) -> tuple[str, ...]:
-    """Return the columns with the interval and the tie group, which only mean scores have."""
-    return ("low", "high", "tie group") if ranking.rule.by == "mean-score" else ()
+    """Return the columns with the interval, the bounds of the rank and the tie group, which only mean scores have."""
+    return ("low", "high", "rank low", "rank high", "tie group") if ranking.rule.by == "mean-score" else ()
 
 
 def _combined(ranking: Combined, row: CombinedRow | None) -> list[Any]:
+    if not _uncertainty(ranking):
+        return [*_placed(row)]
     low, high = (row and row.interval) or ("", "")
-    return [*_placed(row), *((low, high, row.group if row else "") if _uncertainty(ranking) else ())]
+    return [*_placed(row), low, high, *((row.rank_low, row.rank_high, row.group) if row else ("", "", ""))]
 
 
 def _placed(row: TrackResult | CombinedRow | None) -> tuple[Any, Any]:

@@ -46,7 +46,7 @@ OTHER_COMMANDS = {
     "votes": "create a gold standard from annotators' votes",
     "agreement": "measure annotator agreement",
     "explain": "show the track, team and run number that each file name stands for",
-    "significance": "compute confidence intervals, and group runs that are statistically tied",
+    "significance": "compute confidence intervals of scores and ranks",
 }
 ALIASES = {"analyze": ["analyse"], "votes": ["gold"]}
 _COMPLETING = "_ARGCOMPLETE"  # set by the shell scripts that `agon completion` prints

@@ -77,21 +77,30 @@ def _only_track(portal: Portal, task: str) -> str:
 
 
 def _text(board: Leaderboard) -> str:
-    """Format the table, with the intervals and tie groups of the ranking metric if there are any."""
+    """Format the table, with intervals of ranks and of the ranking metric if there are any.
+
+    Tie groups are shown only if ranks have no intervals.
+    """
     keys = [metric.key for metric in board.metrics]
     head = ["rank", "team", "run", *keys]
     rows: list[tuple[object, ...]] = [
-        (row.rank, row.team, row.run, *(row.scores.get(key) for key in keys)) for row in board.rows
+        (_rank(row), row.team, row.run, *(row.scores.get(key) for key in keys)) for row in board.rows
     ]
     if any(row.interval for row in board.rows):
         level = f"{100 * board.intervals.level:g}% " if board.intervals else ""
         head.append(f"{board.rank_by} {level}interval")
         rows = [(*cells, _interval(row)) for cells, row in zip(rows, board.rows, strict=True)]
-    if any(row.tie_group for row in board.rows):
+    has_bounds = any(row.rank_low is not None for row in board.rows)
+    if any(row.tie_group for row in board.rows) and not has_bounds:
         head.append("tie group")
         rows = [(*cells, row.tie_group) for cells, row in zip(rows, board.rows, strict=True)]
     notes = (f"note: {row.team or row.run}: {flag}" for row in board.rows for flag in row.flags)
     return "\n".join([table(head, rows), *notes])
+
+
+def _rank(row: BoardRow) -> object:
+    """Return the rank with its 95% confidence interval if it has one, such as `2 (1–4)`."""
+    return row.rank if row.rank_low is None else f"{row.rank} ({row.rank_low}–{row.rank_high})"
 
 
 def _interval(row: BoardRow) -> str:

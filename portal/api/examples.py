@@ -342,6 +342,8 @@ _ROW = export.BoardRow(
     fields=_FIELDS,
     scores=_SCORES,
     interval=[0.3006, 0.9544],
+    rank_low=1,
+    rank_high=2,
     tie_group="A",
     flags=[],
     received_at=_RECEIVED,
@@ -359,6 +361,8 @@ _ROW_OF_BORA = export.BoardRow(
     fields={"data": "None"},
     scores=_SCORES_OF_BORA,
     interval=[0.15, 0.85],
+    rank_low=1,
+    rank_high=2,
     tie_group="A",
     flags=[],
     received_at=_OF_BORA,
@@ -420,7 +424,11 @@ _OVERALL = export.OverallAnswer(
             weights=[],
             missing="unranked",
             intervals=None,
-            rows=[export.CombinedRowAnswer(rank=1, team=_TEAM, value=1, interval=None, tie_group="")],
+            rows=[
+                export.CombinedRowAnswer(
+                    rank=1, team=_TEAM, value=1, interval=None, rank_low=None, rank_high=None, tie_group=""
+                )
+            ],
         )
     ],
 )

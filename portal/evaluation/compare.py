@@ -1,4 +1,4 @@
-"""Intervals and tie groups for a board's runs, computed in the background and stored with the board."""
+"""Intervals of the scores and ranks of a board's runs, computed in the background and stored with the board."""
 
 from contextlib import ExitStack
 from datetime import datetime, timedelta
@@ -50,7 +50,7 @@ def is_to_be_kept(board: Board, at: datetime) -> bool:
 
 
 def compare_board(board: Board, at: datetime) -> None:
-    """Update intervals and tie groups for the runs that the board shows now."""
+    """Update the comparison of the runs that the board shows now."""
     revision = board.revision
     evaluations = _compared_runs(board)
     further = _further_runs(board, evaluations) if board.slices_origin else []

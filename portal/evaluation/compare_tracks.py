@@ -1,4 +1,4 @@
-"""Intervals and tie groups of overall rankings by mean score, computed in the background like those of boards."""
+"""Intervals of overall rankings by mean score, computed in the background like those of boards."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -57,7 +57,7 @@ def combined_to_refresh(among: BoardQuerySet, at: datetime) -> tuple[list[int], 
 
 
 def compare_combined(row: CombinedBoard, at: datetime) -> None:
-    """Update the intervals and tie groups of an overall ranking."""
+    """Update the comparison of the teams in an overall ranking."""
     phase = row.phase
     rule = next((candidate for candidate in phase.shared_task.definition.overall if candidate.slug == row.slug), None)
     if rule is None or rule.by != "mean-score":

@@ -12,7 +12,7 @@ from portal.figures.layers import Spec, layer, nominal, quantitative
 from portal.figures.scores import by_slices, labels_by_slices, score_figures
 from portal.queries.boards.columns import Column
 from portal.queries.boards.insights import Insights
-from portal.queries.boards.table import BoardTable
+from portal.queries.boards.table import BoardTable, Row
 from portal.times_and_numbers import score
 
 _NAMES = nominal("name", sort=None)
@@ -23,7 +23,7 @@ def field_figures(insights: Insights) -> list[Figure]:
     field = insights.field
     found = [
         intervals(insights.board),
-        rank_ranges(insights.ranks),
+        rank_ranges(insights.ranks, insights.board.ranks_note),
         *score_figures(insights.board, insights.every_run),
         *(by_slices(slices, insights.board.ranking_column) for slices in insights.slices),
         *class_figures(insights.details),
@@ -37,10 +37,20 @@ def field_figures(insights: Insights) -> list[Figure]:
 
 
 def intervals(board: BoardTable) -> Figure | None:
-    """Show each run's score with its interval and its tie group's letter. Return None if there are no intervals."""
+    """Show each run's score with its interval, and its rank with its own. Return None if there are no intervals.
+
+    Boards without bounds of ranks show tie groups instead.
+    """
     column = board.ranking_column
     data = [
-        run_datum(row, value=row.scores[column.key], low=row.interval[0], high=row.interval[1], group=row.group)
+        run_datum(
+            row,
+            value=row.scores[column.key],
+            low=row.interval[0],
+            high=row.interval[1],
+            group=row.group,
+            rank=_rank(row),
+        )
         for row in board.rows
         if row.interval is not None
     ]
@@ -49,8 +59,9 @@ def intervals(board: BoardTable) -> Figure | None:
     frame = axis(_bounds(data, of_teams=True) or [0.0, 1.0], _bounds(data, of_teams=False), WIDTH)
     shown = [datum for datum in data if frame.holds(datum["low"]) and frame.holds(datum["high"])]
     outside = ", ".join(datum["name"] for datum in data if datum not in shown)
-    caption = _(
-        "Scores with 95% intervals. Runs with the same letter form a tie group and do not differ significantly."
+    caption = _("Scores with 95% intervals.")
+    caption += " " + (
+        board.ranks_note or _("Runs with the same letter form a tie group and do not differ significantly.")
     )
     beyond = _("Outside the plot: %(names)s.") % {"names": outside}
     return Figure(
@@ -63,11 +74,18 @@ def intervals(board: BoardTable) -> Figure | None:
             Field("value", column.short, column.decimals),
             Field("low", _("From"), column.decimals),
             Field("high", _("To"), column.decimals),
-            Field("group", _("Tie group")),
+            Field("rank", _("Rank")) if board.has_bounds else Field("group", _("Tie group")),
         ),
         data=data,
-        drawing=_whiskers([datum["name"] for datum in shown], f"{column.short} →", frame),
+        drawing=_whiskers(
+            [datum["name"] for datum in shown], f"{column.short} →", frame, "rank" if board.has_bounds else "group"
+        ),
     )
+
+
+def _rank(row: Row) -> str:
+    """Return a row's rank with its bounds, such as `2 (1–4)`. Empty if it has none."""
+    return f"{row.rank} ({row.bounds.text})" if row.bounds else ""
 
 
 def _bounds(data: Sequence[Datum], *, of_teams: bool) -> list[float]:
@@ -75,14 +93,14 @@ def _bounds(data: Sequence[Datum], *, of_teams: bool) -> list[float]:
     return [datum[bound] for datum in chosen for bound in ("low", "high")]
 
 
-def _whiskers(names: list[str], title: str, frame: Axis) -> Spec:
-    """Return a drawing with one row per run: its interval and score and, next to them, its tie group."""
+def _whiskers(names: list[str], title: str, frame: Axis, text: str) -> Spec:
+    """Return a drawing with one row per run: its interval and score and, next to them, the field `text`."""
 
     def x(field: str) -> Spec:
         return quantitative(field, title, scale={"domain": [frame.low, frame.high]})
 
     interval = {"x": x("low"), "x2": {"field": "high"}}
-    group = {"x": x("high"), "text": {"field": "group"}}
+    group = {"x": x("high"), "text": {"field": text}}
     return {
         "width": WIDTH,
         "height": {"step": 26},
@@ -98,16 +116,17 @@ def _whiskers(names: list[str], title: str, frame: Axis) -> Spec:
     }
 
 
-def rank_ranges(found: Mapping[str, tuple[int, int]]) -> Figure | None:
-    """Show the range of each run's ranks in the bootstrap samples."""
+def rank_ranges(found: Mapping[str, tuple[int, int]], note: str) -> Figure | None:
+    """Show the bounds of each run's rank, which `note` explains, or the range of its ranks in the bootstrap samples."""
     if len(found) < 2:
         return None
     data: list[Datum] = [{"name": name, "best": best, "worst": worst} for name, (best, worst) in found.items()]
     x = quantitative("best", _("Rank →"), scale={"domain": [1, len(data)]}, axis={"tickMinStep": 1})
     return Figure(
         name="rank-stability",
-        title=_("Rank stability"),
-        caption=_(
+        title=_("Confidence intervals of ranks") if note else _("Rank stability"),
+        caption=note
+        or _(
             "Range of each run’s ranks in 95% of the bootstrap samples of items. A point means that the rank never "
             "changes."
         ),

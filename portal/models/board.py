@@ -134,7 +134,7 @@ class Board(models.Model):
     next_gold = models.ForeignKey(GoldStandard, on_delete=models.PROTECT, null=True, related_name="+")
     next_scorer = models.CharField(max_length=32, blank=True)
     revision = models.PositiveBigIntegerField(default=0)
-    comparison = models.JSONField(default=dict)  # intervals and tie groups, from portal.evaluation.compare
+    comparison = models.JSONField(default=dict)  # intervals and ranks, from portal.evaluation.compare
     compared_revision = models.PositiveBigIntegerField(default=0)
     compared_at = models.DateTimeField(null=True)
     busy_until = models.DateTimeField(null=True)  # set while a worker is comparing the runs or publishing the items

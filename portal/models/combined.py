@@ -1,4 +1,4 @@
-"""Intervals and tie groups of overall rankings by mean score."""
+"""Intervals of overall rankings by mean score."""
 
 from datetime import datetime
 from typing import Any, Self

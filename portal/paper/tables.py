@@ -11,20 +11,28 @@ from portal.queries.boards.columns import Column
 from portal.queries.boards.insights import Examples, Insights, MissedByAnswer, SliceScores
 from portal.queries.boards.label_shares import LabelShares, Share
 from portal.queries.boards.overall import Combined, OverallBoard, TrackResult
-from portal.queries.boards.table import BoardTable, Row
+from portal.queries.boards.table import BoardTable, CombinedRow, Row
 from portal.times_and_numbers import score
 
 
 def board_table(board: BoardTable) -> LatexTable:
-    """Show rank, team, run and every metric. Each column's best team value is bold, and letters show tie groups."""
+    """Show rank, team, run and every metric. Each column's best team value is bold.
+
+    Letters show which runs do not differ.
+    """
     best = [board.best(column) for column in board.columns]
     return LatexTable(
         label=f"tab:{board.track.slug}",
-        caption=_("%(track)s, %(phase)s, ranked by %(metric)s. Runs with the same letter do not differ significantly.")
-        % {"track": board.track.title, "phase": board.phase.title, "metric": board.ranking_column.title},
+        caption=_("%(track)s, %(phase)s, ranked by %(metric)s. %(ranks)s")
+        % {
+            "track": board.track.title,
+            "phase": board.phase.title,
+            "metric": board.ranking_column.title,
+            "ranks": _ranks_note(board),
+        },
         align="lrll" + "l" * len(board.run_fields) + "r" * len(board.columns),
         head=[
-            _("Tie"),
+            _("Letters") if board.has_bounds else _("Tie"),
             _("Rank"),
             _("Team"),
             _("Run"),
@@ -33,6 +41,24 @@ def board_table(board: BoardTable) -> LatexTable:
         ],
         rows=[_row(row, board, best) for row in board.rows],
     )
+
+
+def _ranks_note(found: BoardTable | Combined) -> str:
+    """Explain the bounds of ranks, and the letters next to them."""
+    if not found.ranks_note:
+        return _("Runs with the same letter do not differ significantly.") if found.has_letters else ""
+    if not any(row.bounds and row.bounds.letters for row in found.rows):
+        return found.ranks_note
+    return f"{found.ranks_note} {_('Two rows share a letter if and only if no difference between them was found.')}"
+
+
+def _rank(row: Row | CombinedRow) -> str:
+    rank = "" if row.rank is None else str(row.rank)
+    return f"{rank} ({row.bounds.text})" if row.bounds else rank
+
+
+def _letters(row: Row | CombinedRow) -> str:
+    return row.bounds.letters if row.bounds else row.group
 
 
 def _head(column: Column) -> str:
@@ -46,9 +72,8 @@ def _row(row: Row, board: BoardTable, best: Sequence[float | None]) -> list[str]
         value = row.scores.get(column.key)
         text = score(value, column.decimals)
         printed.append(Bold(text) if row.is_team and value is not None and value == best_value else text)
-    rank = "" if row.rank is None else str(row.rank)
     names = (row.team, row.name) if row.is_team else (f"{row.name} ({kind})", "")
-    return [row.group, rank, *names, *_texts(row, board), *printed]
+    return [_letters(row), _rank(row), *names, *_texts(row, board), *printed]
 
 
 def _labels(found: BoardTable | AllRuns) -> list[str]:
@@ -252,15 +277,20 @@ def overall_table(ranking: Combined) -> LatexTable:
         over += f" {ranking.included}"
     return LatexTable(
         label=f"tab:overall-{ranking.rule.slug}",
-        caption=f"{ranking.rule.title}: {over} {ranking.rule.note}".strip(),
+        caption=" ".join(filter(None, [f"{ranking.rule.title}: {over}", ranking.rule.note, _ranks_note(ranking)])),
         align="rlr" + ("rl" if ranking.comparison else ""),
-        head=[_("Rank"), _("Team"), ranking.head, *((_("95% interval"), _("Tie")) if ranking.comparison else ())],
+        head=[
+            _("Rank"),
+            _("Team"),
+            ranking.head,
+            *((_("95% interval"), _("Letters") if ranking.has_bounds else _("Tie")) if ranking.comparison else ()),
+        ],
         rows=[
             [
-                str(row.rank),
+                _rank(row),
                 row.team,
                 score(row.value, ranking.decimals),
-                *((ranking.bounds(row), row.group) if ranking.comparison else ()),
+                *((ranking.bounds(row), _letters(row)) if ranking.comparison else ()),
             ]
             for row in ranking.rows
         ],

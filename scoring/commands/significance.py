@@ -1,10 +1,10 @@
-"""`significance`: print runs with confidence intervals, grouped into statistical ties."""
+"""`significance`: print runs and their ranks with confidence intervals."""
 
 import argparse
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from scoring.commands import INVALID, VALID, UsageError, by_name, gold_in_folder, print_json, track_of_run
 from scoring.definition import Definition, MetricSpec, Track
@@ -13,7 +13,7 @@ from scoring.reports.printing import report_text
 from scoring.reports.problems import Report
 from scoring.reports.tables import TextTable
 from scoring.score import load_gold_and_items, run_answers
-from scoring.significance import ROUNDS, GroupedRun, Interval, intervals, tie_groups
+from scoring.significance import ROUNDS, GroupedRun, Interval, RankedRun, intervals, pair_tests
 from scoring.significance.paired_tests import Method
 
 
@@ -21,7 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_sampling_options(parser, "metric of the track to test (default: the ranking metric)")
     method = "statistical test to use (default: bootstrap)"
     parser.add_argument("--method", type=_method, choices=get_args(Method), default="bootstrap", help=method)
-    level = "confidence level (default: 0.95); the significance level for tie groups is 1 − LEVEL"
+    level = "confidence level (default: 0.95); pairs of runs are tested at 1 − LEVEL"
     parser.add_argument("--level", type=float, default=0.95, help=level)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run file")
     parser.set_defaults(command=run, inputs=lambda options: [options.gold, *options.runs])
@@ -59,16 +59,17 @@ def run(options: argparse.Namespace, definition: Definition) -> int:
     drawn = {"seed": options.seed, "rounds": options.rounds}
     try:
         found = intervals(runs, spec, level=options.level, **drawn)
-        grouped = tie_groups(runs, spec, method=options.method, alpha=1 - options.level, **drawn)
+        tests = pair_tests(runs, spec, method=options.method, alpha=1 - options.level, **drawn)
     except (TypeError, ValueError) as error:
         raise UsageError(f"Cannot test significance: {error}.") from None
+    grouped, ranked = tests.grouped(1 - options.level), {line.name: line for line in tests.ranked(1 - options.level)}
     if options.json:
-        lines = [{**asdict(line), "interval": _as_dict(found[line.name])} for line in grouped]
+        lines = [_as_json(line, ranked.get(line.name), found[line.name]) for line in grouped]
         print_json({"metric": spec.key, "method": options.method, **drawn, "level": options.level, "runs": lines})
     else:
         metric = describe(spec, definition.track(options.track).slices)
         title = f"{metric.title}: {options.rounds} samples, seed {options.seed}"
-        print(_table(title, grouped, found).as_text())
+        print(_table(title, grouped, ranked, found).as_text())
     return VALID
 
 
@@ -113,13 +114,26 @@ def print_problems(report: Report, as_json: bool) -> int:
     return INVALID
 
 
-def _table(title: str, grouped: list[GroupedRun], found: Mapping[str, Interval | None]) -> TextTable:
+def _table(
+    title: str,
+    grouped: list[GroupedRun],
+    ranked: Mapping[str, RankedRun],
+    found: Mapping[str, Interval | None],
+) -> TextTable:
     rows = []
     for line in grouped:
-        bounds = found[line.name]
+        bounds, own = found[line.name], ranked.get(line.name)
         low, high = (bounds.low, bounds.high) if bounds else (None, None)
-        rows.append((line.name, line.value, low, high, line.group, line.p_value))
-    return TextTable(title, ("run", "value", "low", "high", "group", "p"), tuple(rows))
+        rank, letters = (f"{own.rank} ({own.low}–{own.high})", ",".join(own.letters)) if own else (None, None)
+        rows.append((line.name, line.value, low, high, rank, letters, line.group, line.p_value))
+    return TextTable(title, ("run", "value", "low", "high", "rank", "letters", "group", "p"), tuple(rows))
+
+
+def _as_json(line: GroupedRun, ranked: RankedRun | None, bounds: Interval | None) -> dict[str, Any]:
+    """Return a run's results. `rank_low` and `rank_high` are the ends of the interval of its rank."""
+    ranks = {name: ranked and getattr(ranked, name) for name in ("rank", "letters", "cluster")}
+    ends = {"rank_low": ranked and ranked.low, "rank_high": ranked and ranked.high}
+    return {**asdict(line), **ranks, **ends, "interval": _as_dict(bounds)}
 
 
 def _as_dict(bounds: Interval | None) -> dict[str, float] | None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from scoring.definition import MetricSpec
-from scoring.metrics import describe
 from scoring.metrics.comparison import Comparison
 from scoring.metrics.metric import Numbers
 from scoring.significance.inputs import ROUNDS, defined_values, field_of_runs, require_valid
@@ -62,27 +61,6 @@ def intervals(
         low, high = score_interval(runs[name], spec, value, sample, level)
         found[name] = Interval(value, low, high, level, int(np.count_nonzero(np.isnan(sample))))
     return {name: found.get(name) for name in runs}
-
-
-def rank_ranges(
-    runs: Mapping[str, Comparison], spec: MetricSpec, *, seed: Seed, rounds: int = ROUNDS, level: float = 0.95
-) -> dict[str, tuple[int, int]]:
-    """Return the range that contains a run's rank in a fraction `level` of the samples, for each run that has a value.
-
-    All runs are evaluated on the same samples. A rank is one more than the number of better runs, so equal runs share
-    the better rank. A run ranks last in samples where it has no value.
-    """
-    require_valid(rounds, "level", level)
-    values = defined_values(runs, spec)
-    if not values:
-        return {}
-    samples = field_of_runs(runs, values, spec).resampled(np.random.default_rng(seed), rounds)
-    cost = np.nan_to_num(-samples if describe(spec).higher_is_better else samples, nan=np.inf)
-    ranks = np.stack([1 + np.searchsorted(np.sort(sample), sample) for sample in cost.T], axis=1)
-    tail = (1 - level) / 2
-    # Bounds of ranks are ranks, so no interpolation.
-    low, high = np.quantile(ranks, [tail, 1 - tail], axis=1, method="nearest").tolist()
-    return {name: (int(best), int(worst)) for name, best, worst in zip(values, low, high, strict=True)}
 
 
 def percentiles(value: float, sample: Numbers, level: float) -> Interval:

@@ -1,4 +1,4 @@
-"""Intervals and tie groups for mean scores over several tracks.
+"""Intervals, ranks and tie groups for mean scores over several tracks.
 
 Tracks with the same items are scored on the same samples, so the correlation between a team's scores in these tracks
 counts. Tracks without any common items are sampled independently. If tracks share only some of their items, there is no
@@ -31,7 +31,7 @@ from scoring.significance.confidence_intervals import Interval
 from scoring.significance.inputs import ROUNDS, defined_values, require_valid
 from scoring.significance.resampling import field_of
 from scoring.significance.score_intervals import score_interval
-from scoring.significance.tie_grouping import GroupedRun, groups_on_samples
+from scoring.significance.tie_grouping import PairTests, pair_tests_on_samples
 
 Missing = Literal["unranked", "zero", "skip"]
 
@@ -178,16 +178,15 @@ def sampled_means(
     return SampledMeans(teams, mean, values, lows, highs, samples, groups, min(sizes, default=0))
 
 
-def mean_groups(sampled: SampledMeans, *, higher_is_better: bool, alpha: float = 0.05) -> list[GroupedRun]:
-    """Sort the teams by mean score and group those with no significant difference, as `tie_groups` does for runs."""
+def mean_tests(sampled: SampledMeans, *, higher_is_better: bool) -> PairTests:
+    """Sort the teams by mean score and test all pairs, as `pair_tests` does for runs."""
     means, samples = sampled.means(), sampled.on_samples()
     places = np.flatnonzero(~np.isnan(means)).tolist()
-    return groups_on_samples(
+    return pair_tests_on_samples(
         {sampled.teams[place]: float(means[place]) for place in places},
         samples[places],
         sampled.items,
         higher_is_better=higher_is_better,
-        alpha=alpha,
     )
 
 

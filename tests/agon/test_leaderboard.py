@@ -6,7 +6,9 @@ from agon.answers import BoardRow, Intervals, Leaderboard, Metric
 from agon.commands.leaderboard import _text
 
 
-def row(team: str, score: float, interval: list[float] | None, group: str) -> BoardRow:
+def row(
+    team: str, score: float, interval: list[float] | None, group: str, low: int | None = None, high: int | None = None
+) -> BoardRow:
     return BoardRow(
         rank=1 if team else None,
         kind="team" if team else "baseline",
@@ -19,6 +21,8 @@ def row(team: str, score: float, interval: list[float] | None, group: str) -> Bo
         received_at=datetime(2026, 5, 1, tzinfo=UTC),
         scores={"f1": score},
         interval=interval,
+        rank_low=low,
+        rank_high=high,
         tie_group=group,
         flags=[],
         run_id="",
@@ -45,3 +49,9 @@ def test_intervals_and_tie_groups_are_columns_if_there_are_any() -> None:
     assert with_intervals[1].endswith("0.7000 to 0.8000  a")
     assert with_intervals[2].endswith("0.5000")
     assert _text(board(row("Lira", 0.75, None, ""))).splitlines()[0].endswith("f1")
+
+
+def test_ranks_have_their_intervals_in_place_of_tie_groups() -> None:
+    lines = _text(board(row("Lira", 0.75, [0.7, 0.8], "A", 1, 2), row("", 0.5, None, ""), level=0.95)).splitlines()
+    assert "tie group" not in lines[0]
+    assert "1 (1–2)" in lines[1]

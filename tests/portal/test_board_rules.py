@@ -295,13 +295,13 @@ def test_a_ranking_over_tracks_says_whose_it_is(tiny_folder, db, client):
     table = client.get(f"{address}&format=csv").content.decode().splitlines()
     assert table[0].endswith(
         "two accuracy,overall all rank,overall all borda,overall mean rank,overall mean mean-score,"
-        "overall mean low,overall mean high,overall mean tie group"
+        "overall mean low,overall mean high,overall mean rank low,overall mean rank high,overall mean tie group"
     )
-    assert table[1] == "Ostro,1,0.75,,,1,0.0,1,0.375,,,"
+    assert table[1] == "Ostro,1,0.75,,,1,0.0,1,0.375,,,,,"
     assert "A track in which a team has no ranked run counts as 0." in text
     answer = client.get(f"{address}&format=json").json()
     assert answer["rows"] == [{"team": "Ostro", "tracks": {"one": {"rank": 1, "value": 0.75}}}]
-    nothing = {"interval": None, "tie_group": ""}
+    nothing = {"interval": None, "rank_low": None, "rank_high": None, "tie_group": ""}
     assert answer["overall"][0]["rows"] == [{"rank": 1, "team": "Ostro", "value": 0.0, **nothing}]
     assert [(one["weights"], one["missing"]) for one in answer["overall"]] == [([2, 0.5], "unranked"), ([], "zero")]
     assert answer["tracks"][0]["gold_version"] == 1

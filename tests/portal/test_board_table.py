@@ -19,8 +19,8 @@ from portal.times_and_numbers import score
 from tests.portal.remembered import remembered
 from tests.portal.world import GOOD, PERFECT, POOR, RELEASE, board, with_teams
 
-# A row's rank, team or reference, score, ends of the score's interval, and tie group.
-RunColumns = tuple[int | None, str, float | None, float | None, float | None, str]
+# A row's rank, team or reference, score, ends of the score's interval and of the rank's, and tie group.
+RunColumns = tuple[int | None, str, float | None, float | None, float | None, int | None, int | None, str]
 
 
 @remembered
@@ -39,7 +39,16 @@ def _row() -> Board:
 
 def lines(table: BoardTable) -> list[RunColumns]:
     return [
-        (row.rank, row.label, row.scores["accuracy"], *(row.interval or (None, None)), row.group) for row in table.rows
+        (
+            row.rank,
+            row.label,
+            row.scores["accuracy"],
+            *(row.interval or (None, None)),
+            row.rank_low,
+            row.rank_high,
+            row.group,
+        )
+        for row in table.rows
     ]
 
 
@@ -54,6 +63,8 @@ def in_csv(content: bytes) -> list[RunColumns]:
             number(one["accuracy"]),
             number(one["low"]),
             number(one["high"]),
+            int(one["rank_low"]) if one["rank_low"] else None,
+            int(one["rank_high"]) if one["rank_high"] else None,
             one["tie_group"],
         )
         for one in csv.DictReader(io.StringIO(content.decode()))
@@ -67,6 +78,8 @@ def in_json(content: bytes) -> list[RunColumns]:
             one["team"] or one["run"],
             one["scores"]["accuracy"],
             *(one["interval"] or (None, None)),
+            one["rank_low"],
+            one["rank_high"],
             one["tie_group"],
         )
         for one in json.loads(content)["rows"]
@@ -78,7 +91,7 @@ def test_csv_json_and_the_kept_release_have_the_rows_of_the_page(released: Share
     shown = board(released, RELEASE + timedelta(minutes=2))
     expected = lines(shown)
     assert len(expected) > 4
-    assert {line[5] for line in expected} > {""}
+    assert {line[7] for line in expected} > {""}
     assert in_csv(board_csv(shown)) == in_json(board_json(shown)) == expected
     kept = released_table(shown.releases[0])
     assert lines(kept) == expected
@@ -93,7 +106,11 @@ def test_papers_and_figures_have_them_too(released: SharedTask) -> None:
     place = 4 + shown.columns.index(column)
     printed = [(row[0], row[1], row[place]) for row in board_table(shown).rows]
     assert printed == [
-        (row.group, "" if row.rank is None else str(row.rank), score(row.scores[column.key], column.decimals))
+        (
+            row.bounds.letters if row.bounds else "",
+            "" if row.rank is None else f"{row.rank} ({row.rank_low}–{row.rank_high})",
+            score(row.scores[column.key], column.decimals),
+        )
         for row in shown.rows
     ]
     bold = {row[2] for row in board_table(shown).rows if isinstance(row[place], Bold)}
@@ -101,5 +118,12 @@ def test_papers_and_figures_have_them_too(released: SharedTask) -> None:
     figure = intervals(shown)
     assert figure is not None
     assert [(one["name"], one["value"], one["low"], one["high"], one["group"]) for one in figure.data] == [
-        line[1:] for line in lines(shown) if line[3] is not None
+        (*line[1:5], line[7]) for line in lines(shown) if line[3] is not None
     ]
+    assert [one["rank"] for one in figure.data] == [
+        "" if low is None else f"{rank} ({low}–{high})"
+        for rank, _name, _score, bottom, _top, low, high, _group in lines(shown)
+        if bottom is not None
+    ]
+    assert shown.ranks_note in figure.caption
+    assert shown.ranks_note in board_table(shown).caption

@@ -12,6 +12,7 @@ from portal.evaluation.compare_tracks import compare_combined
 from portal.jobs import refresh_combined
 from portal.models import Board, CombinedBoard, Phase
 from portal.queries.boards.overall import overall
+from portal.queries.boards.rank_bounds import mean_ranks_note
 from tests.portal.remembered import remembered
 from tests.portal.world import (
     EVALUATION,
@@ -99,7 +100,9 @@ def test_a_mean_score_has_intervals_and_groups_from_the_background(ranked):
     assert [row.team for row in mean.rows] == ["Ostro", "Sirocco", "Meltemi"]
     for one in (mean, whole):
         assert all(row.interval[0] <= row.value <= row.interval[1] for row in one.rows)
-        assert {row.group for row in one.rows} == {"A"}  # with only four items, all teams are tied
+        assert {row.group for row in one.rows} == {"A"}  # with only four items, no differences are found
+        assert {(row.rank_low, row.rank_high) for row in one.rows} == {(1, len(one.rows))}
+        assert [row.bounds.words for row in one.rows[1:]] == ["not distinguishable from the best"] * (len(one.rows) - 1)
         assert (one.rows[0].bracket, one.rows[-1].bracket) == ("first", "last")
         assert (one.comparison.rounds, one.comparison.level) == (10_000, 0.95)
     assert [row.team for row in whole.rows] == ["Ostro", "Meltemi"]
@@ -155,6 +158,13 @@ def test_they_are_not_shown_with_other_runs_rules_or_gold(ranked):
     for change in ({"rule": [["one", "two"], [1, 1], "zero"]}, {"boards": {}}):
         CombinedBoard.objects.filter(slug="mean").update(comparison=row.comparison | change)
         assert shown(ranked).comparison is None
+    impossible = row.comparison | {"intervals": {}, "groups": {}, "ranking": {}}
+    CombinedBoard.objects.filter(slug="mean").update(comparison=impossible)
+    assert [(row.rank, row.bounds) for row in shown(ranked).rows] == [(1, None), (2, None), (3, None)]
+    assert "no confidence intervals, because the tracks share" in shown(ranked).missing_bounds
+    failed = {key: value for key, value in row.comparison.items() if key not in ("intervals", "groups", "ranking")}
+    CombinedBoard.objects.filter(slug="mean").update(comparison=failed)
+    assert shown(ranked).missing_bounds == "Intervals could not be computed for these runs."
 
 
 @pytest.mark.slow
@@ -172,20 +182,22 @@ def test_the_page_the_exports_and_the_paper_files_show_them(ranked, client):
     text = client.get(PAGE).content.decode()
     assert text.count("95% interval</th>") + text.count("95% interval<svg") == 2
     assert f'aria-label="{low:.4f} to {high:.4f}"' in text
-    assert "form a tie group" in text
+    assert mean_ranks_note(4) in text
+    assert text.count('<span class="bounds">(1–3)</span>') == 3
     table = client.get(f"{PAGE}&format=csv").content.decode().splitlines()
     head = table[0].split(",")
     row = dict(zip(head, next(line for line in table if line.startswith("Ostro")).split(","), strict=True))
     assert (float(row["overall mean low"]), float(row["overall mean high"])) == (low, high)
-    assert row["overall mean tie group"] == "A"
+    assert [row[f"overall mean {name}"] for name in ("rank low", "rank high", "tie group")] == ["1", "3", "A"]
     assert "overall points low" not in head
     for address in (f"{PAGE}&format=json", "/api/v1/tasks/tiny/leaderboards?phase=evaluation"):
         answer = client.get(address).json()
         (mean,) = [one for one in answer["overall"] if one["slug"] == "mean"]
         assert mean["intervals"] == {"level": 0.95, "rounds": 10_000, "seed": 1}
         assert (mean["rows"][0]["interval"], mean["rows"][0]["tie_group"]) == ([low, high], "A")
+        assert (mean["rows"][0]["rank_low"], mean["rows"][0]["rank_high"]) == (1, 3)
     entries = pack_of(ranked)
-    assert f"{low:.4f} to {high:.4f} & A" in entries.read("tables/overall-mean.tex").decode()
+    assert f"{low:.4f} to {high:.4f} & a" in entries.read("tables/overall-mean.tex").decode()
 
 
 @pytest.mark.slow

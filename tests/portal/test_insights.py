@@ -127,7 +127,11 @@ def test_the_pack_s_tables_are_the_board_s(field: SharedTask) -> None:
     cells = [line.rstrip("\\ ").split(" & ") for line in table.splitlines() if line.count(" & ") > 3][1:]
     shown = [(line[1], re.sub(r"\\textbf{(.*)}", r"\1", line[4])) for line in cells]
     assert shown == [
-        ("" if row["rank"] is None else str(row["rank"]), f"{row['scores']['accuracy']:.4f}") for row in rows
+        (
+            "" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}--{row['rank_high']})",
+            f"{row['scores']['accuracy']:.4f}",
+        )
+        for row in rows
     ]
     assert r"\textbf{1.0000}" in table
 

@@ -1,4 +1,4 @@
-"""Comparing a board's runs with its gold and with each other: intervals, tie groups and results analysis."""
+"""Comparing a board's runs with its gold and with each other: intervals, ranks and results analysis."""
 
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,14 +14,14 @@ from scoring.definition import MetricSpec
 from scoring.definition import Track as TrackDefinition
 from scoring.metrics import Comparison, LoadedGold, compare
 from scoring.score import run_answers
-from scoring.significance import intervals, leads, rank_ranges, slice_gaps, tie_groups
+from scoring.significance import PairTests, intervals, leads, pair_tests, slice_gaps
 from scoring.uploads.inspection import read_run
 
 ROUNDS = 10_000
 LEVEL = 0.95
 SEED = 1  # arbitrary but fixed
 FIELD = 30  # how many of the best runs can be shown side by side
-METHOD = 3  # version of the methods and results; boards compared with an earlier version are compared again
+METHOD = 4  # version of the methods and results; boards compared with an earlier version are compared again
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class BoardRules:
 def compare_runs(
     rules: BoardRules, runs: Sequence[BoardRun], further: Sequence[BoardRun], reference: str | None
 ) -> dict[str, Any]:
-    """Return bounds, tie groups and rank ranges by evaluation, and the results analysis, as JSON values.
+    """Return bounds of scores and ranks by evaluation, and the results analysis, as JSON values.
 
     Args:
         further: more runs, which are ranked only by item slices.
@@ -64,15 +64,17 @@ def compare_runs(
     teams = {run.key: compared[run.key] for run in runs if run.is_teams}
     best = dict(list(teams.items())[:FIELD])
     bounds = intervals(compared, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
+    tests = pair_tests(teams, spec, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL)
     return {
         "method": METHOD,
         "rounds": ROUNDS,
         "seed": SEED,
         "level": LEVEL,
         "intervals": {key: [found.low, found.high] for key, found in bounds.items() if found is not None},
-        "groups": _groups(teams, spec),
-        "ranks": rank_ranges(teams, spec, seed=SEED, rounds=ROUNDS, level=LEVEL),
-        "leads": _leads(best, spec),
+        "items": len(next(iter(compared.values())).gold) if compared else 0,
+        "groups": groups(tests),
+        "ranking": ranking(tests),
+        "leads": _leads(best, spec, tests),
         "field": field_details(best),
         "slices": _slices(rules, found, reference),
         "examples": examples(rules.track, rules.split, compared),
@@ -82,7 +84,33 @@ def compare_runs(
 
 def group_runs(rules: BoardRules, runs: Sequence[BoardRun]) -> dict[str, int]:
     """Return the tie groups of teams' runs by run key, computed in the same way as for a board."""
-    return _groups(compared_with_gold(rules, runs), rules.track.ranking_metric)
+    compared = compared_with_gold(rules, runs)
+    return groups(pair_tests(compared, rules.track.ranking_metric, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL))
+
+
+def groups(tests: PairTests) -> dict[str, int]:
+    """Return the tie group of each tested run. Empty if there are fewer than two runs."""
+    found = tests.grouped(1 - LEVEL) if len(tests.names) > 1 else []
+    return {run.name: run.group for run in found if run.group is not None}
+
+
+def ranking(tests: PairTests) -> dict[str, list[Any]]:
+    """Return what `portal.queries.boards.rank_bounds` shows, by run. Empty if there are fewer than two runs.
+
+    If an alphabet is not enough for the letters, they are left out, because a table of so many would not be readable.
+    """
+    found = tests.ranked(1 - LEVEL) if len(tests.names) > 1 else []
+    is_readable = all(len(letter) == 1 for run in found for letter in run.letters)
+    return {
+        run.name: [
+            run.low,
+            run.high,
+            run.is_like_best,
+            run.is_ahead_of_next,
+            "".join(run.letters) if is_readable else "",
+        ]
+        for run in found
+    }
 
 
 def compared_with_gold(rules: BoardRules, runs: Iterable[BoardRun]) -> dict[str, Comparison]:
@@ -127,17 +155,14 @@ def _gaps(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[st
     }
 
 
-def _leads(best: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, dict[str, list[float]]]:
-    """Return each run's lead over each later run: lead, lower bound, upper bound and p-value."""
+def _leads(best: Mapping[str, Comparison], spec: MetricSpec, tests: PairTests) -> dict[str, dict[str, list[float]]]:
+    """Return each run's lead over each later run: lead, lower bound, upper bound, p-value and corrected p-value."""
     found = leads(best, spec, seed=SEED, rounds=ROUNDS, level=LEVEL)
+    places = {name: place for place, name in enumerate(tests.names)}
     return {
-        name: {other: [lead.lead, lead.low, lead.high, lead.p_value] for other, lead in others.items()}
+        name: {
+            other: [lead.lead, lead.low, lead.high, lead.p_value, float(tests.p_values[places[name], places[other]])]
+            for other, lead in others.items()
+        }
         for name, others in found.items()
     }
-
-
-def _groups(teams: Mapping[str, Comparison], spec: MetricSpec) -> dict[str, int]:
-    if len(teams) < 2:
-        return {}
-    groups = tie_groups(teams, spec, seed=SEED, rounds=ROUNDS, alpha=1 - LEVEL)
-    return {run.name: run.group for run in groups if run.group is not None}

@@ -1,13 +1,22 @@
-"""Comparing teams over several tracks: intervals and tie groups of mean scores."""
+"""Comparing teams over several tracks: intervals and ranks of mean scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portal.evaluation.confined.compare import LEVEL, ROUNDS, SEED, BoardRules, BoardRun, compared_with_gold
-from scoring.significance import MeanScore, TrackRuns, mean_groups, sampled_means
+from portal.evaluation.confined.compare import (
+    LEVEL,
+    ROUNDS,
+    SEED,
+    BoardRules,
+    BoardRun,
+    compared_with_gold,
+    groups,
+    ranking,
+)
+from scoring.significance import MeanScore, TrackRuns, mean_tests, sampled_means
 
-METHOD = 1  # version of the methods and results; rankings compared with an earlier version are compared again
+METHOD = 2  # version of the methods and results; rankings compared with an earlier version are compared again
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +30,18 @@ class TrackOfTeams:
 def compare_tracks(
     tracks: Sequence[TrackOfTeams | None], teams: Sequence[str], mean: MeanScore, higher_is_better: bool
 ) -> dict[str, Any]:
-    """Return bounds and tie groups by team as JSON values. Both are empty if they cannot be computed."""
+    """Return bounds of mean scores and ranks by team as JSON values. All are empty if they cannot be computed."""
     found = sampled_means(map(_loaded, tracks), teams, mean, seed=SEED, rounds=ROUNDS, level=LEVEL)
     bounds = {} if found is None else found.intervals(LEVEL)
-    groups = [] if found is None else mean_groups(found, higher_is_better=higher_is_better, alpha=1 - LEVEL)
+    tests = None if found is None else mean_tests(found, higher_is_better=higher_is_better)
     return {
         "rounds": ROUNDS,
         "seed": SEED,
         "level": LEVEL,
         "intervals": {team: [interval.low, interval.high] for team, interval in bounds.items()},
-        "groups": {member.name: member.group for member in groups} if len(groups) > 1 else {},
+        "items": 0 if found is None else found.items,
+        "groups": {} if tests is None else groups(tests),
+        "ranking": {} if tests is None else ranking(tests),
     }
 
 

@@ -1,1 +1,1 @@
-"""Leaderboards: official runs, tables, intervals and tie groups, statistics, and what a release shows."""
+"""Leaderboards: official runs, tables, intervals of scores and ranks, statistics, and what a release shows."""

@@ -36,6 +36,7 @@ class LeadLine:
     low: float
     high: float
     p_value: float  # not corrected for the number of pairs
+    corrected: float | None  # p-value corrected for all pairs of runs; None on boards without bounds of ranks
     disagreement: float | None  # share of items with different answers; None if answers are weights
 
 
@@ -131,7 +132,8 @@ class Insights:
     label_shares: list[LabelShares]
     correlations: list[tuple[Column, list[float | None]]]  # a row for each metric, with a value for each metric
     details: dict[str, dict[str, Any]]  # `scoring.analysis.details.details`, by run
-    ranks: dict[str, tuple[int, int]]  # range of each run's rank on resampled items
+    # The bounds of each run's rank or, on boards without bounds, the range of its rank on resampled items.
+    ranks: dict[str, tuple[int, int]]
     leads: list[LeadLine]  # leads between pairs of the best runs
     field: dict[str, Any]  # `scoring.analysis.details.field_details`; empty until computed by a worker
     evaluation_ids: dict[str, int]  # run → its evaluation
@@ -167,7 +169,7 @@ def insights(track: Track, phase: Phase, viewer: Viewer, at: datetime) -> Insigh
             for column in measured
         ],
         details={shown[evaluation.run_id]: evaluation.details for evaluation in evaluations},
-        ranks={name: (low, high) for name, (low, high) in _in_order(made.get("ranks", {}), names)},
+        ranks=_ranks(board, made, names),
         leads=_leads(made.get("leads", {}), field.get("disagreement", {}), names),
         field=field,
         evaluation_ids={name: int(pk) for pk, name in names.items()},
@@ -199,15 +201,30 @@ def _kept(board: Leaderboard, viewer: Viewer, at: datetime) -> Board | None:
     return kept
 
 
+def _ranks(board: Leaderboard, made: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, tuple[int, int]]:
+    if board.has_bounds:
+        return {row.label: (row.bounds.low, row.bounds.high) for row in board.rows if row.bounds}
+    return {name: (low, high) for name, (low, high) in _in_order(made.get("ranks", {}), names)}
+
+
 def _leads(
     leads: Mapping[str, Mapping[str, list[float]]],
     disagreement: Mapping[str, Mapping[str, float | None]],
     names: Mapping[str, str],
 ) -> list[LeadLine]:
     return [
-        LeadLine(better, other, lead, low, high, p_value, disagreement.get(better, {}).get(other))
+        LeadLine(
+            better,
+            other,
+            lead,
+            low,
+            high,
+            p_value,
+            corrected=corrected[0] if corrected else None,
+            disagreement=disagreement.get(better, {}).get(other),
+        )
         for better, others in _in_order(leads, names)
-        for other, (lead, low, high, p_value) in _in_order(others, names)
+        for other, (lead, low, high, p_value, *corrected) in _in_order(others, names)
     ]
 
 

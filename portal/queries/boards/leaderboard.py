@@ -16,7 +16,7 @@ from portal.queries.boards.choices import Choices
 from portal.queries.boards.columns import Order, columns, stepped_column
 from portal.queries.boards.rows import Names, Selection, page_of, rows, select, select_slice, select_steps, shown
 from portal.queries.boards.slices import BySlice, Scores, by_slice
-from portal.queries.boards.table import BoardTable, Comparison, Row, released_ranks
+from portal.queries.boards.table import BoardTable, Comparison, Row, comparison_of, released_ranks
 from portal.queries.boards.ties import bracketed, groups_of
 from scoring import __version__ as scorer_version
 
@@ -214,7 +214,7 @@ def _comparison(board: Board) -> Comparison | None:
     made = board.comparison
     if "intervals" not in made:
         return None
-    return Comparison(made["metric"], made["rounds"], made["seed"], made["level"], made.get("method", 1))
+    return comparison_of(made, made["metric"])
 
 
 def _missing_comparison(board: Board, lines: Sequence[Row], at: datetime) -> str:

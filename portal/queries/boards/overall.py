@@ -13,8 +13,9 @@ from portal.queries.boards.all_runs import AllRuns, all_runs
 from portal.queries.boards.choices import Choices
 from portal.queries.boards.columns import Column
 from portal.queries.boards.leaderboard import Leaderboard, leaderboard
+from portal.queries.boards.rank_bounds import last_rank, mean_ranks_note, rank_bounds
 from portal.queries.boards.statistics import StatisticsTable, statistics_of
-from portal.queries.boards.table import BoardTable, CombinedRow, Comparison
+from portal.queries.boards.table import BoardTable, CombinedRow, Comparison, comparison_of
 from portal.queries.boards.ties import bracketed, letter
 from portal.queries.boards.whiskers import Scale, scale
 from portal.times_and_numbers import language_name, score
@@ -70,10 +71,30 @@ class Combined:
     rule: Overall
     rows: tuple[CombinedRow, ...]
     comparison: Comparison | None = None  # None if there are no intervals
+    missing_bounds: str = ""  # why ranks by mean score have no bounds, if there will be none
 
     @property
     def has_groups(self) -> bool:
         return any(row.group for row in self.rows)
+
+    @property
+    def has_bounds(self) -> bool:
+        return any(row.bounds for row in self.rows)
+
+    @property
+    def last_rank(self) -> int:
+        """The end of the scale for the ranks' bounds."""
+        return last_rank(self.rows, self.comparison.tested if self.comparison else 0)
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether tie groups are shown, because ranks have no bounds."""
+        return self.has_groups and not self.has_bounds
+
+    @property
+    def ranks_note(self) -> str:
+        """What the ranks' bounds are. Empty if there are none."""
+        return mean_ranks_note(self.comparison.items) if self.comparison and self.has_bounds else ""
 
     @property
     def scale(self) -> Scale | None:
@@ -211,7 +232,7 @@ def _with_intervals(
     places: Mapping[str, Mapping[str, Placement]],
     made: Mapping[str, Any],
 ) -> Combined:
-    """Add intervals and tie groups, unless they come from another rule or from scores that are not shown now.
+    """Add intervals, bounds and groups, unless they come from another rule or from scores that are not shown now.
 
     A team whose runs have changed has no interval. There are tie groups only if they cover exactly the ranked teams.
     """
@@ -221,21 +242,34 @@ def _with_intervals(
         if boards[slug].gold_version is not None
     }
     is_current = made.get("rule") == CombinedBoard.origin_of(ranking.rule) and made.get("boards") == shown
-    if ranking.rule.by != "mean-score" or not is_current or not made.get("intervals"):
+    if ranking.rule.by != "mean-score" or not is_current or not ranking.rows:
         return ranking
+    if not made.get("intervals"):
+        return replace(ranking, missing_bounds=_missing_bounds(made))
     keys = {tuple(runs): key for key, runs in made["runs"].items()}
     own = {row.team: keys.get(_runs(ranking.rule, places[row.team])) for row in ranking.rows}
     is_complete = None not in own.values() and set(own.values()) == made["groups"].keys()
+    ranks = {own[row.team] or f"new {row.team}": row.rank for row in ranking.rows}
+    bounds = rank_bounds(made.get("ranking", {}), ranks)
     rows = [
         replace(
             row,
             interval=tuple(made["intervals"][key]) if (key := own[row.team]) in made["intervals"] else None,
             group=letter(made["groups"][key]) if is_complete and key is not None else "",
+            bounds=bounds.get(key or ""),
         )
         for row in ranking.rows
     ]
-    comparison = Comparison(ranking.rule.by, made["rounds"], made["seed"], made["level"], made["method"])
-    return replace(ranking, rows=tuple(bracketed(rows)), comparison=comparison)
+    return replace(ranking, rows=tuple(bracketed(rows)), comparison=comparison_of(made, ranking.rule.by))
+
+
+def _missing_bounds(made: Mapping[str, Any]) -> str:
+    if "intervals" not in made:
+        return _("Intervals could not be computed for these runs.")
+    return _(
+        "Scores and ranks have no confidence intervals, because the tracks share only some of their items or a ranking "
+        "metric cannot be broken down by item."
+    )
 
 
 def _runs(rule: Overall, own: Mapping[str, Placement]) -> tuple[str | None, ...]:

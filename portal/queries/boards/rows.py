@@ -19,6 +19,7 @@ from portal.models import Board, Evaluation, Phase, Run, Team, Track, Viewer
 from portal.queries.boards.choices import Choices
 from portal.queries.boards.columns import Order, ranking_column
 from portal.queries.boards.ladder import steps
+from portal.queries.boards.rank_bounds import RankBounds, rank_bounds
 from portal.queries.boards.slices import Scores
 from portal.queries.boards.table import Row
 from portal.queries.papers import HAS_PAPER
@@ -241,7 +242,16 @@ def _lines(found: QuerySet[Evaluation]) -> list[RunColumns]:
 def rows(lines: Iterable[RunColumns], selection: Selection, names: Names, groups: Mapping[int, str]) -> list[Row]:
     """Return the rows of a page. `groups` maps each evaluation to the letter of its tie group."""
     intervals = selection.board.comparison.get("intervals", {})
-    return [_row(line, selection, names, intervals.get(str(line.pk)), groups.get(line.pk, "")) for line in lines]
+    bounds = _bounds(selection)
+    return [
+        _row(line, selection, names, intervals.get(str(line.pk)), groups.get(line.pk, ""), bounds.get(str(line.pk)))
+        for line in lines
+    ]
+
+
+def _bounds(selection: Selection) -> dict[str, RankBounds]:
+    ranks = {str(pk): rank for pk, rank in selection.ranks.items() if rank is not None}
+    return rank_bounds(selection.board.comparison.get("ranking", {}), ranks)
 
 
 def _matches(text: str, names: Names) -> Q:
@@ -253,7 +263,9 @@ def _matches(text: str, names: Names) -> Q:
     return Q(team=own) if own is not None and text.casefold() in own.name.casefold() else Q(pk__in=())
 
 
-def _row(line: RunColumns, selection: Selection, names: Names, interval: Any, group: str) -> Row:
+def _row(
+    line: RunColumns, selection: Selection, names: Names, interval: Any, group: str, bounds: RankBounds | None
+) -> Row:
     is_known, rank = names.knows(line), selection.ranks.get(line.pk)
     flags = [] if selection.in_steps else line.flags
     if line.unranked_at is not None and rank is None:
@@ -274,5 +286,6 @@ def _row(line: RunColumns, selection: Selection, names: Names, interval: Any, gr
         is_own=names.owns(line),
         interval=tuple(interval) if interval else None,
         group=group,
+        bounds=bounds,
         fields=line.fields if is_known else {},
     )

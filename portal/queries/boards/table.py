@@ -8,6 +8,7 @@ from uuid import UUID
 
 from portal.models import BoardChange, Phase, ReleasedBoard, Run, Track
 from portal.queries.boards.columns import Column
+from portal.queries.boards.rank_bounds import RankBounds, last_rank, ranks_note
 from portal.queries.boards.slices import Scores, SliceChoice
 from scoring.definition import RunField
 
@@ -35,8 +36,9 @@ class Row:
     slot: str = ""  # a Run.Slot in phases with slots
     is_own: bool = False  # whether the run is from the viewer's team
     interval: tuple[float, float] | None = None  # confidence interval of the ranking value
-    group: str = ""  # letter of the tie group, whose runs cannot be distinguished on these items
+    group: str = ""  # letter of the tie group; shown only by boards without bounds
     bracket: Bracket = ""  # this row's part of the group's bracket, if rows are in order of rank
+    bounds: RankBounds | None = None  # confidence interval of the rank
     change: int | None = None  # number of ranks gained since the last release
     fields: Mapping[str, str] = field(default_factory=dict)  # values of run fields, by key
     is_new: bool = False  # whether there is an earlier release that does not list the team
@@ -44,6 +46,14 @@ class Row:
     @property
     def is_team(self) -> bool:
         return self.kind == Run.Kind.TEAM
+
+    @property
+    def rank_low(self) -> int | None:
+        return None if self.bounds is None else self.bounds.low
+
+    @property
+    def rank_high(self) -> int | None:
+        return None if self.bounds is None else self.bounds.high
 
     @property
     def label(self) -> str:
@@ -58,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class CombinedRow:
-    """A team in an overall ranking. Only mean scores have intervals and tie groups, which mean the same as in `Row`."""
+    """A team in an overall ranking. Only mean scores have intervals, groups and bounds, as in `Row`."""
 
     rank: int
     team: str
@@ -67,21 +77,38 @@ class CombinedRow:
     interval: tuple[float, float] | None = None
     group: str = ""
     bracket: Bracket = ""
+    bounds: RankBounds | None = None
 
     @property
     def is_team(self) -> bool:
         return True
 
+    @property
+    def rank_low(self) -> int | None:
+        return None if self.bounds is None else self.bounds.low
+
+    @property
+    def rank_high(self) -> int | None:
+        return None if self.bounds is None else self.bounds.high
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How the intervals and tie groups were computed; see `portal.evaluation.compare`."""
+    """How the intervals, and the ranks' bounds or tie groups, were computed; see `portal.evaluation.compare`."""
 
     metric: str
     rounds: int
     seed: int
     level: float
     method: int = 1
+    items: int = 0  # number of items; for several tracks, in the smallest one
+    tested: int = 0  # number of runs whose ranks have bounds
+
+
+def comparison_of(made: Mapping[str, Any], metric: str) -> Comparison:
+    """Return how a worker computed the comparison `made`. Older ones lack newer fields."""
+    method, items, tested = made.get("method", 1), made.get("items", 0), len(made.get("ranking", ()))
+    return Comparison(metric, made["rounds"], made["seed"], made["level"], method, items, tested)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +147,30 @@ class BoardTable:
     @property
     def has_groups(self) -> bool:
         return any(row.group for row in self.rows)
+
+    @property
+    def has_bounds(self) -> bool:
+        return any(row.bounds for row in self.rows)
+
+    @property
+    def last_rank(self) -> int:
+        """The end of the scale for the ranks' bounds."""
+        return last_rank(self.rows, self.comparison.tested if self.comparison else 0)
+
+    @property
+    def untested(self) -> bool:
+        """Whether ranks of only some of these rows have bounds."""
+        return self.has_bounds and any(row.rank is not None and row.bounds is None for row in self.rows)
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether tie groups are shown, because ranks have no bounds."""
+        return self.has_groups and not self.has_bounds
+
+    @property
+    def ranks_note(self) -> str:
+        """What the ranks' bounds are. Empty if there are none."""
+        return ranks_note(self.comparison.items) if self.comparison and self.has_bounds else ""
 
     @property
     def teams(self) -> list[Row]:
@@ -172,4 +223,5 @@ def _row(plain: dict[str, Any]) -> Row:
     known = {column.name: plain[column.name] for column in fields(Row) if column.name in plain}
     known["run_id"], known["received_at"] = UUID(known["run_id"]), datetime.fromisoformat(known["received_at"])
     known["interval"] = tuple(known["interval"]) if known["interval"] else None
+    known["bounds"] = RankBounds(**known["bounds"]) if known.get("bounds") else None
     return Row(**known)

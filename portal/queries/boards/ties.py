@@ -1,5 +1,6 @@
-"""Tie groups: runs that cannot be distinguished on these items, shown as letters and brackets next to the rows.
+"""Tie groups, shown as letters and brackets next to the rows if ranks have no bounds.
 
+This applies to boards that were released before Agon computed bounds. The API still has the groups of all boards.
 `scoring/significance/tie_grouping.py` computes them.
 """
 

@@ -70,6 +70,25 @@ def _drawn(row: Row | CombinedRow, value: float, scale: Scale, words: str) -> Sa
 
 
 @register.simple_tag
+def rank_bar(row: Row | CombinedRow, last: int) -> SafeString:
+    """Print the bounds of a row's rank and draw them on a scale from rank 1 to rank `last`."""
+    if row.bounds is None or row.rank is None:
+        return mark_safe("")
+    start, end, place = (
+        round(100 * (rank - 1) / max(last - 1, 1), 2) for rank in (row.bounds.low, row.bounds.high, row.rank)
+    )
+    return format_html(
+        '<span class="bounds">({})</span><svg class="rank-bar" aria-hidden="true">'
+        '<line x1="0%" x2="100%" y1="50%" y2="50%" class="grid"/><line x1="{}%" x2="{}%" y1="50%" y2="50%"/>'
+        '<circle cx="{}%" cy="50%" r="3"/></svg>',
+        row.bounds.text,
+        start,
+        end,
+        place,
+    )
+
+
+@register.simple_tag
 def whisker_head(scale: Scale) -> SafeString:
     """Draw the ticks of the scale."""
     labels = format_html_join(

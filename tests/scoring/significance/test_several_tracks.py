@@ -8,7 +8,7 @@ import pytest
 from scoring.answers import Matrix
 from scoring.definition import MetricSpec
 from scoring.metrics import LoadedGold, compare
-from scoring.significance import MeanScore, TrackRuns, interval, mean_groups, sampled_means
+from scoring.significance import MeanScore, TrackRuns, interval, mean_tests, sampled_means
 from scoring.significance.several_tracks import SampledMeans
 
 ACCURACY = MetricSpec("accuracy")
@@ -135,7 +135,7 @@ def test_a_missing_track_counts_as_declared(missing: str, factor: float | None) 
     ours = sampled(tracks, (1, 1), missing)
     found = ours.intervals(0.95)
     assert found["both"].value == pytest.approx((1 + hits(gold, given)) / 2)
-    grouped = [one.name for one in mean_groups(ours, higher_is_better=True)]
+    grouped = [one.name for one in mean_tests(ours, higher_is_better=True).grouped(0.05)]
     assert grouped == (["both"] if factor is None else ["both", "x"])
     if factor is None:
         assert "x" not in found
@@ -180,12 +180,12 @@ def test_groups_see_that_errors_on_the_same_items_cancel() -> None:
     more = wrong | (np.arange(ITEMS) < 30)
     runs = {"better": gold ^ wrong, "worse": gold ^ more, "copy": gold ^ wrong}
     tracks = [track(gold, runs), reordered(gold, runs, ACCURACY, rng.permutation(ITEMS))]
-    groups = {one.name: one.group for one in mean_groups(sampled(tracks, (1, 1)), higher_is_better=True)}
+    groups = {one.name: one.group for one in mean_tests(sampled(tracks, (1, 1)), higher_is_better=True).grouped(0.05)}
     assert groups == {"better": 1, "copy": 1, "worse": 2}
-    first, *_others = mean_groups(sampled(tracks, (1, 1)), higher_is_better=False)
+    first, *_others = mean_tests(sampled(tracks, (1, 1)), higher_is_better=False).grouped(0.05)
     assert first.name == "worse"
     few = [track(gold[:9], {team: given[:9] for team, given in runs.items()})]
-    assert {one.group for one in mean_groups(sampled(few, (1,)), higher_is_better=True)} == {1}
+    assert {one.group for one in mean_tests(sampled(few, (1,)), higher_is_better=True).grouped(0.05)} == {1}
 
 
 @pytest.mark.slow
@@ -202,7 +202,7 @@ def test_equal_teams_are_rarely_in_different_groups_and_intervals_cover_the_trut
         tracks = [track(gold, one), track(gold, two), track(gold, three, ids=[f"t{item}" for item in range(200)])]
         # The p-values and the intervals of shares hold for any number of rounds.
         ours = sampled(tracks, (1, 1, 1), rounds=200)
-        groups = mean_groups(ours, higher_is_better=True)
+        groups = mean_tests(ours, higher_is_better=True).grouped(0.05)
         apart += max(group.group or 0 for group in groups) > 1
         found = ours.intervals(0.95)["team 0"]
         covered += found.low <= 0.7 <= found.high

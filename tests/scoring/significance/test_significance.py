@@ -20,7 +20,7 @@ from scoring.definition.slices import Slicing
 from scoring.items.slices import SliceColumn
 from scoring.metrics import METRICS, Comparison, LoadedGold, compare, compute
 from scoring.metrics.comparison import MatrixComparison
-from scoring.significance import interval, intervals, leads, paired_test, rank_ranges, tie_groups
+from scoring.significance import interval, intervals, leads, paired_test, tie_groups
 from scoring.significance.resampling import _Recomputed, field_of
 from scoring.significance.sample_sizes import sample_size
 from tests.scoring.conftest import ITEMS
@@ -235,7 +235,7 @@ def test_what_cannot_be_tested_is_rejected(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(ValueError, match=r"alpha must be between 0 and 1, such as 0\.05, not 5"):
         tie_groups(runs, ACCURACY, seed=1, alpha=5)
     with pytest.raises(ValueError, match="rounds must be at least 1, not 0"):
-        rank_ranges(runs, ACCURACY, seed=1, rounds=0)
+        tie_groups(runs, ACCURACY, seed=1, rounds=0)
     other = field([0.1], seed=9)["run 0"]
     with pytest.raises(ValueError, match="different gold standards"):
         paired_test(runs["run 0"], other, ACCURACY, seed=1)
@@ -304,12 +304,14 @@ def test_command(tiny: Definition, capsys: pytest.CaptureFixture[str]) -> None:
     few = [*arguments, "--rounds", "200", "--seed", "3"]
     assert main([*few, str(bad), str(good)]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[1].split() == ["run", "value", "low", "high", "group", "p"]
+    assert printed[1].split() == ["run", "value", "low", "high", "rank", "letters", "group", "p"]
     assert [line.split()[0] for line in printed[2:]] == ["good.json", "bad.json"]
     assert main([*few, str(good), str(bad), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["seed"], answer["rounds"], answer["level"]) == (3, 200, 0.95)
     assert answer["runs"][0]["group"] == 1
+    ranks = [[run[key] for key in ("rank", "rank_low", "rank_high", "letters", "cluster")] for run in answer["runs"]]
+    assert ranks == [[1, 1, 1, ["a"], 1], [2, 2, 2, ["b"], 2]]
     assert answer["runs"][0]["interval"]["low"] <= answer["runs"][0]["value"]
     for spelling in ("randomization", "randomisation"):
         assert main([*few, "--method", spelling, str(good), str(bad), "--json"]) == 0
@@ -318,31 +320,6 @@ def test_command(tiny: Definition, capsys: pytest.CaptureFixture[str]) -> None:
     assert "label-outside-domain" in capsys.readouterr().out
     assert main([*few, "--metric", "none", str(good)]) == 2
     assert main([*arguments, "--rounds", "5", str(good), str(bad)]) == 2
-
-
-def test_rank_ranges_are_the_ranks_on_the_samples() -> None:
-    runs = field([0.1, 0.3, 0.35, 0.9]) | {"twin": field([0.1])["run 0"]}
-    gold = next(iter(runs.values())).gold
-    runs = {name: compare(gold, Matrix(run.gold.answers.ids, CLASSES, run.run)) for name, run in runs.items()}
-    found = rank_ranges(runs, ACCURACY, seed=3, rounds=400)
-    rng = np.random.default_rng(3)
-    samples = field_of(list(runs.values()), ACCURACY).resampled(rng, 400)
-    ranks = stats.rankdata(-samples, method="min", axis=0)
-    expected = np.quantile(ranks, [0.025, 0.975], axis=1, method="nearest").astype(int).T.tolist()
-    assert [list(bounds) for bounds in found.values()] == expected
-    assert found["twin"] == found["run 0"]
-    assert found["run 3"] == (5, 5)
-
-
-def test_rank_ranges_follow_the_metrics_direction() -> None:
-    rng = np.random.default_rng(4)
-    truth = rng.random((50, 1)).repeat(2, axis=1)
-    truth[:, 1] = 1 - truth[:, 0]
-    ids = [str(item) for item in range(50)]
-    gold = LoadedGold(Matrix(ids, ("a", "b"), truth))
-    runs = {"near": compare(gold, gold.answers), "far": compare(gold, Matrix(ids, ("a", "b"), truth[::-1].copy()))}
-    assert rank_ranges(runs, MetricSpec("brier"), seed=1, rounds=50) == {"near": (1, 1), "far": (2, 2)}
-    assert rank_ranges({}, MetricSpec("brier"), seed=1) == {}
 
 
 def test_leads_are_paired_tests_with_bounds() -> None:
