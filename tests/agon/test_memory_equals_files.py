@@ -16,6 +16,7 @@ from scoring.definition import Definition, MetricSpec
 from scoring.metrics import METRICS, LoadedGold, compare, compute
 from scoring.metrics.metric import AnyNumber, Metric, Part, SomeColumns
 from scoring.score import load_gold, run_answers
+from tests.for_each import for_each
 
 CLASSES = ["a", "b", "c", "d", "e"]  # d occurs only in the run, and e in neither
 ITEMS = [f"i{number}" for number in range(12)]
@@ -270,7 +271,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize(("metric", "name"), EVERY)
+@for_each(("metric", "name"), EVERY)
 def test_memory_equals_files(metric: Metric, name: str, read: dict[str, tuple[LoadedGold, Any]]) -> None:
     kind, (gold, run) = KINDS[name], read[name]
     comparison = compare(gold, run)

@@ -10,7 +10,8 @@ from scoring.answers import Answers, Entities, Matrix, Ranking, Spans, Texts, Tu
 from scoring.metrics import METRICS
 from scoring.metrics.metric import Metric
 from scoring.metrics.table import INTRODUCTION, as_markdown
-from tests.scoring.metrics.test_registry import answers, of_run, score
+from tests.for_each import for_each
+from tests.scoring.metrics.test_registry import BY_NAME, answers, of_run, score
 
 PARTS = ("Formula", "Option", "Undefined", "Example", "Compared with", "Conventions", "Sources")
 
@@ -60,7 +61,7 @@ def constant(given: Answers) -> Answers:
     return replace(given, values=values, absent=None)
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@for_each(["metric"], BY_NAME)
 def test_metrics_are_undefined_where_the_page_says_so_and_nowhere_else(metric: Metric) -> None:
     values = []
     for kind in sorted(metric.kinds):

@@ -17,6 +17,7 @@ from scoring.metrics.metric import Metric, Part, SomeColumns
 from scoring.metrics.registry import FAMILIES
 from scoring.metrics.validation import validate
 from tests.conftest import ROOT
+from tests.for_each import for_each
 from tests.scoring.metrics.examples import read_entities, worked
 
 HIERARCHY = {"b": ("c", "d"), "a": ()}
@@ -47,6 +48,7 @@ OF_WHOLE_GOLD = {
 EVERY = [
     pytest.param(metric, kind, id=f"{name}-{kind}") for name, metric in METRICS.items() for kind in sorted(metric.kinds)
 ]
+BY_NAME = [pytest.param(metric, id=name) for name, metric in METRICS.items()]
 SUMS = [entry for entry in EVERY if entry.values[0].contributions]  # metrics computed from sums over the items
 
 
@@ -124,7 +126,7 @@ def score(metric: Metric, kind: str, gold: Answers, run: Answers) -> float | Non
     return compute(compare(LoadedGold(gold, HIERARCHY, slice_columns=SLICES), run), spec_of(metric, kind))
 
 
-@pytest.mark.parametrize(("metric", "kind"), EVERY)
+@for_each(("metric", "kind"), EVERY)
 def test_row_order_never_matters(metric: Metric, kind: str) -> None:
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     order = np.random.default_rng(3).permutation(len(gold.ids)).tolist()
@@ -142,7 +144,7 @@ ANY_COLUMN_ORDER = [
 ]
 
 
-@pytest.mark.parametrize(("metric", "kind"), ANY_COLUMN_ORDER)
+@for_each(("metric", "kind"), ANY_COLUMN_ORDER)
 def test_column_order_never_matters(metric: Metric, kind: str) -> None:
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     assert isinstance(gold, Matrix)
@@ -161,7 +163,7 @@ def test_column_order_never_matters(metric: Metric, kind: str) -> None:
     assert score(metric, kind, gold, turned_run) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("metric", "kind"), EVERY)
+@for_each(("metric", "kind"), EVERY)
 def test_a_perfect_run_is_at_least_as_good_as_a_random_one_and_within_the_range(metric: Metric, kind: str) -> None:
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     perfect, random = score(metric, kind, gold, of_run(gold)), score(metric, kind, gold, run)
@@ -223,7 +225,7 @@ def unknown_documents(run: Answers) -> Ranking:
     return replace(run, documents=[f"x{name}" for name in run.documents])
 
 
-@pytest.mark.parametrize(("metric", "kind"), EVERY)
+@for_each(("metric", "kind"), EVERY)
 def test_on_the_edge_there_is_a_value_or_none_never_nan(metric: Metric, kind: str) -> None:
     with np.errstate(all="raise"):
         for name, gold, run in edges(kind):
@@ -233,13 +235,13 @@ def test_on_the_edge_there_is_a_value_or_none_never_nan(metric: Metric, kind: st
             assert value is None or (type(value) is float and math.isfinite(value)), name
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_the_worked_example(name: str) -> None:
-    example = METRICS[name].example
+@for_each(["metric"], BY_NAME)
+def test_the_worked_example(metric: Metric) -> None:
+    example = metric.example
     assert example is not None
     assert example.why
-    assert example.kind in METRICS[name].kinds
-    spec = MetricSpec(name, example.part, example.options, where=example.where)
+    assert example.kind in metric.kinds
+    spec = MetricSpec(metric.name, example.part, example.options, where=example.where)
     assert compute(worked(example), spec) == pytest.approx(example.value, abs=1e-12)
 
 
@@ -247,17 +249,17 @@ def test_every_family_is_listed_and_every_name_once() -> None:
     declaring = {path.stem for path in (ROOT / "scoring/metrics").glob("*.py") if "\nMETRICS = (" in path.read_text()}
     assert declaring == {family.__name__.rpartition(".")[2] for family in FAMILIES}
     assert sum(len(family.METRICS) for family in FAMILIES) == len(METRICS)
+    assert [metric.name for metric in METRICS.values()] == list(METRICS)
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_every_metric_describes_itself(name: str) -> None:
-    info = describe(MetricSpec(name))
-    assert info.key == name
+@for_each(["metric"], BY_NAME)
+def test_every_metric_describes_itself(metric: Metric) -> None:
+    info = describe(MetricSpec(metric.name))
+    assert info.key == metric.name
     assert info.title
     assert info.short
     assert info.formula
     assert info.source
-    assert METRICS[name].name == name
 
 
 def test_a_part_shows_in_the_description() -> None:
@@ -382,7 +384,7 @@ FORMAT_OF = {"labels": "json-labels", "soft": "json-soft", "table": "table", "sp
 FORMAT_OF |= {"entities": "conll", "rankings": "trec-run", "texts": "text-lines", "tuples": "tuples"}
 
 
-@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@for_each(["metric"], BY_NAME)
 def test_answers_of_another_kind_are_rejected(metric: Metric) -> None:
     for kind, name in FORMAT_OF.items():
         comparison = compare(LoadedGold(answers(kind, 1), HIERARCHY, slice_columns=SLICES), of_run(answers(kind, 2)))
@@ -397,9 +399,7 @@ def test_answers_of_another_kind_are_rejected(metric: Metric) -> None:
                 function(comparison, spec)
 
 
-@pytest.mark.parametrize(
-    "metric", [metric for metric in METRICS.values() if metric.single_label], ids=lambda metric: metric.name
-)
+@for_each(["metric"], [entry for entry in BY_NAME if entry.values[0].single_label])
 def test_several_labels_an_item_are_rejected_where_one_is_judged(metric: Metric) -> None:
     one, several = answers("labels", 1), replace(answers("labels", 1), values=np.ones((30, 3), bool))
     for gold, run in ((one, several), (several, one), (several, several)):
@@ -407,7 +407,7 @@ def test_several_labels_an_item_are_rejected_where_one_is_judged(metric: Metric)
             compute(compare(LoadedGold(gold), run), MetricSpec(metric.name))
 
 
-@pytest.mark.parametrize(("metric", "kind"), SUMS)
+@for_each(("metric", "kind"), SUMS)
 def test_what_the_items_add_combines_to_the_value(metric: Metric, kind: str) -> None:
     for name, gold, run in [("random", answers(kind, 1), of_run(answers(kind, 2))), *edges(kind)]:
         standard, spec = LoadedGold(gold, HIERARCHY, slice_columns=SLICES), spec_of(metric, kind)
@@ -428,7 +428,7 @@ def test_what_the_items_add_combines_to_the_value(metric: Metric, kind: str) -> 
             assert many[0] == pytest.approx(combined, abs=1e-12, nan_ok=True)
 
 
-@pytest.mark.parametrize(("metric", "kind"), [entry for entry in SUMS if entry.values[0].name not in OF_WHOLE_GOLD])
+@for_each(("metric", "kind"), [entry for entry in SUMS if entry.values[0].name not in OF_WHOLE_GOLD])
 def test_a_sample_by_its_items_contributions_equals_the_sample_scored_again(metric: Metric, kind: str) -> None:
     gold, run = answers(kind, 1), of_run(answers(kind, 2))
     spec = spec_of(metric, kind)
@@ -443,7 +443,7 @@ def test_a_sample_by_its_items_contributions_equals_the_sample_scored_again(metr
         assert parts.combine(weights @ parts.values) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("metric", "kind"), EVERY)
+@for_each(("metric", "kind"), EVERY)
 def test_what_was_scored_before_never_matters(metric: Metric, kind: str) -> None:
     gold, first, second = answers(kind, 1), of_run(answers(kind, 2)), of_run(answers(kind, 3))
     standard, spec = LoadedGold(gold, HIERARCHY, slice_columns=SLICES), spec_of(metric, kind)

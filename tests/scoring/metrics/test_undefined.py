@@ -17,6 +17,7 @@ from scoring.metrics.registry import lacking_option
 from scoring.metrics.undefined import NOTES, notes_on_undefined, why_undefined
 from scoring.reports.messages import LANGUAGES, phrase
 from scoring.reports.problems import translate
+from tests.for_each import for_each
 from tests.scoring.conftest import DEFINITION, ITEMS
 from tests.scoring.metrics.test_registry import EVERY, SLICES, answers, of_run, spec_of
 
@@ -62,7 +63,7 @@ def test_every_documented_condition_is_a_reason_in_all_languages(condition: str)
     assert len(languages_of(f"a: undefined, because {reason}")) == len(LANGUAGES)
 
 
-@pytest.mark.parametrize(("metric", "kind"), EVERY)
+@for_each(("metric", "kind"), EVERY)
 def test_every_metric_has_a_reason_without_items(metric: Metric, kind: str) -> None:
     gold = LoadedGold(answers(kind, 1, 0), slice_columns=SLICES)
     comparison, spec = compare(gold, of_run(answers(kind, 2, 0))), spec_of(metric, kind)
@@ -92,7 +93,7 @@ def test_metrics_with_the_same_reason_share_a_note() -> None:
     assert len(notes_on_undefined(sliced, many, {})) <= NOTES
 
 
-@pytest.mark.parametrize(("metric", "kind"), EVERY)
+@for_each(("metric", "kind"), EVERY)
 def test_metrics_say_whether_equal_predictions_leave_them_undefined(metric: Metric, kind: str) -> None:
     gold, spec = LoadedGold(numbers(1, 2, 3, 4)), MetricSpec(metric.name)
     if metric.ordinal or not metric.numbers or lacking_option(metric, spec):

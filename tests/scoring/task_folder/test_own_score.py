@@ -10,6 +10,7 @@ from scoring.metrics import LoadedGold, compare, compute, describe, value_range
 from scoring.metrics.metric import Metric
 from scoring.task_folder.folder import problems_of_folder
 from scoring.task_folder.own_score import OTHERWISE
+from tests.for_each import for_each
 from tests.scoring.metrics.test_registry import EVERY, HIERARCHY, SLICES, answers, of_run, spec_of
 
 TASK = """\
@@ -74,7 +75,7 @@ def test_the_portals_check_of_gold_warns_without_items(tmp_path: Path) -> None:
     assert not warning["places"]
 
 
-@pytest.mark.parametrize(("metric", "kind"), [one for one in EVERY if one.values[0].name not in OTHERWISE])
+@for_each(("metric", "kind"), [one for one in EVERY if one.values[0].name not in OTHERWISE])
 def test_gold_without_defects_gets_the_best_value_of_every_metric(metric: Metric, kind: str) -> None:
     gold = answers(kind, 1)
     hierarchy = None if kind == "table" else HIERARCHY  # which has a class without items
