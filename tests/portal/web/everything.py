@@ -1,7 +1,7 @@
 """Every response that could contain scores, to be compared byte by byte where hidden scores must have no effect."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.core.cache import caches
@@ -45,10 +45,15 @@ def addresses(task: SharedTask) -> Iterator[str]:
 
 
 def everything(task: SharedTask, client: Client) -> dict[str, tuple[int, bytes]]:
+    """Empty the board cache, and return the answers of all URLs."""
+    return answers(client, addresses(task))
+
+
+def answers(client: Client, wanted: Iterable[str]) -> dict[str, tuple[int, bytes]]:
     """Empty the board cache. Return each URL's status, and its headers and body without parts that always vary."""
     caches["boards"].clear()
     found = {}
-    for address in addresses(task):
+    for address in wanted:
         answer: Any = client.get(address)
         body = b"".join(answer.streaming_content) if answer.streaming else answer.content
         heads = sorted((name, value) for name, value in answer.headers.items() if name not in CHANGING)
