@@ -56,6 +56,7 @@ UNREACHABLE_TRACKS = 20  # tracks that no file name leads to, which are listed; 
 QUESTIONS = 50  # questions to new teams
 CHOICES = 300  # answers to choose from, for example all countries
 DOMAINS = 1000  # email domains whose teams are approved immediately
+BOARDS = 1000  # leaderboards: phases × tracks; some pages take a few milliseconds for each
 BASELINE_ROWS = 2000  # baseline rows on all leaderboards together: phases × tracks × baselines
 LINES = 5_000_000  # lines in any file; LINES and CELLS bound the memory needed for reading
 CELLS = 20_000_000  # cells in any file, where a cell is the text between two separators

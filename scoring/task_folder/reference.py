@@ -21,6 +21,7 @@ how the parts work together. This page lists every key. It is generated from the
   clocks show summer time.
 - A list or mapping can have up to {entries} entries unless its row below gives another maximum. The whole file can have
   up to {values} keys and values of up to {characters} characters each, and all tracks together up to {metrics} metrics.
+  A task can have up to {boards} leaderboards, one for each phase and track.
 - Agon reports all problems in the file together, each with its line number.
 """
 
@@ -180,6 +181,7 @@ def as_markdown() -> str:
         "values": limits.DEFINITION_VALUES,
         "characters": limits.DEFINITION_CHARACTERS,
         "metrics": limits.METRICS_IN_TOTAL,
+        "boards": limits.BOARDS,
     }
     lines = [_filled_in(INTRODUCTION, maxima), "## Task", "", *_example(TASK), *_table(keys, SECTIONS)]
     for key in keys:

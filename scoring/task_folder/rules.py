@@ -197,6 +197,11 @@ def _too_many(definition: Definition) -> Iterator[Error]:
         )
         yield ("tracks",), sentence, None
     baselines, phases, tracks = len(definition.baselines), len(definition.phases), len(definition.tracks)
+    if (boards := phases * tracks) > limits.BOARDS:
+        sentence = (
+            f"{phases} phases and {tracks} tracks add up to {boards} leaderboards; at most {limits.BOARDS} are allowed"
+        )
+        yield ("phases",), sentence, None
     if (rows := baselines * phases * tracks) > limits.BASELINE_ROWS:
         sentence = (
             f"{baselines} baselines in {phases} phases and {tracks} tracks add up to {rows} leaderboard rows; at most "

@@ -353,6 +353,7 @@ PHRASES = (
     "{} requires one label per item, but this gold file can have several; use accuracy_admissible",
     "there are {} entries; at most {} are allowed",
     "{} baselines in {} phases and {} tracks add up to {} leaderboard rows; at most {} are allowed",
+    "{} phases and {} tracks add up to {} leaderboards; at most {} are allowed",
     "{} run numbers in {} tracks and their files add up to {} file names; at most {} are allowed",
     "{} is not a metric of the track; its metrics are {}",
     "count has no effect in span tracks, because items that are missing from the gold file are scored as having no "

@@ -153,6 +153,13 @@ HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
     "a long pattern": lambda: {"naming": {"run": "[x]" * 300_000 + "{team}"}},
     "a long path": lambda: {"agreement": {"version": "1", "file": "a/" * 450_000}},
     "a regular expression": lambda: {"team": {"name": "a?" * 450_000}},
+    "many phases and tracks": lambda: {
+        "tracks": [
+            track({"kind": "json-labels", "classes": ["X", "Y"]})["tracks"][0] | {"slug": f"t{n}"} for n in range(200)
+        ],
+        "naming": {"run": "{track}_{team}.json"},
+        "phases": [yaml.safe_load(DEFINITION)["phases"][0] | {"slug": f"p{n}"} for n in range(60)],
+    },
     "run numbers of many tracks": lambda: {
         "tracks": [
             track({"kind": "json-labels", "classes": ["X", "Y"]})["tracks"][0] | {"slug": f"t{n}"} for n in range(200)
