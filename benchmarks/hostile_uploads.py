@@ -19,7 +19,13 @@ TEAM = "Lak_NLP"
 ITEMS = [str(500_000 + number) for number in range(2000)]
 KINDS = ["NO", "IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", "SEXUAL-VIOLENCE", "MISOGYNY-NSV"]
 MANY = [str(500_000 + number) for number in range(20_000)]
+MOST = [str(500_000 + number) for number in range(225_000)]  # for which a run can have a million rows
+QUERIES = [str(500_000 + number) for number in range(400)]
 DOCUMENTS = 1000  # maximum number of documents per query
+WIDE = [f"class {number}" for number in range(1000)]
+TYPES = [f"TYPE{number}" for number in range(limits.CLASSES)]
+SCALE = list(range(limits.ENTRIES))  # as many values as a column can have
+TOKENS = 440  # of each sentence; with an empty line, fewer than limits.TOKENS_AN_ITEM and a sentence's part of the rest
 TYPED_SPANS = limits.TYPED_SPANS_AN_ITEM + limits.ENTRIES_FREE // len(ITEMS)
 
 TRACKS = {  # slug → format and one metric
@@ -27,10 +33,18 @@ TRACKS = {  # slug → format and one metric
     "task1-soft": ('{kind: json-soft, classes: ["YES", "NO"], constants: {test_case: EXIST2024}, sum: 1}', "icm_soft"),
     "task2-hard": (f"{{kind: json-labels, classes: {json.dumps(KINDS)}, multi: true}}", "icm"),
     "task2-soft": (f"{{kind: json-soft, classes: {json.dumps(KINDS)}}}", "icm_soft"),
+    "task2-wide": (f"{{kind: json-soft, classes: {json.dumps(WIDE)}}}", "icm_soft"),
+    "task2-many": (f"{{kind: json-labels, classes: {json.dumps(WIDE)}, multi: true}}", "icm"),
     "task3-lines": ('{kind: json-labels, classes: ["YES", "NO"], lines: true}', "f1_macro"),
     "task4-tsv": ("{kind: table, separator: tab, header: optional, id: id, columns: [HS]}", '"f1_macro:HS"'),
     "task4-csv": ("{kind: table, id: id, columns: [HS, TR, AG]}", '"f1_macro:HS"'),
     "task4-numbers": ("{kind: table, id: id, columns: [mood], values: number, low: 0, high: 1}", '"pearson:mood"'),
+    "task4-wide": (f"{{kind: table, id: id, columns: {json.dumps(WIDE)}, values: {SCALE}}}", "f1_macro_all"),
+    "task4-mean": (f"{{kind: table, id: id, columns: {json.dumps(WIDE)}, values: {SCALE}}}", "f1_macro_mean"),
+    "task4-list": (
+        f"{{kind: table, id: id, separator: tab, columns: {json.dumps(WIDE)}, values: number, list: all}}",
+        "annotator_distance",
+    ),
     "task5-labels": (f"{{kind: table-labels, id: id, classes: {json.dumps(KINDS)}, multi: true}}", "f1_macro"),
     "task5-soft": (f"{{kind: table-soft, id: id, classes: {json.dumps(KINDS)}}}", "icm_soft"),
     "task6-plain": ("{kind: spans}", "span_f1"),
@@ -45,11 +59,19 @@ TRACKS = {  # slug → format and one metric
         "{kind: tuples, columns: [who, what], optional: [who], file: table, id: id, separator: tab}",
         "tuple_f1_partial",
     ),
+    "task6-greedy": (
+        "{kind: tuples, columns: [who, what, kind]}",
+        "{name: tuple_f1_partial, credit: overlap, assign: greedy}",
+    ),
+    "task6-conll": ("{kind: conll, classes: [PER, LOC]}", "entity_f1_surface"),
+    "task6-types": (f"{{kind: brat, classes: {json.dumps(TYPES)}}}", "entity_f1_macro"),
     "task6-typed": ("{kind: typed-spans, classes: [PER, LOC]}", "entity_f1_type"),
     "task6-brat": ("{kind: brat, classes: [PER, LOC], fragments: split}", "entity_f1_partial"),
     "task6-relations": ("{kind: brat-relations, classes: [PER], relations: [near]}", "tuple_f1_partial"),
     "task7-trec": ("{kind: trec-run}", "ndcg"),
+    "task7-deep": ("{kind: trec-run}", "map"),
     "task8-many": ("{kind: spans}", "span_f1"),
+    "task8-ids": ("{kind: table, separator: tab, header: optional, id: id, columns: [HS]}", '"f1_macro:HS"'),
     # As many characters and words as the metrics allow.
     "task9-chrf": ("{kind: text-lines, ids: first, longest: 200}", "chrf_pp"),
     "task9-bleu": ("{kind: text-lines, ids: first, longest: 500}", "bleu"),
@@ -58,7 +80,13 @@ TRACKS = {  # slug → format and one metric
     "task9-rouge": ("{kind: text-lines, ids: first, longest: 2000}", "rouge_l"),
 }
 LONGEST = {"task9-chrf": 200, "task9-bleu": 500, "task9-ter": 150, "task9-edits": 2000, "task9-rouge": 2000}
-ITEM_FILES = {"task7-trec": "queries.txt", "task8-many": "many.txt"}
+ITEM_FILES = {
+    "task6-conll": "sentences.txt",
+    "task7-trec": "queries.txt",
+    "task7-deep": "more-queries.txt",
+    "task8-many": "many.txt",
+    "task8-ids": "most.txt",
+}
 TASK = """
 agon: 1
 slug: hostile
@@ -78,7 +106,7 @@ phases:
 """
 TRACK = """  - slug: {slug}
     format: {format}
-    items: {{test: {items}, dev: dev.txt}}
+    items: {{test: {items}, dev: dev.txt}}{texts}
     metrics: [{metric}]
     rank_by: {rank_by}
 """
@@ -107,24 +135,38 @@ def hostile_task(folder: Path) -> Definition:
     folder.mkdir(parents=True, exist_ok=True)
     tracks = "".join(
         TRACK.format(
-            slug=slug, format=form, metric=metric, rank_by=_key(metric), items=ITEM_FILES.get(slug, "items.txt")
+            slug=slug,
+            format=form,
+            metric=metric,
+            rank_by=_key(metric),
+            items=ITEM_FILES.get(slug, "items.txt"),
+            texts="\n    texts: {test: sentences.tsv, dev: dev.tsv}" if slug == "task6-conll" else "",
         )
         for slug, (form, metric) in TRACKS.items()
     )
     (folder / "task.yaml").write_text(TASK.format(tracks=tracks), encoding="utf-8")
     (folder / "items.txt").write_text("\n".join(ITEMS), encoding="utf-8")
     (folder / "many.txt").write_text("\n".join(MANY), encoding="utf-8")
+    (folder / "most.txt").write_text("\n".join(MOST), encoding="utf-8")
     (folder / "queries.txt").write_text("\n".join(ITEMS[:100]), encoding="utf-8")
+    (folder / "more-queries.txt").write_text("\n".join(QUERIES), encoding="utf-8")
+    sentences = [str(number) for number in range(1, len(ITEMS) + 1)]
+    (folder / "sentences.txt").write_text("\n".join(sentences), encoding="utf-8")
+    text = " ".join(f"w{number}" for number in range(TOKENS))
+    for name, ids in (("sentences", sentences), ("dev", [f"dev-{item}" for item in ITEMS])):
+        lines = ["id\ttext", *(f"{item}\t{text}" for item in ids)]
+        (folder / f"{name}.tsv").write_text("\n".join(lines), encoding="utf-8")
     (folder / "dev.txt").write_text("\n".join(f"dev-{item}" for item in ITEMS), encoding="utf-8")
     return load_definition(folder)
 
 
-def gold_of(track: str) -> bytes:
-    """Return a valid run of a track, which is used as its gold standard."""
-    if track == "task7-trec":
-        lines = (f"{query} 0 d{number} {number % 3}" for query in ITEMS[:100] for number in range(20))
+def gold_of(track: str, items: list[str] = ITEMS) -> bytes:
+    """Return a valid run of a track for these items, or for its queries. It is used as the gold standard."""
+    if track in ("task7-trec", "task7-deep"):
+        queries = QUERIES if track == "task7-deep" else ITEMS[:100]
+        lines = (f"{query} 0 d{number} {number % 3}" for query in queries for number in range(20))
         return "\n".join(lines).encode()
-    return VALID[track](ITEMS)
+    return VALID[track](items)
 
 
 def corpus(size: int = 12_000_000, names: int = 200) -> list[Hostile]:
@@ -139,6 +181,7 @@ def corpus(size: int = 12_000_000, names: int = 200) -> list[Hostile]:
         _standoff(size),
         _rankings(size),
         _long_texts(size),
+        _at_maxima(size),
         _texts(size),
         _as_many_as_are_read(size),
     )
@@ -504,6 +547,97 @@ def _text_lines(items: list[str], length: int, step: int) -> bytes:
     return "\n".join(f"{item}\t{text}" for item, text in zip(items, texts, strict=True)).encode()
 
 
+def _at_maxima(size: int) -> Source:
+    """Yield content for wide tracks and for tracks with very many lines, most of it valid and therefore scored."""
+    wide, items = min(len(WIDE), size // 12_000), ITEMS[: size // 6000]
+    yield "task2-wide", "a share for each class", lambda: _wide_shares(items, 1)
+    yield "task2-wide", "all shares but one", lambda: _wide_shares(items, 1, wide - 1)
+    yield "task2-wide", "unknown classes of each item", lambda: _wide_shares(items, 1, wide, "klass")
+    yield "task2-many", "half of all labels of each item", lambda: _wide_labels(items, 1)
+    for track in ("task4-wide", "task4-mean"):
+        yield track, "a different value in each column", lambda: _wide_table(items, 1)
+    yield "task4-wide", "columns before the right ones", lambda: _many_columns(size // 15)
+    yield "task4-wide", "columns with other names", lambda: _numbered(lambda n: f"klass {n}", 13 * wide, "id,", "\n1")
+    yield "task4-list", "a list of numbers of each item", lambda: _wide_lists(items, 1)
+    yield "task6-greedy", "as many tuples as are scored", lambda: _full(size)
+    yield "task6-conll", "an entity at each token", lambda: _tagged(min(TOKENS, size // 20_000), 1)
+    yield (
+        "task6-conll",
+        "documents between all sentences",
+        lambda: _tagged(1, 1) + b"\n-DOCSTART- O\n" * min(300_000, size // 20),
+    )
+    for name, kind in (("of each type", "TYPE"), ("of unknown types", "KIND")):
+        yield "task6-types", f"annotations {name}", partial(_zipped, partial(_of_types, kind, min(99, size // 40_000)))
+    yield (
+        "task7-deep",
+        "as many documents as there may be, all with the same score",
+        lambda: "\n".join(
+            f"{query} Q0 d{n} {n} 1 t" for query in QUERIES for n in range(min(DOCUMENTS, size // 8000))
+        ).encode(),
+    )
+    yield (
+        "task7-deep",
+        "as many lines as are read, all with different documents",
+        lambda: "\n".join(
+            f"{QUERIES[n % 400]} Q0 {n * 7919 % 1_000_003} {n} 1 t" for n in range(min(900_000, size // 13))
+        ).encode(),
+    )
+    rows = min(1_000_000, size // 12)
+    yield "task8-ids", "a million unknown ids", lambda: b"".join(b"x%d\t1\n" % n for n in range(rows))
+    yield "task8-ids", "ids with zeros", lambda: b"".join(b"0%d\t1\n" % (500_000 + n) for n in range(rows))
+    yield "task8-ids", "as many answers as items", lambda: _rows_of_ids(MOST[: size // 50])
+
+
+def _wide_shares(items: list[str], step: int, count: int = len(WIDE), name: str = "class") -> bytes:
+    shares = ",".join(f'"{name} {n}":0.{n * 7 % 999 + step:03d}' for n in range(count))
+    return _valued(items, ["{" + shares + "}"])
+
+
+def _wide_labels(items: list[str], step: int) -> bytes:
+    return _valued(items, [json.dumps(names, separators=(",", ":")) for names in (WIDE[step::2], WIDE[::3])])
+
+
+def _valued(items: list[str], values: list[str]) -> bytes:
+    """Return a JSON object for each item, with the values in turn."""
+    records = (f'{{"id":"{item}","value":{values[at % len(values)]}}}' for at, item in enumerate(items))
+    return f"[{','.join(records)}]".encode()
+
+
+def _wide_table(items: list[str], step: int) -> bytes:
+    head = ",".join(["id", *WIDE])
+    rows = [",".join(str((n * 7 + at) % len(SCALE)) for n in range(len(WIDE))) for at in range(len(SCALE))]
+    return "\n".join([head, *(f"{item},{rows[at * step % len(SCALE)]}" for at, item in enumerate(items))]).encode()
+
+
+def _many_columns(count: int) -> bytes:
+    return ",".join([*(f"x{n}" for n in range(count)), "id", *WIDE]).encode() + b"\n1,1\n"
+
+
+def _wide_lists(items: list[str], step: int) -> bytes:
+    numbers = ", ".join(f"0.{n * 7 % 999 + step:03d}" for n in range(len(WIDE)))
+    return "\n".join(["id\tall", *(f"{item}\t[{numbers}]" for item in items)]).encode()
+
+
+def _tagged(tokens: int, step: int, items: list[str] = ITEMS) -> bytes:
+    """Return a sentence for each item, in which each token is an entity."""
+    sentence = "".join(f"w{n} B-{('PER', 'LOC')[n // step % 2]}\n" for n in range(tokens))
+    return "\n".join([sentence] * len(items)).encode()
+
+
+def _of_types(kind: str, count: int) -> dict[str, bytes]:
+    return {
+        f"{item}.ann": b"".join(
+            b"T%d\t%s%d %d %d\ta\n" % (n, kind.encode(), limits.CLASSES - 1 - (n + at) % 4000, 9 * n, 9 * n + 9)
+            for n in range(count)
+        )
+        for at, item in enumerate(ITEMS)
+    }
+
+
+def _rows_of_ids(items: list[str]) -> bytes:
+    return "\n".join(f"{item}\t{at % 2}" for at, item in enumerate(items)).encode()
+
+
 def _as_many_as_are_read(size: int) -> Source:
     """Yield files just within the limits on entries and values, so that all of their content is checked."""
     entries = min(limits.ENTRIES_FREE, size // 100)
@@ -720,6 +854,17 @@ VALID: dict[str, Callable[[list[str]], bytes]] = {
     "task6-typed": lambda items: _nested_spans(items, TYPED_SPANS, 0),
     "task6-brat": lambda items: _zipped(lambda: {f"{item}.ann": b"T1\tPER 0 5\tAlice\n" for item in items}),
     **{track: partial(_text_lines, length=longest, step=1) for track, longest in LONGEST.items()},
+    "task2-wide": lambda items: _wide_shares(items, 0),
+    "task2-many": lambda items: _wide_labels(items, 0),
+    "task4-wide": lambda items: _wide_table(items, 7),
+    "task4-mean": lambda items: _wide_table(items, 7),
+    "task4-list": lambda items: _wide_lists(items, 0),
+    "task6-conll": lambda items: _tagged(TOKENS, 3, items),
+    "task6-types": lambda items: _zipped(
+        lambda: {f"{item}.ann": b"T1\tTYPE%d 0 5\ta\n" % (at % 4000) for at, item in enumerate(items)}
+    ),
+    "task6-greedy": lambda items: _full(len(items) * 30 * 120),
+    "task8-ids": lambda items: _rows_of_ids(MOST[: 113 * len(items)]),
     "task6-sets": _json_run(
         lambda at: [{"who": f"who one {n}", "what": "two three", "kind": KINDS[at % 6]} for n in range(5)]
     ),

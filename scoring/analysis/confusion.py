@@ -97,7 +97,7 @@ def confusion(comparison: MatrixComparison, column: str | None = None) -> Confus
     gold, run, answered = _judged(comparison, column)
     if comparison.gold.values.dtype == np.bool_ and (gold.sum(axis=1) > 1).any() | (run.sum(axis=1) > 1).any():
         raise ValueError("confusion matrices are not available for items with several labels")
-    names = _names(comparison, column)
+    names = class_names(comparison, column)
     has = np.where(gold.any(axis=1), gold.argmax(axis=1), len(names))
     says = np.where(run.any(axis=1) & answered, run.argmax(axis=1), len(names))
     classes = (*names, NO_ANSWER) if len(names) in {*has.tolist(), *says.tolist()} else names
@@ -111,7 +111,7 @@ def by_class(comparison: MatrixComparison, column: str | None = None) -> list[Cl
     gold, run, answered = _judged(comparison, column)
     run = run & answered[:, None]
     has, says, both = (side.sum(axis=0).tolist() for side in (gold, run, gold & run))
-    return _lines(_names(comparison, column), has, says, both)
+    return _lines(class_names(comparison, column), has, says, both)
 
 
 def by_type(comparison: EntityComparison) -> list[ClassLine]:
@@ -165,19 +165,19 @@ def _judged(comparison: MatrixComparison, column: str | None) -> tuple[NDArray[n
     if gold.values.dtype.kind == "f":
         raise ValueError("confusion matrices are not available for weights")
     if gold.values.dtype == np.bool_:
-        places = [comparison.position(name) for name in _names(comparison, column)]
+        places = [comparison.position(name) for name in class_names(comparison, column)]
         # The gold standard has none of the run's additional classes.
         known = np.pad(gold.values, ((0, 0), (0, comparison.extra)))
         return known[:, places], comparison.run[:, places], comparison.answered
     at = comparison.position(column or gold.matrix.columns[0])
     judged = ~gold.absent[:, at]
-    values = np.array([int(name) for name in _names(comparison, column)])
+    values = np.array([int(name) for name in class_names(comparison, column)])
     here = gold.values[judged, at][:, None] == values
     there = comparison.run[judged, at][:, None] == values
     return here, there, ~comparison.absent[judged, at]
 
 
-def _names(comparison: MatrixComparison, column: str | None) -> tuple[str, ...]:
+def class_names(comparison: MatrixComparison, column: str | None) -> tuple[str, ...]:
     """Return the classes in the format and the run, or the values in the column."""
     gold = comparison.gold
     if gold.values.dtype == np.bool_:

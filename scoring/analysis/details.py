@@ -14,7 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from scoring.analysis.confusion import ClassLine, LabelFrequencies, by_class, by_type, confusion, labels
+from scoring.analysis.confusion import (
+    ClassLine,
+    LabelFrequencies,
+    by_class,
+    by_type,
+    class_names,
+    confusion,
+    labels,
+)
 from scoring.analysis.field import disagreement, missed_by_all, right
 from scoring.analysis.slices import by_slice, names_of_slices
 from scoring.answers import Matrix
@@ -24,6 +32,7 @@ from scoring.metrics.curves import Curve, area_under, roc, roc_of_probabilities
 from scoring.metrics.loaded_gold import LoadedGold
 
 CLASSES = 40  # columns with more values are measurements, not classes
+COLUMNS = 200  # tables and soft labels with more columns have no details by column; no page could show them
 SEGMENTS = 10  # maximum number of segments of a curve
 CELLS_A_SEGMENT = 10  # minimum number of judged cells in each segment of a curve
 DECIMALS = 4  # decimal places of the coordinates
@@ -35,9 +44,10 @@ def details(comparison: Comparison, metrics: Sequence[MetricSpec]) -> dict[str, 
 
     - `classes`: for each judged column (None: the labels themselves), the lines of `by_class` as dicts, and the
       `confusion` with its `classes` and `counts`, or None if items have several labels. For entities, the lines
-      come from `by_type`.
+      come from `by_type`. The list is empty if there are more than COLUMNS columns.
     - `curves`: for each class or column with weights, its `roc` as a list of (x, y) with DECIMALS decimals and at most
-      SEGMENTS segments, or None if the gold standard lacks positives or negatives.
+      SEGMENTS segments, or None if the gold standard lacks positives or negatives. The list is empty if there are more
+      than COLUMNS classes.
     - `probabilities`: if a run of tables has probabilities, its `roc` as above, and the exact area under the whole
       curve, `auc`. Both are over all columns with probabilities together.
     - `slices`: for each slicing's name, `items` and `scores` by slice, as `analysis.slices.by_slice` returns them for
@@ -54,9 +64,12 @@ def _parts(comparison: Comparison) -> dict[str, Any]:
         return {"classes": [_of_lines(None, by_type(comparison), None)]}
     if not isinstance(comparison, MatrixComparison):
         return {}
+    columns: Sequence[str | None] = comparison.gold.matrix.columns
+    columns = columns if len(columns) <= COLUMNS else ()
     if comparison.gold.values.dtype.kind == "f":
-        return {"curves": [_curves(comparison, name) for name in comparison.gold.matrix.columns]}
-    columns = [None] if comparison.gold.values.dtype == np.bool_ else comparison.gold.matrix.columns
+        return {"curves": [_curves(comparison, name) for name in columns if name is not None]}
+    if comparison.gold.values.dtype == np.bool_:
+        columns = [None]
     found: dict[str, Any] = {"classes": [lines for column in columns if (lines := _classes(comparison, column))]}
     if curve := roc_of_probabilities(comparison):
         found["probabilities"] = {"roc": _points(curve), "auc": area_under(curve)}
@@ -146,9 +159,9 @@ def _missed(runs: Mapping[str, Comparison], names: Sequence[str]) -> dict[str, A
 
 
 def _classes(comparison: MatrixComparison, column: str | None) -> dict[str, Any] | None:
-    lines = by_class(comparison, column)
-    if len(lines) > CLASSES:
+    if len(class_names(comparison, column)) > CLASSES:
         return None
+    lines = by_class(comparison, column)
     shown = None
     with suppress(ValueError):  # raised for several labels per item
         matrix = confusion(comparison, column)

@@ -24,6 +24,7 @@ from scoring.formats.brat import (
     report_other,
     rows_of,
     size,
+    with_sets,
 )
 from scoring.formats.format import Format
 from scoring.formats.reading import Problems, Reading, check_ids
@@ -61,6 +62,7 @@ def finish_options(value: Value, options: Values) -> None:
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Tuples | None:
     """Read each item's set of relations."""
     problems, stated = Problems(reading.report), AnnotatedTexts(reading)
+    spec = with_sets(spec, "classes", "relations", "symmetric")
     documents = documents_of(data, reading)
     if documents is None:
         return None

@@ -213,7 +213,8 @@ class _Sentences:
         self.tags, self.lines = [self.tags[at] for at in kept], [self.lines[at] for at in kept]
         if self.words is not None:
             self.words[:] = [self.words[at] for at in kept]
-        self.lengths = [length for row, length in enumerate(self.lengths) if row not in {*extra}]
+        dropped = set(extra)
+        self.lengths = [length for row, length in enumerate(self.lengths) if row not in dropped]
         self.ids = self.ids[: len(self.lengths)]
 
     def _is_comment(self, number: int, line: str) -> bool:

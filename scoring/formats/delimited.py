@@ -4,7 +4,8 @@ import csv
 import io
 import re
 from array import array
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
 
@@ -15,7 +16,7 @@ from scoring.reports.problems import Report, Severity
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "spaces"}
 INDEX_NAMES = ("", "Unnamed: 0")  # names that pandas gives to a column of row numbers
 FIRST_LINE = 10_000  # maximum number of characters of the first line that are searched for a separator
-COLUMNS_COMPARED = 50  # maximum number of column names compared with a missing name
+COLUMNS_COMPARED = 50  # maximum number of missing names, and of column names that are compared with each of them
 LISTS = re.compile(r"\[[^\[\]]*\]")  # in a cell, which may have other separators inside
 RESUMED = 5  # lines with wrong quotes after which a file is still read with quotes
 CSV_ERRORS = {"field larger": "cell-too-long", "unexpected end": "quote-open"}
@@ -174,12 +175,13 @@ def find_columns(
 
     If a column is missing or repeated, report it. Return None only if no other column could be meant.
     """
-    lacking = [name for name in needed if name not in header]
-    twice = sorted({name for name in needed if header.count(name) > 1})
-    further = [cell for cell in header if cell not in needed]
+    counts, wanted = Counter(header), set(needed)
+    lacking = [name for name in needed if name not in counts]
+    twice = sorted(name for name in wanted if counts[name] > 1)
+    further = [cell for cell in header if cell not in wanted]
     if twice:
         reading.report.error("header-column-twice", line=1, places=tuple(twice), count=len(twice))
-    meant = _columns_meant(lacking, further)
+    meant = _columns_meant(lacking[:COLUMNS_COMPARED], further)
     if lacking == [*needed[:1]] and header[0] in INDEX_NAMES:
         reading.report.error("index-without-name", line=1, found=shown_cell(header[0]), expected=lacking[0])
         meant = {lacking[0]: header[0]}
@@ -197,7 +199,7 @@ def find_columns(
         severity: Severity = "error" if extra_columns == "reject" else "warning"
         if further == header[:1] and further[0] in INDEX_NAMES:
             reading.report.add(severity, "index-column", line=1, found=shown_cell(further[0]))
-            return {name: header.index(name) for name in needed}
+            return indexes_of(header, needed)
         places = tuple(map(shown, further[: reading.report.listed]))
         reading.report.add(
             severity, "extra-columns", line=1, expected=", ".join(needed), count=len(further), places=places
@@ -206,7 +208,14 @@ def find_columns(
         meant = {lacking[0]: further[0]}  # only to find more problems
     if len(meant) < len(lacking):
         return None
-    return {name: header.index(meant.get(name, name)) for name in needed}
+    indexes = indexes_of(header, [meant.get(name, name) for name in needed])
+    return {name: indexes[meant.get(name, name)] for name in needed}
+
+
+def indexes_of(header: Sequence[str], names: Iterable[str]) -> dict[str, int]:
+    """Return the index of the first column with each name."""
+    first = {name: at for at, name in reversed([*enumerate(header)])}
+    return {name: first[name] for name in names}
 
 
 def _columns_meant(lacking: Sequence[str], further: Sequence[str]) -> dict[str, str]:

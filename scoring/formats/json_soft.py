@@ -1,7 +1,7 @@
 """Soft labels as JSON: `[{"id": "1", "value": {"YES": 0.8, "NO": 0.2}}, …]`, with a probability per class."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, TypeGuard
@@ -28,6 +28,8 @@ from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, 
 from scoring.formats.shares import SHARE_OPTIONS, judge_shares
 from scoring.reports.nearest import nearest
 
+NUMBERS = frozenset({int, float})
+PLAIN = NUMBERS | {type(None)}
 OPTIONS = (*SHARE_OPTIONS, *RECORD_OPTIONS)
 
 
@@ -76,10 +78,11 @@ def _shares_type(classes: tuple[str, ...]) -> Any:
 
 def _judge_values(records: Records, classes: tuple[str, ...], reading: Reading) -> None:
     problems, expected = Problems(reading.report), "an object with a number for each of " + ", ".join(classes)
+    names = dict.fromkeys(classes)  # an ordered set
     for row, (place, value) in enumerate(zip(records.places, records.values, strict=True)):
         path = partial(records.path, row)
         if isinstance(value, dict):
-            _judge_value(value, place, path, classes, reading, problems)
+            _judge_value(value, place, path, names, reading, problems)
         else:
             records.report_value(row, "value-not-shares", expected, problems)
     problems.report()
@@ -89,17 +92,25 @@ def _judge_value(
     value: dict[str, Any],
     place: str,
     path: Callable[..., str],
-    classes: tuple[str, ...],
+    classes: Collection[str],
     reading: Reading,
     problems: Problems,
 ) -> None:
     if isinstance(value, RepeatedKeys) and not problems.has_counted("json-duplicate-key"):
         problems.add("json-duplicate-key", place, path=path(), item=place)
-    for name in classes:
-        if name not in value and not problems.has_counted("missing-label"):
-            missing = f"{place} ({name})"
-            expected = ", ".join(classes)
-            problems.add("missing-label", missing, severity=reading.strict, path=path(), item=place, expected=expected)
+    lacking = [name for name in classes if name not in value]
+    for at, name in enumerate(lacking):
+        if problems.has_counted("missing-label", len(lacking) - at):
+            break
+        missing, expected = f"{place} ({name})", ", ".join(classes)
+        problems.add("missing-label", missing, severity=reading.strict, path=path(), item=place, expected=expected)
+    unknown = [name for name in value if name not in classes]
+    if NUMBERS.issuperset(map(type, value.values())) and reading.inner_classes.isdisjoint(unknown):
+        for at, name in enumerate(unknown):
+            if problems.has_counted("label-outside-domain", len(unknown) - at):
+                break
+            _unknown_class(name, place, path, classes, reading, problems)
+        return
     for name, share in value.items():
         if name not in classes:
             _unknown_class(name, place, path, classes, reading, problems)
@@ -122,7 +133,7 @@ def _not_a_number(name: str, share: object, place: str, path: str, problems: Pro
 
 
 def _unknown_class(
-    name: str, place: str, path: Callable[..., str], classes: tuple[str, ...], reading: Reading, problems: Problems
+    name: str, place: str, path: Callable[..., str], classes: Collection[str], reading: Reading, problems: Problems
 ) -> None:
     code = "inner-class" if name in reading.inner_classes else "label-outside-domain"
     if problems.has_counted(code):
@@ -141,11 +152,16 @@ def _unknown_class(
 
 def _matrix_of(values: Sequence[Any], columns: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the shares (0 for missing ones) and which shares are missing, both with shape (items, columns)."""
-    dicts = [value if isinstance(value, dict) else {} for value in values]
-    numbers = np.array([[_number(value.get(name)) for name in columns] for value in dicts], float)
-    numbers = numbers.reshape(len(dicts), len(columns))
+    numbers = np.full((len(values), len(columns)), np.nan)
+    for row, value in enumerate(values):
+        if isinstance(value, dict):
+            shares = list(map(value.get, columns))
+            # numpy converts None to NaN
+            is_plain = PLAIN.issuperset(map(type, shares))
+            numbers[row] = np.array(shares if is_plain else list(map(_number, shares)), float)
     absent = np.isnan(numbers)
-    return np.where(absent, 0.0, numbers), absent
+    numbers[absent] = 0.0
+    return numbers, absent
 
 
 def _sums_beyond(values: Sequence[Any], classes: tuple[str, ...]) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ BROKEN_LINES = 3  # lines that are not JSON that are reported one by one
 BETWEEN = re.compile(r"[\s,]*")
 LONGEST_NUMBER = 40  # digits; no label or probability needs more
 # Matches numbers that must not be passed to `int` and `float`.
-ODD_NUMBER = re.compile(rf"[0-9]{{{LONGEST_NUMBER + 1}}}|[0-9][eE]")
+ODD_NUMBER = re.compile(rf"[0-9](?:[eE]|[0-9]{{{LONGEST_NUMBER}}})")
 
 MISSING = object()
 

@@ -15,6 +15,7 @@ from scoring.formats.delimited import (
     Rows,
     check_widths,
     find_columns,
+    indexes_of,
     is_header,
     of_width,
     separator_of,
@@ -163,14 +164,15 @@ def _read_text(
         if is_header(first, (*needed, *options["aliases"])):
             rows = without_repeated_header(rows, text, reading)
         first = [options["aliases"].get(cell, cell) for cell in rows.first]
-        wanted = [name for name in needed if name in first or name not in dispensable]
+        given = set(first)
+        wanted = [name for name in needed if name in given or name not in dispensable]
         places = find_columns(first, wanted, options["separator"], options["extra_columns"], reading)
         is_without = places is None and reading.items is not None and any(cell in reading.items for cell in first)
         rows = rows if is_without else rows.without_first()
         places = places or _columns_by_content(rows, options["id"], order if is_without else needed, reading)
     else:
         rows = without_unwanted_header(rows, order, options, reading)
-        places = {name: order.index(name) for name in needed}
+        places = indexes_of(order, needed)
     if places is None:
         return None
     if not len(rows):

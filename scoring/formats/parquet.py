@@ -75,7 +75,8 @@ def _names(
     if not given:
         raise _BrokenFileError("it has no columns")
     header = [options["aliases"].get(name, name) for name in given]
-    wanted = [name for name in needed if name in header or name not in dispensable]
+    known = set(header)
+    wanted = [name for name in needed if name in known or name not in dispensable]
     own = Report(listed=reading.report.listed)
     places = find_columns(header, wanted, ",", options["extra_columns"], replace(reading, report=own))
     reading.report.problems += [replace(problem, line=None) for problem in own]  # there is no first line

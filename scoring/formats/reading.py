@@ -120,15 +120,15 @@ class Problems:
         if self._report.listed is None or len(kind.places) < self._report.listed:
             kind.places.append(place)
 
-    def has_counted(self, code: str) -> bool:
-        """If enough places of this kind are listed, count one more problem and return True. Otherwise, call `add`.
+    def has_counted(self, code: str, times: int = 1) -> bool:
+        """If enough places of this kind are listed, count `times` more problems and return True. Otherwise, call `add`.
 
         Loops over many entries call this first, because describing a problem is far more expensive.
         """
         kind = self._kinds.get(code)
         if kind is None or self._report.listed is None or len(kind.places) < self._report.listed:
             return False
-        kind.count += 1
+        kind.count += times
         return True
 
     def has(self, code: str) -> bool:

@@ -35,6 +35,8 @@ from scoring.formats.stray_rows import report_header
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
 EXAMPLES = {RUN: "q1 Q0 d7 1 12.5 run1", JUDGEMENTS: "q1 0 d7 1"}
+VARIED = ("document", "rank", "score")  # fields that differ in most lines
+PIECE = 2**20  # characters that are cut at once
 TAG = "agon"  # system name in the last field of runs written by this module
 INTEGER = re.compile(r"-?[0-9]{1,9}")
 
@@ -102,18 +104,34 @@ def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
 
     If any line has too many or too few fields, report it and return None.
     """
-    lines = text.split("\n")
-    widths = np.fromiter(map(len, map(str.split, lines)), np.int64, len(lines))
-    numbers = np.flatnonzero(widths) + 1
-    wrong = np.flatnonzero((widths > 0) & (widths != len(names)))
+    widths, fields, known = list[int](), {name: list[str]() for name in names}, dict[str, str]()
+    # Piece by piece, and with one object for equal texts, because all cells at once would need most of the memory.
+    for piece in _pieces(text):
+        own = list(map(len, map(str.split, piece.split("\n"))))
+        widths += own
+        if {0, len(names)}.issuperset(own):
+            cells = piece.split()
+            for at, name in enumerate(names):
+                column = cells[at :: len(names)]
+                fields[name] += column if name in VARIED else map(known.setdefault, column, column)
     problems = Problems(reading.report)
-    for line in wrong.tolist():
-        found = f"{widths[line]} fields" if widths[line] != 1 else "1 field"
-        problems.add("trec-line", f"line {line + 1}: {found}", line=line + 1, found=found, expected=" ".join(names))
+    for line, width in enumerate(widths, 1):
+        if width not in (0, len(names)) and not problems.has_counted("trec-line"):
+            found = f"{width} fields" if width != 1 else "1 field"
+            problems.add("trec-line", f"line {line}: {found}", line=line, found=found, expected=" ".join(names))
     if problems.report():
         return None
-    cells = text.split()
-    return _Lines({name: cells[at :: len(names)] for at, name in enumerate(names)}, numbers)
+    return _Lines(fields, np.flatnonzero(widths) + 1)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield the text in pieces that end where a line does."""
+    start = 0
+    while start <= len(text):
+        end = text.find("\n", start + PIECE)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
 
 
 def _without_header(rows: _Lines, score: str, reading: Reading) -> _Lines:
@@ -149,17 +167,17 @@ def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] |
 
 def _check_twice(rows: _Lines, reading: Reading, problems: Problems) -> bool:
     """Report documents that are listed twice for a query. Return True if the file contains several runs instead."""
-    pairs = list(zip(rows.fields["query"], rows.fields["document"], strict=True))
-    if len(set(pairs)) == len(pairs):
+    queries, documents = rows.fields["query"], rows.fields["document"]
+    if len(set(zip(queries, documents, strict=True))) == len(queries):
         return False
-    if are_several_runs([query for query, _ in groupby(rows.fields["query"])], reading.report):
+    if are_several_runs([query for query, _ in groupby(queries)], reading.report):
         return True
-    seen = set()
-    for pair, line in zip(pairs, rows.lines.tolist(), strict=True):
-        if pair in seen:
-            query, document = map(shown, pair)
-            problems.add("document-twice", f"line {line}: {query} {document}", line=line, item=query, found=document)
-        seen.add(pair)
+    seen = set[tuple[str, str]]()
+    for query, document, line in zip(queries, documents, rows.lines.tolist(), strict=True):
+        if (query, document) in seen:
+            item, found = shown(query), shown(document)
+            problems.add("document-twice", f"line {line}: {item} {found}", line=line, item=item, found=found)
+        seen.add((query, document))
     return False
 
 

@@ -253,7 +253,8 @@ def _compare_spans(gold: LoadedGold, run: Spans, rows: NDArray[np.intp]) -> Span
 
 def _compare_entities(gold: LoadedGold, run: Entities, rows: NDArray[np.intp]) -> EntityComparison:
     types = tuple(dict.fromkeys([*gold.entities.types, *run.types]))
-    places = np.array([types.index(name) for name in run.types], np.intp)
+    indexes = {name: at for at, name in enumerate(types)}
+    places = np.array([indexes[name] for name in run.types], np.intp)
     owners = np.repeat(rows, np.diff(run.starts))
     order = np.argsort(owners, kind="stable")  # an item's entities are already sorted
     order = order[owners[order] >= 0]

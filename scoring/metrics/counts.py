@@ -96,7 +96,8 @@ def marks(comparison: MatrixComparison, column: str | None) -> ClassMarks:
     """Return the marks for the label classes, or for the values in a table column (by default the only column)."""
     if comparison.run.dtype == np.bool_:
         return comparison.once(_label_marks)
-    return comparison.once(_value_marks, column or comparison.gold.matrix.columns[0])
+    # They are not kept, because a table can have thousands of columns.
+    return _value_marks(comparison, column or comparison.gold.matrix.columns[0])
 
 
 def positive_marks(comparison: MatrixComparison, column: str | None) -> ClassMarks | None:
@@ -119,18 +120,20 @@ def marks_of_all_columns(comparison: MatrixComparison) -> ClassMarks | None:
 
 
 def _marks_of_values(comparison: MatrixComparison, columns: Sequence[str], values: Sequence[int]) -> ClassMarks | None:
+    """Return how many of each item's cells are marked with each of the values, which are sorted."""
     at = [comparison.position(name) for name in columns]
     judged = ~comparison.gold.absent[:, at]
     if not comparison.answered[judged.any(axis=1)].any():
         return None
-    gold = [(comparison.gold.values[:, at] == value) & judged for value in values]
-    run = [(comparison.run[:, at] == value) & judged & ~comparison.absent[:, at] for value in values]
+    known = np.array(values, np.int64)
+    gold = np.where(judged, _places(comparison.gold.values[:, at], known), -1)
+    run = np.where(judged & ~comparison.absent[:, at], _places(comparison.run[:, at], known), -1)
     outside = comparison.outside[:, at]
     return ClassMarks(
         classes=tuple(map(str, values)),
-        hits=np.stack([_across(one & other) for one, other in zip(gold, run, strict=True)], axis=1),
-        says=np.stack([_across(one) for one in run], axis=1),
-        has=np.stack([_across(one) for one in gold], axis=1),
+        hits=_tallied(np.where(gold == run, gold, -1), len(known)),
+        says=_tallied(run, len(known)),
+        has=_tallied(gold, len(known)),
         others=np.zeros((len(judged), 0), bool),
         judged=_across(judged),
         given=_across(judged & ~comparison.absent[:, at]),
@@ -138,6 +141,30 @@ def _marks_of_values(comparison: MatrixComparison, columns: Sequence[str], value
         other_outside=0,
         given_outside=outside.size,
     )
+
+
+def _places(cells: Cells, values: Cells) -> NDArray[np.intp]:
+    """Return the index of each cell in `values`, which are sorted, or −1 for other cells."""
+    if not len(values):
+        return np.full(cells.shape, -1, np.intp)
+    places = np.minimum(np.searchsorted(values, cells), len(values) - 1)
+    return np.where(values[places] == cells, places, -1)
+
+
+def _tallied(places: NDArray[np.intp], count: int) -> Cells:
+    """Return how often each of `count` places occurs in each row (rows, columns). Negative places do not count."""
+    tally = np.zeros((len(places), count), np.int16)  # no table has more columns
+    rows, columns = np.nonzero(places >= 0)
+    np.add.at(tally.ravel(), rows * count + places[rows, columns], np.int16(1))
+    return tally
+
+
+def _marked(places: NDArray[np.intp], count: int) -> NDArray[np.bool_]:
+    """Return a mark in the column of each item's place (items,), and none for negative places."""
+    found = np.zeros((len(places), count), np.bool_, "F")  # each column is counted later
+    rows = np.flatnonzero(places >= 0)
+    found[rows, places[rows]] = True
+    return found
 
 
 def _label_marks(comparison: MatrixComparison) -> ClassMarks:
@@ -164,16 +191,16 @@ def _value_marks(comparison: MatrixComparison, column: str) -> ClassMarks:
     given = judged & ~comparison.absent[:, at]
     declared = np.array(comparison.gold.declared.get(column, ()), np.int64)
     values = distinct(np.append(gold[judged], declared))
-    has, says = (gold[:, None] == values) & judged[:, None], (run[:, None] == values) & given[:, None]
-    unknown = given & ~says.any(axis=1)
+    right, said = np.where(judged, _places(gold, values), -1), np.where(given, _places(run, values), -1)
+    unknown = given & (said < 0)
     further = distinct(run[unknown])
     outside = np.count_nonzero(comparison.outside[:, [at]] == values, axis=0)
     return ClassMarks(
         classes=tuple(str(value) for value in values),
-        hits=has & says,
-        says=says,
-        has=has,
-        others=(run[:, None] == further) & unknown[:, None],
+        hits=_marked(np.where(right == said, right, -1), len(values)),
+        says=_marked(said, len(values)),
+        has=_marked(right, len(values)),
+        others=_marked(np.where(unknown, _places(run, further), -1), len(further)),
         judged=judged,
         given=given,
         outside=outside,

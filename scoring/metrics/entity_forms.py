@@ -51,19 +51,22 @@ def _columns(comparison: EntityComparison) -> tuple[Column, ...]:
     If a form occurs in several items, each of them gets an equal part of 1.
     """
     gold, run = comparison.once(sides)
-    forms = {
-        "gold": comparison.gold.once(_gold_forms),
-        "run": _forms(comparison.gold.once(_words), comparison.owners, comparison.begins, comparison.ends),
-    }
+    own = _forms(comparison.gold.once(_words), comparison.owners, comparison.begins, comparison.ends)
     numbers: dict[tuple[str, int], int] = {}
-    columns = list[Column]()
-    right = matches_strictly(gold, run) > 0
-    for side, own, kept in ((run, "run", right), (run, "run", None), (gold, "gold", None)):
-        keep = np.ones(len(side.kinds), np.bool_) if kept is None else kept
-        pairs = zip(forms[own], side.kinds.tolist(), strict=True)
-        places = np.fromiter((numbers.setdefault(pair, len(numbers)) for pair in pairs), np.intp, len(side.kinds))
-        columns.append(_shared(side, places, keep))
-    return tuple(columns)
+    of_run, of_gold = (
+        _numbered(forms, side, numbers) for forms, side in ((own, run), (comparison.gold.once(_gold_forms), gold))
+    )
+    return (
+        _shared(run, of_run, matches_strictly(gold, run) > 0),
+        _shared(run, of_run, np.ones(len(of_run), np.bool_)),
+        _shared(gold, of_gold, np.ones(len(of_gold), np.bool_)),
+    )
+
+
+def _numbered(forms: list[str], side: Side, numbers: dict[tuple[str, int], int]) -> Rows:
+    """Return the number of each form with its type. New ones are added to `numbers`."""
+    pairs = zip(forms, side.kinds.tolist(), strict=True)
+    return np.fromiter((numbers.setdefault(pair, len(numbers)) for pair in pairs), np.intp, len(side.kinds))
 
 
 def _shared(side: Side, forms: Rows, keep: NDArray[np.bool_]) -> Column:

@@ -7,11 +7,12 @@ undecided if its number is exactly 0.5 or if it has no answer. In the gold, numb
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.correlation import judged_items
-from scoring.metrics.metric import TABLE, AnyNumber, Example, Metric, Numbers, Part, number, ratios, sums_of
+from scoring.metrics.metric import TABLE, AnyNumber, Example, Metric, Numbers, Part, number, per_row, ratios, sums_of
 
 _OPEN = 0.5
 _BINS = 10.0
@@ -43,12 +44,31 @@ def _squares(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
 
 def _bins(comparison: MatrixComparison, spec: MetricSpec) -> Numbers:
     """Return 1 for judged items, followed by a column per bin, with gold answer − run's number in the item's bin."""
+    judged, off, bins = _binned(comparison, spec)
+    found = np.zeros((len(judged), 1 + int(number(spec, "bins", _BINS))))
+    found[:, 0] = judged
+    found[np.arange(len(judged)), 1 + bins] = off
+    return found
+
+
+def _binned(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, Numbers, NDArray[np.intp]]:
+    """Return three values per item: 1 if the gold judges it, gold answer − run's number, and the bin of the number."""
     judged, yes, given = _sides(comparison, spec.part)
     count = int(number(spec, "bins", _BINS))
     bins = np.searchsorted(np.arange(1, count) / count, given)  # exact for decimal numbers, unlike given * count
-    off = np.zeros((len(judged), count))
-    off[np.arange(len(judged)), bins] = judged * (yes - given)
-    return np.column_stack([judged, off])
+    return judged, judged * (yes - given), bins
+
+
+def _calibration(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
+    """Return the error without a table of items and bins."""
+    judged, off, bins = _binned(comparison, spec)
+    sums = np.append(judged.sum(), per_row(bins, off, int(number(spec, "bins", _BINS))))
+    value = float(_error_of(sums, spec))
+    return None if np.isnan(value) else value
+
+
+def _error_of(sums: Numbers, spec: MetricSpec) -> Numbers:
+    return ratios(np.abs(sums[..., 1:]).sum(axis=-1), sums[..., 0])
 
 
 def _c_at_1(sums: Numbers, spec: MetricSpec) -> Numbers:
@@ -129,7 +149,8 @@ METRICS = (
         source="Naeini et al. (2015), Obtaining well calibrated probabilities using Bayesian binning; Guo et al. "
         "(2017), On calibration of modern neural networks; scikit-learn, calibration_curve",
         compared_with="scikit-learn",
-        compute=sums_of(_bins, lambda sums, _: ratios(np.abs(sums[..., 1:]).sum(axis=-1), sums[..., 0])),
+        compute=_calibration,
+        contributions=sums_of(_bins, _error_of).contributions,
         example=_example(
             (0.3 + 0.5) / 4,
             "with 2 bins, items 2 and 3 contain 1 positive item, and their answers add up to 0.5 + 0.2 = 0.7, while "

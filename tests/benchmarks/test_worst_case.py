@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hostile_uploads import TEAM, corpus, gold_of, hostile_task
+from benchmarks.hostile_uploads import ITEMS, TEAM, corpus, gold_of, hostile_task
 from benchmarks.worst_case import Measured, contract, measured
 from scoring import Definition, check_upload
 from scoring.score import load_gold
@@ -31,7 +31,7 @@ def test_every_format_is_in_it(definition: Definition) -> None:
     tracks = Counter(name.partition(":")[0] for name in UPLOADS)
     assert all(tracks[track.slug] for track in definition.tracks)
     for track in definition.tracks:
-        assert len(load_gold(definition, track.slug, gold_of(track.slug)))
+        assert len(load_gold(definition, track.slug, gold_of(track.slug, ITEMS[:20])))
 
 
 @pytest.mark.slow

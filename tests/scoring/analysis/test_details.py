@@ -3,7 +3,7 @@ import json
 import numpy as np
 from sklearn.metrics import roc_curve
 
-from scoring.analysis.details import CLASSES, DECIMALS, SEGMENTS, details, field_details
+from scoring.analysis.details import CLASSES, COLUMNS, DECIMALS, SEGMENTS, details, field_details
 from scoring.answers import Answers, Matrix, Spans
 from scoring.metrics import LoadedGold, compare
 
@@ -123,3 +123,12 @@ def test_a_field_of_weights_has_labels_alone() -> None:
     found = field_details({"a": compare(gold, gold.answers)})
     assert list(found) == ["labels"]
     assert field_details({}) == {}
+
+
+def test_very_wide_tables_and_soft_labels_have_no_details_by_column() -> None:
+    names = tuple(f"c{at}" for at in range(COLUMNS + 1))
+    values = np.array([[0, 1] * (COLUMNS // 2) + [1]] * 3)
+    assert of(matrix(values, names), matrix(values, names)) == {"classes": []}
+    assert of(matrix(values.astype(float), names), matrix(values.astype(float), names)) == {"curves": []}
+    kept = matrix(values[:, :COLUMNS], names[:COLUMNS])
+    assert len(of(kept, kept)["classes"]) == COLUMNS
