@@ -246,6 +246,8 @@ class Metric:
     # For texts: the maxima of all characters in a run, and of the sums over items of the squared numbers of characters
     # and words. More would take too long to score.
     most_characters: int | None = None
+    # How many times as long scoring takes with these options. The maxima are divided by this.
+    times: Callable[[MetricSpec], int] | None = None
     most_squared_characters: int | None = None
     most_squared_words: int | None = None
     # When the value is undefined, apart from a gold without items to score. The words after “if” are also the reason

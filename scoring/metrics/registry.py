@@ -29,6 +29,7 @@ from scoring.metrics import (
     icm,
     icm_soft,
     kappa,
+    meteor,
     multilabel,
     ordinal,
     precision_recall,
@@ -42,6 +43,7 @@ from scoring.metrics import (
     text_match,
     translation,
     tuple_credit,
+    tuple_numbers,
     tuples,
     unintended_bias,
     verification,
@@ -84,10 +86,12 @@ FAMILIES = (
     ranked,
     translation,
     rouge,
+    meteor,
     text_match,
     text_distance,
     tuples,
     tuple_credit,
+    tuple_numbers,
     ssa,
 )
 METRICS: dict[str, Metric] = {metric.name: metric for family in FAMILIES for metric in family.METRICS}

@@ -1,6 +1,6 @@
 """ROUGE-1, ROUGE-2 and ROUGE-L: how many words, word pairs and words in order an output shares with a reference.
 
-Words are lowercased and not stemmed. If there are several references, the one with the highest F1 counts.
+Words are lowercased. If there are several references, the one with the highest F1 counts.
 """
 
 import re
@@ -13,11 +13,14 @@ from scoring.definition import MetricSpec
 from scoring.metrics.comparison import TextComparison
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import TEXTS, Example, Mean, Metric, Numbers, Options
+from scoring.metrics.porter import STEM, stem
 from scoring.metrics.text_distance import MOST_CHARACTERS, MOST_SQUARED, common_subsequence
 
 _WORDS = {"ascii": re.compile("[a-z0-9]+"), "unicode": re.compile(r"[^\W_]+")}
 _MEASURES = {"f1": 2, "precision": 0, "recall": 1}
-OPTIONS: Options = {"measure": tuple(_MEASURES), "words": tuple(_WORDS)}
+_TIMES = 4  # how many times as long stemming takes
+_STEMMED = 4  # number of letters from which words are stemmed, as in rouge-score
+OPTIONS: Options = {"measure": tuple(_MEASURES), "words": tuple(_WORDS), **STEM}
 
 Tokens = list[str]
 # (output, reference) → the numbers of matches, of units in the output, and of units in the reference
@@ -32,12 +35,15 @@ def _in_ngrams(order: int) -> Matches:
     return matches
 
 
-def _words_of(texts: Sequence[str], kind: str) -> list[Tokens]:
-    return [_WORDS[kind].findall(text.lower()) for text in texts]
+def _words_of(texts: Sequence[str], kind: str, is_stemmed: bool) -> list[Tokens]:
+    found = [_WORDS[kind].findall(text.lower()) for text in texts]
+    if not is_stemmed:
+        return found
+    return [[stem(word) if len(word) >= _STEMMED else word for word in words] for words in found]
 
 
-def _references(gold: LoadedGold, kind: str) -> list[list[Tokens]]:
-    return [_words_of(texts, kind) for texts in gold.texts.texts]
+def _references(gold: LoadedGold, kind: str, is_stemmed: bool) -> list[list[Tokens]]:
+    return [_words_of(texts, kind, is_stemmed) for texts in gold.texts.texts]
 
 
 def _measures(counts: tuple[int, int, int]) -> tuple[float, float, float]:
@@ -49,9 +55,10 @@ def _measures(counts: tuple[int, int, int]) -> tuple[float, float, float]:
 
 def _values(matches: Matches) -> Mean:
     def values(comparison: TextComparison, spec: MetricSpec) -> Numbers:
-        kind = str(spec.options.get("words", "ascii"))
+        kind, is_stemmed = str(spec.options.get("words", "ascii")), spec.options.get("stem") == "porter"
         place = _MEASURES[str(spec.options.get("measure", "f1"))]
-        pairs = zip(_words_of(comparison.outputs, kind), comparison.gold.once(_references, kind), strict=True)
+        references = comparison.gold.once(_references, kind, is_stemmed)
+        pairs = zip(_words_of(comparison.outputs, kind, is_stemmed), references, strict=True)
         best = [
             max((_measures(matches(output, reference)) for reference in references), key=lambda found: found[2])
             for output, references in pairs
@@ -68,9 +75,9 @@ def _metric(name: str, title: str, what: str, unit: str, matches: Matches, value
         short=title.replace("ROUGE-", "R-"),
         formula=f"mean over items of F1 = 2 P R / (P + R) or, with `measure`, of P or R; P = {what} / {unit} in the "
         f"output, R = {what} / {unit} in the reference; if there are several references, the one with the highest F1 "
-        "counts; words are lowercased and not stemmed, and contain only digits and the letters a–z (with `words: "
-        "unicode`, all letters)",
-        source="Lin (2004), ROUGE: a package for automatic evaluation of summaries; rouge-score, without its stemmer",
+        "counts; words are lowercased, and contain only digits and the letters a–z (with `words: unicode`, all "
+        "letters); with `stem: porter`, Porter's stemmer for English is applied to words of at least four letters",
+        source="Lin (2004), ROUGE: a package for automatic evaluation of summaries; rouge-score",
         compared_with="rouge-score 0.1.2",
         conventions=("Texts",),
         compute=_values(matches),
@@ -79,6 +86,7 @@ def _metric(name: str, title: str, what: str, unit: str, matches: Matches, value
         options=OPTIONS,
         most_characters=MOST_CHARACTERS,
         most_squared_characters=MOST_SQUARED,
+        times=lambda spec: _TIMES if spec.options.get("stem") == "porter" else 1,
     )
 
 

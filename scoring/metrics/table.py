@@ -77,8 +77,8 @@ have it in both. In `accuracy:TR`, the suffix `:TR` limits the metric to one col
   don't overlap.
 - **Texts.** sacrebleu computes BLEU, chrF and TER on a scale from 0 to 100. The leaderboard columns for these metrics
   show sacrebleu's signature, but without the number of references in the gold (`nrefs`). All other text metrics range
-  from 0 to 1 or, if they count edits, from 0 upward. ROUGE does not use a stemmer. If there are several references, WER
-  and CER use the closest one, while jiwer supports only a single reference. If a reference has no
+  from 0 to 1 or, if they count edits, from 0 upward. ROUGE stems words only with `stem: porter`. If there are several
+  references, WER and CER use the closest one, while jiwer supports only a single reference. If a reference has no
   words, all words of the output count as errors. If no reference has any words, WER is undefined, while jiwer 4 returns
   the number of words of the outputs. The same applies to CER and characters. Any white space separates words, including
   no-break spaces, while jiwer 4 splits texts only at spaces.

@@ -3,8 +3,10 @@
 If there are several references, the one with the smallest share of edits counts.
 """
 
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,10 @@ from scoring.metrics.metric import BY_HAND, TEXTS, Example, Mean, Metric, Number
 
 MOST_CHARACTERS = 4_000_000  # scored in about two seconds
 MOST_SQUARED = 20_000_000_000  # as many characters in texts of 5,000 characters
-_CASE: Options = {"case": ("mixed", "lc")}
+_TIMES = 4  # how many times as long normalizing takes
+_RATES: Options = {"case": ("mixed", "lc"), "normalize": ("none", "basic")}
+
+_BRACKETS, _PARENTHESES = re.compile(r"[<\[][^>\]]*[>\]]"), re.compile(r"\([^)]+\)")
 
 Units = Callable[[str], Sequence[str]]
 
@@ -32,16 +37,55 @@ def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
 
 def _edits(comparison: TextComparison, spec: MetricSpec, units: Units) -> tuple[Numbers, Numbers]:
     """Return each item's number of edits and reference length, for the reference with the smallest share of edits."""
-    distance, lowered = _distances().Levenshtein.distance, spec.options.get("case") == "lc"
+    distance, units = _distances().Levenshtein.distance, _units(spec, units)
     edits, lengths = np.zeros(len(comparison.gold)), np.zeros(len(comparison.gold))
     for row, (output, references) in enumerate(zip(comparison.outputs, comparison.gold.texts.texts, strict=True)):
-        own = units(output.lower() if lowered else output)
-        found = [
-            (distance(own, wanted), len(wanted))
-            for wanted in (units(text.lower() if lowered else text) for text in references)
-        ]
+        own = units(output)
+        found = [(distance(own, wanted), len(wanted)) for wanted in map(units, references)]
         edits[row], lengths[row] = min(found, key=lambda pair: (pair[0] / max(1, pair[1]), -pair[1]))
     return edits, lengths
+
+
+def _units(spec: MetricSpec, units: Units) -> Units:
+    """Return the function that normalizes a text as the options say and splits it into its units."""
+    if spec.options.get("normalize") == "basic":
+        return lambda text: units(normalized(text))
+    return (lambda text: units(text.lower())) if spec.options.get("case") == "lc" else units
+
+
+def normalized(text: str) -> str:
+    """Normalize a text as Whisper's basic normalizer does.
+
+    A text that NFKC would make more than three times as long is normalized with NFC, which bounds the cost.
+    """
+    text = _without(_BRACKETS, text.lower(), ">]")
+    text = _without(_PARENTHESES, text, ")")
+    if not text.isascii():
+        longer = sum(map(_length_in_nfkc, text))
+        text = unicodedata.normalize("NFKC" if longer <= 3 * len(text) else "NFC", text)
+    return " ".join(text.translate(_REMOVED).lower().split())
+
+
+class _Removed(dict[int, int]):
+    """What replaces each character that was asked for: a space, or the character itself."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = ord(" ") if unicodedata.category(chr(code))[0] in "MSP" else code
+        return self[code]
+
+
+_REMOVED = _Removed()
+
+
+@lru_cache(maxsize=2**16)
+def _length_in_nfkc(letter: str) -> int:
+    return len(unicodedata.normalize("NFKC", letter))
+
+
+def _without(pattern: re.Pattern[str], text: str, ends: str) -> str:
+    """Remove what is in brackets. Text after the last closing bracket has no match, and trying would take n² steps."""
+    last = max(map(text.rfind, ends)) + 1
+    return pattern.sub("", text[:last]) + text[last:]
 
 
 @Mean
@@ -53,7 +97,11 @@ def _levenshtein(comparison: TextComparison, spec: MetricSpec) -> Numbers:
     return np.array([min(distance(output, text) for text in texts) for output, texts in pairs], np.float64)
 
 
-_RATE = "Σ inserted, deleted and replaced {0} / Σ {0} in the references; can exceed 1"
+_RATE = (
+    "Σ inserted, deleted and replaced {0} / Σ {0} in the references; can exceed 1; with `normalize: basic`, texts are "
+    "lowercased and normalized with NFKC, text in brackets is removed, and other punctuation, symbols and marks become "
+    "spaces"
+)
 _metric = partial(
     Metric,
     kinds=TEXTS,
@@ -63,16 +111,17 @@ _metric = partial(
     most_squared_characters=MOST_SQUARED,
     conventions=("Texts",),
 )
+_rate = partial(_metric, options=_RATES, times=lambda spec: _TIMES if spec.options.get("normalize") == "basic" else 1)
 
 METRICS = (
-    _metric(
+    _rate(
         name="wer",
         title="Word error rate",
         short="WER",
         formula=_RATE.format("words"),
-        source="Levenshtein (1966); jiwer, wer, for one reference",
+        source="Levenshtein (1966); jiwer, wer, for one reference; Radford et al. (2023), Whisper: basic normalizer",
         undefined="if the references have no words",
-        compared_with="jiwer 4.0.0",
+        compared_with="jiwer 4.0.0, whisper-normalizer 0.1.15",
         compute=Share(lambda comparison, spec: _edits(comparison, spec, str.split)),
         example=Example(
             kind="texts",
@@ -81,16 +130,15 @@ METRICS = (
             value=1 / 3,
             why="in item 1, one word is replaced and one is inserted: (2 + 0) / (3 + 3)",
         ),
-        options=_CASE,
     ),
-    _metric(
+    _rate(
         name="cer",
         title="Character error rate",
         short="CER",
         formula=_RATE.format("characters"),
-        source="Levenshtein (1966); jiwer, cer, for one reference",
+        source="Levenshtein (1966); jiwer, cer, for one reference; Radford et al. (2023), Whisper: basic normalizer",
         undefined="if the references have no characters",
-        compared_with="jiwer 4.0.0",
+        compared_with="jiwer 4.0.0, whisper-normalizer 0.1.15",
         compute=Share(lambda comparison, spec: _edits(comparison, spec, str.strip)),
         example=Example(
             kind="texts",
@@ -99,7 +147,6 @@ METRICS = (
             value=1 / 3,
             why="a character is missing in item 1 and another is replaced in item 2: (1 + 1) / (4 + 2)",
         ),
-        options=_CASE,
     ),
     _metric(
         name="edit_distance",

@@ -37,6 +37,12 @@ _LIMITS: Mapping[str, tuple[str, Callable[[Iterable[Sequence[str]]], int]]] = {
 }
 
 
+def _most(spec: MetricSpec, limit: str) -> int | None:
+    metric = METRICS[spec.name]
+    most: int | None = getattr(metric, limit)
+    return most if most is None or metric.times is None else most // metric.times(spec)
+
+
 def report_long_texts(answers: Answers, specs: Sequence[MetricSpec], report: Report) -> None:
     """Report texts, of a run or of its gold, that would take too long to score. Other answers are never reported.
 
@@ -44,8 +50,7 @@ def report_long_texts(answers: Answers, specs: Sequence[MetricSpec], report: Rep
     """
     if not isinstance(answers, Texts):
         return
-    metrics = [METRICS[spec.name] for spec in plain(specs)]
     for limit, (code, size) in _LIMITS.items():
-        allowed = [most for metric in metrics if (most := getattr(metric, limit)) is not None]
+        allowed = [most for spec in plain(specs) if (most := _most(spec, limit)) is not None]
         if allowed and (found := size(answers.texts)) > min(allowed):
             report.error(code, found=f"{found:,}", expected=f"{min(allowed):,}")
