@@ -92,7 +92,7 @@ def compute(
     gold, run = _items(references), _items(predictions)
     if gold.has_ids != run.has_ids or not gold.has_ids:
         if len(gold.ids) != len(run.ids):
-            raise ValueError(f"There are {len(run.ids)} predictions for {len(gold.ids)} references.")
+            raise ValueError(f"The numbers of predictions ({len(run.ids)}) and references ({len(gold.ids)}) differ.")
         run.ids[:] = gold.ids
     if missing := [item for item, value in zip(gold.ids, gold.values, strict=True) if value is None]:
         raise ValueError(f"The reference of item {missing[0]} is missing.")

@@ -67,7 +67,8 @@ class Phase:
     )
     scores: Literal["at-once", "on-release", "never"] = declare(
         one_of("at-once", "on-release", "never"),
-        "When scores become public: immediately, at the time set by `released`, or never.",
+        "When scores become public: immediately, at the time set by `released`, or never. A phase that never shows "
+        "scores needs `closes`.",
     )
     released: datetime | None = declare(
         MOMENT,

@@ -23,6 +23,12 @@ Steps = tuple[str | int, ...]
 Error = tuple[Steps, str, str | None]  # place, problem, and suggested value
 Sound = Callable[..., bool]
 
+# A team may not learn that a run could not be scored as long as its scores are hidden.
+NEVER_ENDS = (
+    "the phase never shows scores, so it must close at some time, when runs that could not be scored return their "
+    "quota: set closes"
+)
+
 
 def check_rules(definition: Definition, root: Value, report: Report) -> None:
     """Report contradictions between parts of the definition, skipping parts that have problems of their own."""
@@ -304,6 +310,8 @@ def _errors_of_phases(definition: Definition, sound: Sound) -> Iterator[Error]:
     for place, phase in enumerate(definition.phases):
         if phase.closes is not None and phase.closes <= phase.opens and sound("phases", place):
             yield ("phases", place, "closes"), "the phase closes before it opens", None
+        if phase.closes is None and phase.scores == "never" and sound("phases", place):
+            yield ("phases", place, "closes"), NEVER_ENDS, None
         if phase.contrastive is not None and phase.official != "chosen" and sound("phases", place):
             sentence = "with slots, the primary run is the official run: use chosen"
             yield ("phases", place, "official"), sentence, "chosen"

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from portal.management.commands.load_demo import news_text
 from scoring import Definition, check, load_definition
 from scoring.score import score
 from scoring.uploads.naming import example, explain
-from tasks import GENERATORS
+from tasks import DEMO, GENERATORS
+from tests.conftest import ROOT
 from tests.tasks.conftest import Built
 
 CONTRACT = {
@@ -197,3 +199,10 @@ DESCRIBED = {  # facts about data that is not on the portal
 @pytest.mark.parametrize(("slug", "fact"), [(slug, fact) for slug, facts in DESCRIBED.items() for fact in facts])
 def test_data_pages_describe_what_is_not_on_the_portal(root: Path, slug: str, fact: str) -> None:
     assert re.search(fact, (root / "tasks" / slug / "pages/data.md").read_text(encoding="utf-8"))
+
+
+def test_the_demo_says_which_tasks_are_for_practice() -> None:
+    definitions = [load_definition(ROOT / "tasks" / slug) for slug in DEMO]
+    news = {one.slug: news_text(one.title, is_of_campaign=bool(one.sources)) for one in definitions}
+    assert news["ssa2023"].endswith("The rules are those of the real campaign SSA 2023.")
+    assert [slug for slug, text in news.items() if "not from a campaign" in text] == ["tryagon"]

@@ -29,10 +29,10 @@ from tasks.kept import kept_folder
 
 SMALL = DEMO[:2]  # the smallest tasks, the only ones that --small loads
 PASSWORD = "agon-demo"
-NEWS = {
-    "title": "This is a demo",
-    "text": "All teams, runs and data here are *invented*. The rules are those of the real campaigns.",
-}
+NEWS = "This is a demo"
+INVENTED = "All teams, runs and data here are *invented*."
+OF_CAMPAIGN = "The rules are those of the real campaign {title}."
+FOR_PRACTICE = "The task is not from a campaign, and its results don't count. Use it to practice."
 TEAM = "Meltemi"
 ADMIN, ORGANIZER, CAPTAIN, MEMBER = (f"{part}@agon.example" for part in ("admin", "organizer", "captain", "member"))
 ACCOUNTS = {  # email address → name and role in the demo
@@ -93,9 +93,15 @@ def _load(slug: str, people: Mapping[str, User]) -> SharedTask:
     send_runs(shared_task, folder, database_now())
     set_papers(shared_task, database_now())
     with transaction.atomic():
-        publish_announcement(people[ORGANIZER], shared_task, database_now(), **NEWS)
+        text = news_text(shared_task.title, is_of_campaign=bool(shared_task.definition.sources))
+        publish_announcement(people[ORGANIZER], shared_task, database_now(), title=NEWS, text=text)
         _join(shared_task, people[MEMBER])
     return shared_task
+
+
+def news_text(title: str, *, is_of_campaign: bool) -> str:
+    """Return the text of a task's announcement."""
+    return f"{INVENTED} {OF_CAMPAIGN.format(title=title) if is_of_campaign else FOR_PRACTICE}"
 
 
 @cache

@@ -365,6 +365,8 @@ PHRASES = (
     "{} is not a leaf of the hierarchy",
     "the hierarchy has more than {} levels",
     "the phase closes before it opens",
+    "the phase never shows scores, so it must close at some time, when runs that could not be scored return their "
+    "quota: set closes",
     "no track has items for the split {}",
     "with slots, the primary run is the official run: use chosen",
     "a ladder shows the best runs immediately; set scores: at-once and official: best",

@@ -51,7 +51,8 @@ LADDER = '  - {{slug: late, opens: "2027-01-01 00:00 UTC", scores: {}, official:
 def test_a_ladder_has_a_step_and_shows_best_runs_at_once(write_task: Callable[[str], Path]) -> None:
     phases = load_definition(write_task(DEFINITION + LADDER.format("at-once", "best", 0.01))).phases
     assert [phase.ladder_step for phase in phases] == [None, 0.01]
-    for wrong in (("at-once", "best", 0), ("at-once", "best", -0.01), ("at-once", "last", 0.01), ("never", "best", 1)):
+    at_once = (("at-once", "best", 0), ("at-once", "best", -0.01), ("at-once", "last", 0.01))
+    for wrong in (*at_once, ("on-release", "best", 1)):
         found = errors(write_task(DEFINITION + LADDER.format(*wrong)))
         assert found == [("definition-rule", "phases[1].ladder_step")]
 
@@ -541,6 +542,13 @@ def test_rules_for_teams(write_task: Callable[[str], Path]) -> None:
 def test_errors_in_the_rules_for_teams(write_task: Callable[[str], Path], team: str, path: str) -> None:
     text = DEFINITION.replace("phases:", f'team: {{name: "[a-z]+", {team}}}\nphases:')
     assert path in {item for _, item in errors(write_task(text))}
+
+
+def test_a_phase_that_never_shows_scores_must_close(write_task: Callable[[str], Path]) -> None:
+    hidden = DEFINITION.replace("scores: at-once", "scores: never")
+    assert errors(write_task(hidden)) == [("definition-rule", "phases[0]")]
+    assert load_definition(write_task(hidden), is_imported=True).phases[0].scores == "never"
+    assert load_definition(write_task(hidden.replace("scores: never", 'closes: "2026-02-01 00:00 UTC", scores: never')))
 
 
 def test_items_are_published_only_where_scores_are(write_task: Callable[[str], Path]) -> None:
