@@ -32,6 +32,7 @@ def note(largest: Differences, name: str, ours: float | None, theirs: float) -> 
     largest[name] = max(largest.get(name, 0.0), abs(ours - float(theirs)))
 
 
+@pytest.mark.slow
 def test_f_beta_of_labels_as_in_sklearn(compared: Callable[..., None]) -> None:
     largest: Differences = {}
     for seed in SEEDS:
@@ -48,6 +49,7 @@ def test_f_beta_of_labels_as_in_sklearn(compared: Callable[..., None]) -> None:
     compared(largest)
 
 
+@pytest.mark.slow
 def test_f_beta_of_rankings_is_that_of_precision_and_recall(compared: Callable[..., None]) -> None:
     """The number of relevant documents among the first k is a set, so sklearn can score it as labels."""
     largest: Differences = {}
@@ -82,6 +84,7 @@ def test_headings_name_the_beta() -> None:
         )
 
 
+@pytest.mark.slow
 def test_success_with_the_best_documents_as_sets() -> None:
     """Count as TSAR 2022 does: the first k documents include one with the highest count in the gold."""
     for seed in SEEDS:
@@ -100,6 +103,7 @@ def test_success_with_the_best_documents_as_sets() -> None:
     assert value("success_best_at:1", irrelevant, irrelevant) == 0
 
 
+@pytest.mark.slow
 def test_numbers_as_in_sklearn(compared: Callable[..., None]) -> None:
     largest: Differences = {}
     for seed in SEEDS:
@@ -147,6 +151,7 @@ def marked(characters: np.ndarray) -> Spans:
     return Spans.of_offsets([str(row) for row in range(len(characters))], np.concatenate(offsets), starts)
 
 
+@pytest.mark.slow
 def test_characters_as_in_sklearn(compared: Callable[..., None]) -> None:
     largest: Differences = {}
     for seed in SEEDS:

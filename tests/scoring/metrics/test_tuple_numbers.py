@@ -34,6 +34,7 @@ def credit(gold: Rows, run: Rows) -> float:
     return total
 
 
+@pytest.mark.slow
 def test_credit_as_in_the_task() -> None:
     largest: Differences = {}
     for seed in SEEDS:
