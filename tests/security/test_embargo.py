@@ -328,9 +328,13 @@ def test_scores_are_shown_where_and_when_they_may_be(
     assert STEP in Client().get(steps).content.decode()
 
     Phase.objects.filter(pk=phases["evaluation"].pk).update(released=RELEASE, taken_back=None)
-    after = look(world, outsiders, RELEASE)
+    readers = {role: outsiders[role] for role in ("anonymous", "rival", "captain")}
+    after = look(world, readers, RELEASE)
     assert {one for one in after if one.phase != "evaluation"} == set()
     after |= look(world, organizers, RELEASE, enough={"evaluation"})
+    # The others organize or administer without a second factor, or another task, so they get the pages of everyone.
+    others = {role: user for role, user in outsiders.items() if role not in readers}
+    after |= look(world, others, RELEASE, only=shown_to("anonymous"), enough={"evaluation"})
     for role in EVERYONE:
         assert names(after, role, "evaluation") == shown_to(role), role
 
