@@ -128,7 +128,7 @@ def test_the_overview_and_the_citation_name_the_organizers(anybody: Client, db: 
     task = import_shared_task(None, tiny_folder, POST).shared_task
     page = anybody.get("/tasks/tiny/").content.decode()
     assert '<a href="https://uni.example/?a=1&amp;b=2" rel="nofollow">O. &amp; O&#x27;Hara</a>' in page
-    assert '<span class="soft">Uni &lt;b&gt;</span>' in page
+    assert '<span class="soft">· Uni &lt;b&gt;</span>' in page
     assert '<a href="mailto:oana@uni.example">oana@uni.example</a>' in page
     assert "author = {O. \\& O'Hara and {Winds, Inc.}}" in anybody.get("/tasks/tiny/references.bib").content.decode()
     assert described(task, "https://agon.example/")[0]["organizer"][1] == {"@type": "Person", "name": "Winds, Inc."}
