@@ -16,7 +16,7 @@ from scoring.score import accepted_gold, score_gold
 CLOSE = 1e-9
 # Metrics that measure something else than agreement with the gold, or whose range no answers exhaust.
 OTHERWISE = frozenset(
-    {"cross_entropy", "soft_cross_entropy", "err", "rbp", "precision_at", "recall_at", "f1_at"}
+    {"cross_entropy", "soft_cross_entropy", "err", "rbp", "precision_at", "recall_at", "f1_at", "meteor"}
     | {name for name in METRICS if name.startswith("ssa_")}
 )
 
