@@ -168,7 +168,7 @@ def _sums_beyond(values: Sequence[Any], classes: tuple[str, ...]) -> NDArray[np.
     """Return the sum of each item's shares for unknown labels, or NaN if some of its shares are not numbers."""
     sums, known = np.zeros(len(values)), set(classes)
     for row, value in enumerate(values):
-        if not isinstance(value, dict) or not all(map(_is_number, value.values())):
+        if not isinstance(value, dict) or not NUMBERS.issuperset(map(type, value.values())):
             sums[row] = np.nan
         elif not value.keys() <= known:
             sums[row] = sum(share for name, share in value.items() if name not in known)

@@ -3,9 +3,11 @@
 import json
 import math
 import re
+from itertools import islice
 from typing import Any
 
 from scoring.formats.reading import shown
+from scoring.limits import SHOWN
 from scoring.reports.problems import Report
 
 EXCERPT = 20  # characters quoted at the position where the JSON is invalid
@@ -42,6 +44,10 @@ class Unusable:
 
 def in_json(value: object) -> str:
     """Format a value as JSON, shortened. An unusable number is shown as written, without quotes."""
+    if isinstance(value, list):
+        value = value[:SHOWN]  # more entries would be cut off anyway
+    elif isinstance(value, dict):
+        value = dict(islice(value.items(), SHOWN))
     try:
         text = json.dumps(value, ensure_ascii=False, default=lambda unusable: f"\0{unusable}\0")
     except RecursionError:

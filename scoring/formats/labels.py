@@ -137,7 +137,7 @@ def _problem_of(value: object, known: frozenset[str], multi: bool) -> tuple[str,
         if not isinstance(value, str):
             return "value-not-a-label", value
         return None if value in known else ("label-outside-domain", value)
-    if not isinstance(value, list) or not all(isinstance(label, str) for label in value):
+    if not isinstance(value, list) or not {str}.issuperset(map(type, value)):
         return "value-not-a-list", value
     if not value:
         return "no-label", value

@@ -36,12 +36,16 @@ def greedy_total(credits: Credits) -> float:
     Among equal credits, choose the first row, and then the first column.
     """
     total, rows, columns = 0.0, set[int](), set[int]()
-    for place in np.argsort(-credits, axis=None, kind="stable").tolist():
+    flat = credits.ravel()
+    places = np.flatnonzero(flat)  # pairs without credit add nothing
+    for place in places[np.argsort(-flat[places], kind="stable")].tolist():
         row, column = divmod(place, credits.shape[1])
         if row not in rows and column not in columns:
-            total += float(credits[row, column])
+            total += float(flat[place])
             rows.add(row)
             columns.add(column)
+            if len(rows) == min(credits.shape):
+                break
     return total
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scoring.answers import Rows
 from scoring.items.texts import tokens_of
 from scoring.metrics.comparison import EntityComparison
+from scoring.metrics.distinct import distinct
 from scoring.metrics.entities import UNDEFINED, Column, Measure, f1, micro_and_macro, precision, recall
 from scoring.metrics.entity_matching import Side, matches_strictly, sides
 from scoring.metrics.loaded_gold import LoadedGold
@@ -34,9 +35,16 @@ def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
 def _forms(
     texts: list[list[str]] | list[str], owners: Rows, begins: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> list[str]:
-    rows = zip(owners.tolist(), begins.tolist(), ends.tolist(), strict=True)
-    parts = [texts[owner][begin:end] for owner, begin, end in rows]
-    return [part if isinstance(part, str) else " ".join(part) for part in parts]
+    forms = []
+    for owner, begin, end in zip(owners.tolist(), begins.tolist(), ends.tolist(), strict=True):
+        text = texts[owner]
+        if isinstance(text, str):
+            forms.append(text[begin:end])
+        elif end - begin == 1:  # most entities; a list for each of them would take most of the time
+            forms.append(text[begin])
+        else:
+            forms.append(" ".join(text[begin:end]))
+    return forms
 
 
 def _gold_forms(gold: LoadedGold) -> list[str]:
@@ -74,7 +82,7 @@ def _shared(side: Side, forms: Rows, keep: NDArray[np.bool_]) -> Column:
     kinds = np.zeros(int(forms.max(initial=-1)) + 1, np.intp)
     kinds[forms] = side.kinds
     items = int(side.owners.max(initial=0)) + 1
-    form, owners = np.divmod(np.unique(forms[keep] * items + side.owners[keep]), items)
+    form, owners = np.divmod(distinct(forms[keep] * items + side.owners[keep]), items)
     spread = np.bincount(form)
     return Column(owners, kinds[form], 1 / spread[form])
 

@@ -1,6 +1,7 @@
 """Precision, recall and F1 of tuples with partial credit. Each tuple is paired with at most one on the other side."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,28 +67,31 @@ def _of_words(run: Sequence[Cells], gold: Sequence[Cells], width: int) -> Credit
     alike = np.zeros((len(run), len(gold)))
     for column in range(width):
         alike += _word_f1([cells[column] for cells in run], [cells[column] for cells in gold])
-    others = np.array([[one[width:] == other[width:] for other in gold] for one in run])
-    credits: Credits = alike / width * others
-    return credits
+    if len(gold[0]) > width:
+        alike *= [[own[width:] == wanted[width:] for wanted in gold] for own in run]
+    return alike / width
 
 
 def _word_f1(run: Sequence[str], gold: Sequence[str]) -> Credits:
     """Return 2 · shared words / total words of the two texts for each pair, or 1 if both texts are empty."""
-    known: dict[str, int] = {}
-    for text in gold:
-        for word in text.split():
-            known.setdefault(word, len(known))
-    (given, found), (right, wanted) = (_word_counts(texts, known) for texts in (run, gold))
+    run_words, gold_words = ([text.split() for text in texts] for texts in (run, gold))
+    known = {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(gold_words)))}
+    (given, found), (right, wanted) = (_word_counts(words, known) for words in (run_words, gold_words))
     both = np.minimum(found[:, None], wanted[None]).sum(axis=-1)
     return ratios(2 * both, given[:, None] + right[None], 1.0)
 
 
-def _word_counts(texts: Sequence[str], known: Mapping[str, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _word_counts(
+    texts: Sequence[Sequence[str]], known: Mapping[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the number of words in each text, and the number of times each known word occurs in it (texts, known)."""
-    words = [text.split() for text in texts]
-    cells = [row * len(known) + known[word] for row, own in enumerate(words) for word in own if word in known]
-    counts = np.bincount(np.array(cells, np.intp), minlength=len(texts) * len(known))
-    return np.array(list(map(len, words)), np.int64), counts.reshape(len(texts), len(known)).astype(np.int64)
+    lengths = np.array([len(words) for words in texts], np.int64)
+    width = len(known) + 1  # with a column for all other words
+    numbers = map(known.get, chain.from_iterable(texts), repeat(len(known)))
+    cells = np.repeat(np.arange(len(texts)) * width, lengths)
+    cells += np.fromiter(numbers, np.int64, int(lengths.sum()))
+    counts = np.bincount(cells, minlength=len(texts) * width)
+    return lengths, counts.reshape(len(texts), width)[:, :-1].astype(np.int64)
 
 
 def _metric(measure: str) -> Metric:
