@@ -69,8 +69,8 @@ def ranks_note(items: int) -> str:
     return _(
         "The 95%% confidence interval of a rank, such as 2 (1–4), extends from 1 + the number of runs found to be "
         "better to the number of runs − the number found to be worse. All intervals together contain the true ranks "
-        "with a probability of about 95%% or more. Differences are tested with a bootstrap over %(items)s items, corrected "
-        "for all pairs of runs with max-T (α = 0.05)."
+        "with a probability of about 95%% or more. Differences are tested with a bootstrap over %(items)s items, "
+        "corrected for all pairs of runs with max-T (α = 0.05)."
     ) % {"items": count(items)}
 
 
@@ -79,6 +79,6 @@ def mean_ranks_note(items: int) -> str:
     return _(
         "The 95%% confidence interval of a rank, such as 2 (1–4), extends from 1 + the number of teams found to be "
         "better to the number of teams − the number found to be worse. All intervals together contain the true ranks "
-        "with a probability of about 95%% or more. Differences are tested with a bootstrap over the items of all tracks "
-        "(at least %(items)s each), corrected for all pairs of teams with max-T (α = 0.05)."
+        "with a probability of about 95%% or more. Differences are tested with a bootstrap over the items of all "
+        "tracks (at least %(items)s each), corrected for all pairs of teams with max-T (α = 0.05)."
     ) % {"items": count(items)}
