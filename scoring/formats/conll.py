@@ -332,16 +332,18 @@ def _codes(
 
 
 def _tag_meant(tag: str, known: Mapping[str, int]) -> str | None:
-    """Return the tag that an unknown tag of the form `B-type` stands for, or None.
+    """Return the known tag that an unknown tag of the form `B-type` was probably meant to be, or None.
 
     A prefix of another scheme becomes `B` at the beginning of an entity and `I` inside.
     """
     match = PREFIXED.fullmatch(tag) if len(tag) <= limits.SHOWN else None
     if match is None:
         return "O" if tag in ("o", "0") else None
-    name, letter = nearest(match[2], [one[2:] for one in known if one != "O"]), match[1].upper()
-    meant = (f"{one}-{name}" for one in (letter, OTHER_PREFIXES.get(letter)))
-    return next((one for one in meant if one in known), None)
+    name, letter = nearest(match[2], [known_tag[2:] for known_tag in known if known_tag != "O"]), match[1].upper()
+    for prefix in (letter, OTHER_PREFIXES.get(letter)):
+        if f"{prefix}-{name}" in known:
+            return f"{prefix}-{name}"
+    return None
 
 
 def entities_of(

@@ -179,7 +179,7 @@ def names_of_keys(entries: Sequence[object], needed: Sequence[str], reading: Rea
         if near is not None and near not in names:
             names[near] = key
     if needed[0] in lacking and needed[0] not in names.values():
-        ids = [one for one in others if one not in names and _is_item(first[one], reading)]
+        ids = [other for other in others if other not in names and _is_item(first[other], reading)]
         names.update({ids[0]: needed[0]} if len(ids) == 1 else {})
     left, rest = [key for key in lacking if key not in names.values()], [one for one in others if one not in names]
     left = [key for key in left if key in needed[:2]] or left  # fixed values can be missing next to misnamed keys

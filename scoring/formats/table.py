@@ -25,7 +25,7 @@ from scoring.reports.problems import Severity
 
 SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 ABSENT = ""
-LONGEST_NUMBER = 80  # characters of a cell that may stand for a number
+LONGEST_NUMBER = 80  # characters of a cell in which a number is looked for
 WRAPPED = re.compile(r"(?:[a-z]+\.)?(?:[a-z]+[0-9]*)?[\[(]{1,2}([^\[\](),]+)[\])]{1,2}")  # [1], tensor(1), np.int64(1)
 LISTED_NAMES = 12  # maximum number of value names that a problem lists
 

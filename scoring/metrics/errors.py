@@ -5,6 +5,7 @@ as 0. For a table column, errors are averaged over the items with a gold number,
 0.
 """
 
+from collections.abc import Callable
 from functools import partial
 from math import sqrt
 
@@ -41,14 +42,21 @@ def _squared(comparison: MatrixComparison, spec: MetricSpec) -> Errors:
     return (differences**2).sum(axis=1), np.count_nonzero(judged, axis=1)
 
 
-def _rmse(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    square = _squared(comparison, spec)
-    return None if square is None else sqrt(square)
+def root_of(squared: Share) -> tuple[Callable[..., float | None], Callable[..., Contributions]]:
+    """Return the square root of a mean as functions for a metric's `compute` and `contributions`."""
+
+    def value(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
+        square = squared(comparison, spec)
+        return None if square is None else sqrt(square)
+
+    def contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
+        squares = squared.contributions(comparison, spec)
+        return Contributions(squares.values, lambda sums: np.sqrt(squares.combine(sums)))
+
+    return value, contributions
 
 
-def _rmse_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    squares = _squared.contributions(comparison, spec)
-    return Contributions(squares.values, lambda sums: np.sqrt(squares.combine(sums)))
+_rmse, _rmse_contributions = root_of(_squared)
 
 
 _metric = partial(

@@ -190,7 +190,7 @@ def heading_of_f_beta(
 ) -> Callable[[MetricSpec], Heading]:
     """Return the `heading` of an F1 with the option `beta`. The formula's `ratio` becomes `with_beta`.
 
-    In `with_beta`, braces stand for the value of β.
+    In `with_beta`, braces are replaced with the value of β.
     """
 
     def heading(spec: MetricSpec) -> Heading:

@@ -1,12 +1,11 @@
 """Root mean squared error over several columns, and the coefficient of determination R² of a column."""
 
-from math import sqrt
-
 import numpy as np
 
 from scoring.definition import MetricSpec
 from scoring.metrics.comparison import MatrixComparison
 from scoring.metrics.correlation import judged_items, pairs
+from scoring.metrics.errors import root_of
 from scoring.metrics.metric import TABLE, Contributions, Example, Metric, Numbers, Part, Share, Sums
 from scoring.metrics.tuples import column_places
 
@@ -25,14 +24,7 @@ def _squared(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, N
     return squares, np.sign(cells) if spec.options.get("per") == "item" else cells
 
 
-def _rmse(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    square = _squared(comparison, spec)
-    return None if square is None else sqrt(square)
-
-
-def _rmse_contributions(comparison: MatrixComparison, spec: MetricSpec) -> Contributions:
-    squares = _squared.contributions(comparison, spec)
-    return Contributions(squares.values, lambda sums: np.sqrt(squares.combine(sums)))
+_rmse, _rmse_contributions = root_of(_squared)
 
 
 def _squares(comparison: MatrixComparison, column: str | None) -> Numbers:

@@ -13,9 +13,9 @@ from portal.queries.boards.all_runs import AllRuns, all_runs
 from portal.queries.boards.choices import Choices
 from portal.queries.boards.columns import Column
 from portal.queries.boards.leaderboard import Leaderboard, leaderboard
-from portal.queries.boards.rank_bounds import last_rank, mean_ranks_note, rank_bounds
+from portal.queries.boards.rank_bounds import mean_ranks_note, rank_bounds
 from portal.queries.boards.statistics import StatisticsTable, statistics_of
-from portal.queries.boards.table import BoardTable, CombinedRow, Comparison, comparison_of
+from portal.queries.boards.table import BoardTable, CombinedRow, Comparison, RankedTable, comparison_of
 from portal.queries.boards.ties import bracketed, letter
 from portal.queries.boards.whiskers import Scale, scale
 from portal.times_and_numbers import language_name, score
@@ -65,31 +65,13 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(RankedTable):
     """An overall ranking, best first."""
 
     rule: Overall
     rows: tuple[CombinedRow, ...]
     comparison: Comparison | None = None  # None if there are no intervals
     missing_bounds: str = ""  # why ranks by mean score have no bounds, if there will be none
-
-    @property
-    def has_groups(self) -> bool:
-        return any(row.group for row in self.rows)
-
-    @property
-    def has_bounds(self) -> bool:
-        return any(row.bounds for row in self.rows)
-
-    @property
-    def last_rank(self) -> int:
-        """The end of the scale for the ranks' bounds."""
-        return last_rank(self.rows, self.comparison.tested if self.comparison else 0)
-
-    @property
-    def has_letters(self) -> bool:
-        """Whether tie groups are shown, because ranks have no bounds."""
-        return self.has_groups and not self.has_bounds
 
     @property
     def ranks_note(self) -> str:

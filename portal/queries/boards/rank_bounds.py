@@ -3,7 +3,7 @@
 `scoring/significance/ranking.py` computes them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,11 +57,6 @@ def rank_bounds(stored: Mapping[str, Sequence[Any]], ranks: Mapping[str, int]) -
         )
         for run, (low, high, is_like_best, *found) in stored.items()
     }
-
-
-def last_rank(rows: Iterable[Any], tested: int) -> int:
-    """Return the end of a scale for the bounds of these rows, which have `bounds`."""
-    return max([tested, *(row.bounds.high for row in rows if row.bounds)])
 
 
 def ranks_note(items: int) -> str:

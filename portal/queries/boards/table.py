@@ -8,15 +8,30 @@ from uuid import UUID
 
 from portal.models import BoardChange, Phase, ReleasedBoard, Run, Track
 from portal.queries.boards.columns import Column
-from portal.queries.boards.rank_bounds import RankBounds, last_rank, ranks_note
+from portal.queries.boards.rank_bounds import RankBounds, ranks_note
 from portal.queries.boards.slices import Scores, SliceChoice
 from scoring.definition import RunField
 
 Bracket = Literal["", "only", "first", "middle", "last"]
 
 
+class Bounded:
+    """A row whose rank can have a confidence interval, `bounds`."""
+
+    __slots__ = ()
+    bounds: RankBounds | None
+
+    @property
+    def rank_low(self) -> int | None:
+        return None if self.bounds is None else self.bounds.low
+
+    @property
+    def rank_high(self) -> int | None:
+        return None if self.bounds is None else self.bounds.high
+
+
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(Bounded):
     """A team's run with its rank, or a reference without a rank.
 
     `scores` have full precision. Undefined scores are None.
@@ -48,14 +63,6 @@ class Row:
         return self.kind == Run.Kind.TEAM
 
     @property
-    def rank_low(self) -> int | None:
-        return None if self.bounds is None else self.bounds.low
-
-    @property
-    def rank_high(self) -> int | None:
-        return None if self.bounds is None else self.bounds.high
-
-    @property
     def label(self) -> str:
         """The team's name or the name of a reference."""
         return self.team or self.name
@@ -67,7 +74,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class CombinedRow:
+class CombinedRow(Bounded):
     """A team in an overall ranking. Only mean scores have intervals, groups and bounds, as in `Row`."""
 
     rank: int
@@ -82,14 +89,6 @@ class CombinedRow:
     @property
     def is_team(self) -> bool:
         return True
-
-    @property
-    def rank_low(self) -> int | None:
-        return None if self.bounds is None else self.bounds.low
-
-    @property
-    def rank_high(self) -> int | None:
-        return None if self.bounds is None else self.bounds.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +110,35 @@ def comparison_of(made: Mapping[str, Any], metric: str) -> Comparison:
     return Comparison(metric, made["rounds"], made["seed"], made["level"], method, items, tested)
 
 
+class RankedTable:
+    """A table of rows with ranks, which have bounds or, in older comparisons, tie groups."""
+
+    __slots__ = ()
+    rows: Sequence[Row | CombinedRow]
+    comparison: Comparison | None
+
+    @property
+    def has_groups(self) -> bool:
+        return any(row.group for row in self.rows)
+
+    @property
+    def has_bounds(self) -> bool:
+        return any(row.bounds for row in self.rows)
+
+    @property
+    def last_rank(self) -> int:
+        """The end of the scale for the ranks' bounds."""
+        tested = self.comparison.tested if self.comparison else 0
+        return max([tested, *(row.bounds.high for row in self.rows if row.bounds)])
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether tie groups are shown, because ranks have no bounds."""
+        return self.has_groups and not self.has_bounds
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BoardTable:
+class BoardTable(RankedTable):
     """The rows in order, and the gold and scorer versions that their scores come from."""
 
     track: Track
@@ -145,27 +171,9 @@ class BoardTable:
         return self.track.shared_task.definition.run_fields
 
     @property
-    def has_groups(self) -> bool:
-        return any(row.group for row in self.rows)
-
-    @property
-    def has_bounds(self) -> bool:
-        return any(row.bounds for row in self.rows)
-
-    @property
-    def last_rank(self) -> int:
-        """The end of the scale for the ranks' bounds."""
-        return last_rank(self.rows, self.comparison.tested if self.comparison else 0)
-
-    @property
     def untested(self) -> bool:
         """Whether ranks of only some of these rows have bounds."""
         return self.has_bounds and any(row.rank is not None and row.bounds is None for row in self.rows)
-
-    @property
-    def has_letters(self) -> bool:
-        """Whether tie groups are shown, because ranks have no bounds."""
-        return self.has_groups and not self.has_bounds
 
     @property
     def ranks_note(self) -> str:
