@@ -148,7 +148,9 @@ def _submission(mail: OutgoingMail) -> Submission:
 def _finding(found: dict[str, Any], language: str) -> Finding:
     """Describe a problem: its place and message, and what was expected or is similar, unless the message says so."""
     # An email may be read by others, so it does not quote the run.
-    problem = translate(Problem(**{**found, "places": tuple(found["places"]), "excerpt": None}), language)
+    problem = translate(
+        Problem(**{**found, "places": tuple(found["places"]), "excerpt": None, "more_excerpts": ()}), language
+    )
     hints = []
     is_said = problem.expected == EXPECTED.get(problem.code)  # in other words, as the fix
     if problem.expected and not is_said and (expected := phrase(problem.expected, language)) not in problem.message:

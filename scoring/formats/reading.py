@@ -15,7 +15,7 @@ from scoring.formats.filetypes import SAMPLE_BYTES, fix_of, foreign_kind
 from scoring.items.index import ItemIndex, are_surely_unique
 from scoring.limits import CELLS, LINES, LISTED, SHOWN
 from scoring.reports.excerpts import WITHOUT
-from scoring.reports.problems import Report, Severity
+from scoring.reports.problems import FURTHER, Report, Severity, Spot
 
 UTF8_MARK = b"\xef\xbb\xbf"
 
@@ -75,12 +75,14 @@ class Reading:
 class ProblemsOfKind:
     """The problems of one kind: the fields of the first one, the first places, and the total number of places.
 
+    `further` are the next places with all that is needed to quote them.
     `suggestions` maps what was found in these places to what is suggested instead, or to None.
     """
 
     severity: Severity
     first: Mapping[str, Any]
     places: list[str] = field(default_factory=list)
+    further: list[Spot] = field(default_factory=list)
     count: int = 0
     suggestions: dict[str, str | None] = field(default_factory=dict)
 
@@ -104,14 +106,16 @@ class Problems:
     def add(self, code: str, place: str, *, severity: Severity = "error", **fields: Any) -> None:
         """Add a problem at a place.
 
-        `fields` are used only for the first problem of a kind, except for suggestions. They may be values, or
-        functions that return them.
+        `fields` are used only for the first problem of a kind, except for suggestions and for quoting the next ones.
+        They may be values, or functions that return them.
         """
         kind = self._kinds.get(code)
         if kind is None:
             first = {name: value() if callable(value) else value for name, value in fields.items()}
             kind = self._kinds[code] = ProblemsOfKind(severity, first)
             fields = first
+        elif len(kind.further) < FURTHER:
+            kind.further.append(_spot(fields))
         kind.count += 1
         found, meant = fields.get("found"), fields.get("suggestion")
         if isinstance(found, str) and "suggestion" in fields and len(kind.suggestions) < LISTED:
@@ -138,8 +142,15 @@ class Problems:
     def report(self) -> bool:
         """Add one problem per kind to the report. Return True if any of them is an error."""
         for code, kind in self._kinds.items():
-            self._report.add(kind.severity, code, count=kind.count, places=tuple(kind.places), **kind.fields)
+            places, further = tuple(kind.places), tuple(kind.further)
+            self._report.add(kind.severity, code, count=kind.count, places=places, further=further, **kind.fields)
         return any(kind.severity == "error" for kind in self._kinds.values())
+
+
+def _spot(fields: Mapping[str, Any]) -> Spot:
+    names = ("line", "item", "found", "column", "path")
+    given = {name: fields[name] for name in names if name in fields}
+    return Spot(**{name: value() if callable(value) else value for name, value in given.items()})
 
 
 @contextmanager
@@ -352,9 +363,10 @@ def _report_respelled(respelled: Mapping[str, str], reading: Reading) -> None:
 def _report_ids(code: str, severity: Severity, ids: Sequence[str], report: Report, **fields: str | None) -> None:
     if ids:
         places = tuple(map(shown_id, ids[: report.listed]))
+        further = tuple(Spot(item=place, found=place) for place in places[1 : 1 + FURTHER])
         if code not in WITHOUT:
             fields = {"found": places[0], **fields}
-        report.add(severity, code, item=places[0], count=len(ids), places=places, **fields)
+        report.add(severity, code, item=places[0], count=len(ids), places=places, further=further, **fields)
 
 
 def _nearest_id(unknown: str, known: Collection[str]) -> str | None:

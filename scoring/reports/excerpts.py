@@ -6,7 +6,7 @@ They quote only the file that the problem is about, which is never a gold standa
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from scoring.reports.problems import Excerpt, Problem, Report
 
@@ -27,7 +27,7 @@ _ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|x([0-9a-f]{2}))")
 
 
 def add_excerpts(report: Report, data: bytes, separator: str | None = None) -> None:
-    """Add an excerpt of a text file to each problem that has a place in it. It takes linear time.
+    """Add excerpts of a text file to each problem that has a place in it, of its first places. It takes linear time.
 
     Args:
         separator: the character between cells if the file is a table, whose problems have columns of cells.
@@ -35,19 +35,39 @@ def add_excerpts(report: Report, data: bytes, separator: str | None = None) -> N
     if not report.problems:
         return
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
-    starts = _line_starts(text, {problem.line for problem in report if problem.line})
-    entries = _entries(text, set(filter(None, map(_entry_number, report))))
-    for place, problem in enumerate(report.problems):
-        start, entry = starts.get(problem.line or 0), entries.get(_entry_number(problem))
-        excerpt = None
-        if start is not None:
-            excerpt = _of_line(text, start, problem, separator)
-        elif entry is not None:
-            excerpt = _of_entry(text, *entry, problem)
-        elif problem.item and not problem.line and problem.code not in WITHOUT:
-            excerpt = _of_item(text, problem, separator)
-        if excerpt is not None:
-            report.problems[place] = replace(problem, excerpt=excerpt)
+    by_place = [[problem, *_further(problem)] for problem in report]
+    flat = [problem for places in by_place for problem in places]
+    starts = _line_starts(text, {problem.line for problem in flat if problem.line})
+    entries = _entries(text, set(filter(None, map(_entry_number, flat))))
+    for place, places in enumerate(by_place):
+        excerpts = list[Excerpt]()
+        for problem in places:
+            start, entry = starts.get(problem.line or 0), entries.get(_entry_number(problem))
+            excerpt = _quoted(text, start, entry, problem, separator)
+            if excerpt is None:
+                break
+            if excerpt not in excerpts:
+                excerpts.append(excerpt)
+        if excerpts:
+            report.problems[place] = replace(places[0], excerpt=excerpts[0], more_excerpts=tuple(excerpts[1:]))
+
+
+def _further(problem: Problem) -> list[Problem]:
+    """Return the problem as it would be reported at each of its next places."""
+    return [replace(problem, **asdict(spot)) for spot in problem.further]
+
+
+def _quoted(
+    text: str, start: int | None, entry: tuple[int, int] | None, problem: Problem, separator: str | None
+) -> Excerpt | None:
+    """Return the excerpt for a problem whose line begins at `start`, or that is in a JSON entry, or else in an item."""
+    if start is not None:
+        return _of_line(text, start, problem, separator)
+    if entry is not None:
+        return _of_entry(text, *entry, problem)
+    if problem.item and not problem.line and problem.code not in WITHOUT:
+        return _of_item(text, problem, separator)
+    return None
 
 
 def _line_starts(text: str, wanted: Iterable[int]) -> dict[int, int]:

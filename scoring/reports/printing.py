@@ -67,8 +67,9 @@ def _lines(problem: Problem, language: str) -> Iterator[str]:
         place.append(f"{noun('items', 1, language)} {problem.item}" + (f" ({problem.path})" if problem.path else ""))
     yield " · ".join([noun(f"{problem.severity}s", 1, language), problem.code, *([", ".join(place)] if place else [])])
     yield textwrap.fill(translate(problem, language).message, WIDTH, initial_indent="  ", subsequent_indent="  ")
-    if problem.excerpt:
-        yield from _quoted(problem.excerpt)
+    for excerpt in (problem.excerpt, *problem.more_excerpts):
+        if excerpt:
+            yield from _quoted(excerpt)
     if problem.suggestion:
         yield f"  {word('suggestion', language)}: {problem.suggestion}"
 

@@ -11,6 +11,7 @@ from scoring.reports.messages.en import MESSAGES
 from scoring.reports.messages.expected import EXPECTED
 
 Severity = Literal["error", "warning"]
+FURTHER = 2  # places of a problem that are quoted after the first one
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,17 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
+class Spot:
+    """One of the next places with the same problem. The fields are as in `Problem`."""
+
+    line: int | None = None
+    item: str | None = None
+    found: str | None = None
+    column: int | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A problem in a run: what was found and where, what was expected, and the nearest valid name.
 
@@ -34,7 +46,8 @@ class Problem:
     character in the line. `item` is the item's public id, or its position in a JSON list, such as `#3`. In a
     definition, `item` is the path to the key. `path` locates the problem in a JSON file by the entry's position and
     keys, such as `#3.value.YES`. `count` is the number of places with the problem. `places` lists the first ones, and
-    the other fields describe the very first. `excerpt` quotes the line of a run in which the problem is.
+    the other fields describe the very first. `excerpt` quotes the line of a run in which the problem is, and
+    `more_excerpts` those of the next places, which are in `further` until they are quoted.
     """
 
     severity: Severity
@@ -51,6 +64,8 @@ class Problem:
     column: int | None = None
     path: str | None = None
     excerpt: Excerpt | None = None
+    more_excerpts: tuple[Excerpt, ...] = ()
+    further: tuple[Spot, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -58,12 +73,13 @@ class Problem:
         return UNITS.get(self.code, PLACES)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON, with `excerpt` only if there is one.
+        """Return plain values for JSON, with `excerpt` and `more_excerpts` only if there are any.
 
         The keys must not change: `--json`, the API and stored runs use them.
         """
-        values = asdict(self) | {"places": list(self.places)}
-        return values if self.excerpt else {name: value for name, value in values.items() if name != "excerpt"}
+        values = asdict(self) | {"places": list(self.places), "more_excerpts": list(map(asdict, self.more_excerpts))}
+        optional = [name for name in ("excerpt", "more_excerpts") if not values[name]]
+        return {name: value for name, value in values.items() if name not in (*optional, "further")}
 
 
 @dataclass(slots=True, repr=False)

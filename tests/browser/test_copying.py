@@ -24,7 +24,7 @@ PROBLEM = {
 
 def test_a_suggested_name_is_copied_alone(browser: Browser, tmp_path: Path) -> None:
     styles = "".join(f"<style>{file.read_text()}</style>" for file in sorted(STATIC.glob("*.css")))
-    table = render_to_string("submit/_problems.html", {"problems": [PROBLEM]})
+    table = render_to_string("problems/_report.html", {"problems": [PROBLEM]})
     file = tmp_path / "report.html"
     file.write_text(f"<!doctype html><meta charset=utf-8>{styles}{table}", encoding="utf-8")
     page = browser.new_page()

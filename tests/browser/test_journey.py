@@ -84,7 +84,7 @@ def walk(
     # The fixed run is accepted, scored and ranked.
     run.write_text(right)
     page.get_by_role("link", name="Upload corrected file").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Upload runs")
+    expect(page.get_by_role("heading", name="Upload a corrected file")).to_be_in_viewport()
     yield
     upload(page, run)
     shows(page, "h1", "Accepted: one run", reload)

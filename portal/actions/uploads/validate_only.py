@@ -79,6 +79,19 @@ class ValidationReport:
     def would_be_accepted(self) -> bool:
         return self.is_valid and self.rejection is None
 
+    @property
+    def problems_of_runs(self) -> list[dict[str, Any]]:
+        return [problem for validated in self.runs for problem in validated.problems]
+
+    @property
+    def all_problems(self) -> list[dict[str, Any]]:
+        return [*self.problems, *self.problems_of_runs]
+
+    @property
+    def has_guesses(self) -> bool:
+        """Whether runs with invalid names were checked against the track with the closest name."""
+        return any(validated.problems and validated.run.is_guess for validated in self.runs)
+
 
 @action(
     who=TAKING_PART,

@@ -1,19 +1,23 @@
 """Filters for lists of problems: counts, places, and suggested names."""
 
 import re
+from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any
+from zlib import crc32
 
 from django import template
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from portal.queries.problem_report import problem_report
 from portal.queries.problems import extent, left_out, more_places
 
 register = template.Library()
 
 register.filter(extent)
+register.filter("report", problem_report)
 
 SHOWN_PLACES = 3
 
@@ -59,14 +63,32 @@ def fix(problem: dict[str, Any]) -> str:
 
 
 @register.filter
-def quoted(problem: dict[str, Any]) -> SafeString:
-    """Render the excerpt of the run, with its line number and the marked part. Empty if there is none."""
-    excerpt = problem.get("excerpt")
-    if not excerpt:
-        return mark_safe("")
+def without_places(problem: dict[str, Any]) -> str:
+    """Return what is wrong, without the places that the message lists. For problems whose places are quoted."""
+    return _split_at_places(problem)[0]
+
+
+@register.filter
+def after_places(problem: dict[str, Any]) -> str:
+    """Return what the message says after its places, which is how to fix them, unless that is just what is expected."""
+    rest = _split_at_places(problem)[1]
+    return "" if problem["expected"] and problem["expected"] in rest else rest
+
+
+def _split_at_places(problem: dict[str, Any]) -> tuple[str, str]:
+    message = str(problem["message"])
+    rest = left_out(problem)
+    listed = ", ".join([*problem["places"], rest] if rest else problem["places"])
+    before, found, after = message.partition(f": {listed}.") if listed else (message, "", "")
+    return (f"{before}.", after.strip()) if found else (message, "")
+
+
+@register.filter
+def quoted(excerpt: Mapping[str, Any]) -> SafeString:
+    """Render a line of a run, with its number and the marked part."""
     text, start, end = excerpt["text"], excerpt["start"], excerpt["end"]
     return format_html(
-        '<code class="excerpt d-block name"><span class="soft">{}</span> {}<mark>{}</mark>{}</code>',
+        '<code class="excerpt"><span class="line-number">{}</span><span>{}<mark>{}</mark>{}</span></code>',
         excerpt["line"],
         text[:start],
         text[start:end],
@@ -103,9 +125,9 @@ def breakable(name: str) -> SafeString:
 
 
 @register.filter
-def is_about_a_name(problem: dict[str, Any]) -> bool:
-    """Return whether the suggestion is a new name for the file."""
-    return problem["file"] is not None and problem["code"].startswith(("name-", "archive-"))
+def anchor(file: str) -> str:
+    """Return the id of the part of a report that is about a file."""
+    return f"file-{crc32(file.encode()):08x}"
 
 
 @register.filter

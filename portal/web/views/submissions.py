@@ -1,5 +1,6 @@
 """Pages to follow an upload's progress."""
 
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -8,10 +9,14 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from portal.models import Submission
 from portal.queries.runs import SubmissionView, submission_view
+from portal.queries.tasks import TaskPage
+from portal.queries.upload_page import UploadPage
 from portal.queries.uploads import valid_names
 from portal.queries.visible import visible_submissions
 from portal.web.access import tab_context
+from portal.web.views.uploads import form_context
 
 
 @require_safe
@@ -54,8 +59,17 @@ def _view_context(request: HttpRequest, slug: str, pk: str) -> dict[str, Any]:
     signature = "-".join([view.state, *(line.state for line in view.runs), *delayed, *place])
     return context | {
         "view": view,
-        "runs_with_problems": [line for line in view.runs if line.run.problems],
+        **_form_for_corrections(context["page"], found, context["at"]),
         "names": names,
         "commands": [(found.phase, "\n".join(names.commands))],
         "signature": signature,
     }
+
+
+def _form_for_corrections(page: TaskPage, submission: Submission, at: datetime) -> dict[str, Any]:
+    """Return the context of the form for uploads if the upload was rejected and its team can upload another now."""
+    is_rejected = submission.state == Submission.State.REJECTED
+    if not is_rejected or page.participating_team != submission.team or submission.phase not in page.open_phases:
+        return {}
+    upload = UploadPage(page, at, submission.phase)
+    return {} if upload.must_sign else form_context(upload)

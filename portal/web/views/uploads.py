@@ -146,13 +146,17 @@ def _show(
     form: UploadForm | None = None,
     template: str = "submit/upload.html",
 ) -> HttpResponse:
+    return render(request, template, context | form_context(upload, form), status=status)
+
+
+def form_context(upload: UploadPage, form: UploadForm | None = None) -> dict[str, Any]:
+    """Return what the form for uploads needs: by default, an empty one."""
     if form is None:
         form = UploadForm(phases=upload.page.phases, shared_task=upload.page.shared_task)
     key, slot = get_random_string(22), ""
     if form.is_valid():
         key, slot = form.cleaned_data["key"], form.cleaned_data["slot"]
-    values = {"upload": upload, "form": form, "key": key, "slot": slot, "limit": UPLOAD_BYTES}
-    return render(request, template, context | values, status=status)
+    return {"upload": upload, "form": form, "key": key, "slot": slot, "limit": UPLOAD_BYTES}
 
 
 def _too_large(request: HttpRequest, error: ActionError) -> HttpResponse:

@@ -19,6 +19,7 @@ from portal.models import OutgoingMail, Phase, Run, SharedTask, Submission, Team
 from portal.models.clock import database_now
 from portal.queries.mails import facts
 from portal.queries.upload_page import UploadPage
+from portal.web.templatetags.problems import anchor
 from scoring.limits import UPLOAD_BYTES
 from tests.portal.remembered import remembered
 from tests.portal.world import PERFECT, POST, RELEASE, archive, run_file, send_run, work_off
@@ -180,6 +181,25 @@ def test_content_that_breaks_the_rules_is_listed_with_place_and_fix(sender: Clie
     mail = OutgoingMail.objects.get(kind=OutgoingMail.Kind.RUNS_REJECTED)
     assert '"value": "YESS"' not in str(facts(mail, POST))  # the line is not quoted
     assert sender.get(PAGE).context["upload"].limits[0][1][0].left == 2
+
+
+@pytest.mark.slow
+def test_a_rejected_upload_is_corrected_on_its_own_page(sender: Client) -> None:
+    wrong = json.dumps([{"id": item, "value": "YESS"} for item in "abcd"], indent=1).encode()
+    names = ["one_Meltemi_1.json", "one_Meltemi_2.json"]
+    page = upload(sender, "tiny_Meltemi.zip", archive(dict.fromkeys(names, wrong)))["Location"]
+    work_off(POST)
+    text = sender.get(page).content.decode()
+    assert text.count("/errors/label-outside-domain/") == 1  # the same in both runs
+    assert text.count("<mark>YESS</mark>") == 3
+    assert f'href="#{anchor(names[1])}"' in text
+    assert f'id="{anchor(names[1])}"' in text
+    assert 'href="#upload"' in text
+    key = re.search(r'name="key" value="(\w+)"', text)
+    assert key is not None
+    done = upload(sender, names[0], run_file(PERFECT), key=key[1])
+    assert done.status_code == HTTPStatus.SEE_OTHER
+    assert done["Location"] != page
 
 
 def try_out(client: Client, name: str, body: bytes, **extra: Any) -> Any:

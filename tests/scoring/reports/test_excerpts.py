@@ -154,3 +154,28 @@ def test_a_number_as_an_id_is_marked(tiny: Definition) -> None:
     run = json.dumps([{"id": number, "value": "A", "test_case": "TINY"} for number in (7, 8)]).encode()
     problem = next(problem for problem in check(tiny, "task1-hard", run) if problem.code == "id-not-a-text")
     assert (problem.found, marked(problem.excerpt)[2]) == ("7", "7")
+
+
+def test_the_first_three_places_are_quoted(tiny: Definition) -> None:
+    run = [{"id": item, "value": "Q", "test_case": "TINY"} for item in ITEMS]
+    data = json.dumps(run, indent=1).encode()
+    (problem,) = check(tiny, "task1-hard", data)
+    assert problem.count == len(ITEMS)
+    assert problem.excerpt is not None
+    quoted = [problem.excerpt, *problem.more_excerpts]
+    lines = data.decode().splitlines()
+    assert [excerpt.line for excerpt in quoted] == [
+        number for number, line in enumerate(lines, 1) if '"value": "Q"' in line
+    ][:3]
+    assert {excerpt.text[excerpt.start : excerpt.end] for excerpt in quoted} == {"Q"}
+    values = problem.as_dict()
+    assert [excerpt["line"] for excerpt in values["more_excerpts"]] == [excerpt.line for excerpt in quoted[1:]]
+    assert "further" not in values
+    assert report_text(Report([problem])).count('"value": "Q"') == 3
+
+
+def test_each_unknown_id_is_quoted_where_it_is(tiny: Definition) -> None:
+    run = [{"id": item, "value": "A", "test_case": "TINY"} for item in (*ITEMS, "x7", "x8")]
+    (problem,) = check(tiny, "task1-hard", json.dumps(run, indent=1).encode())
+    assert problem.excerpt is not None
+    assert [marked(excerpt)[2] for excerpt in (problem.excerpt, *problem.more_excerpts)] == ["x7", "x8"]
