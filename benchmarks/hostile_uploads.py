@@ -36,6 +36,16 @@ TRACKS = {  # slug → format and one metric
     "task2-wide": (f"{{kind: json-soft, classes: {json.dumps(WIDE)}}}", "icm_soft"),
     "task2-many": (f"{{kind: json-labels, classes: {json.dumps(WIDE)}, multi: true}}", "icm"),
     "task3-lines": ('{kind: json-labels, classes: ["YES", "NO"], lines: true}', "f1_macro"),
+    "task3-nested": (
+        '{kind: json-labels, classes: ["0", "1"], id: doc.id, value: out.a.label, keys: {ids: [number], '
+        "values: [number], nested: true}}",
+        "f1_macro",
+    ),
+    "task3-dict": ('{kind: json-labels, classes: ["YES", "NO"], keys: {by_id: true}}', "f1_macro"),
+    "task3-rows": (
+        "{kind: table, id: doc.id, columns: {out.mood: {kind: number, name: mood}}, json: {nested: true}}",
+        '"pearson:mood"',
+    ),
     "task4-tsv": ("{kind: table, separator: tab, header: optional, id: id, columns: [HS]}", '"f1_macro:HS"'),
     "task4-csv": ("{kind: table, id: id, columns: [HS, TR, AG]}", '"f1_macro:HS"'),
     "task4-numbers": ("{kind: table, id: id, columns: [mood], values: number, low: 0, high: 1}", '"pearson:mood"'),
@@ -173,6 +183,7 @@ def corpus(size: int = 12_000_000, names: int = 200) -> list[Hostile]:
     """Return all hostile uploads."""
     sources = (
         _json(size),
+        _json_keys(size),
         _labels(size),
         _shares(size),
         _tables(size),
@@ -254,6 +265,29 @@ def _json(size: int) -> Source:
         "objects with a wrong label",
         lambda: _numbered(lambda n: f'{{"id":"{n}","value":"Y"}}', size, "", "", "\n"),
     )
+
+
+def _json_keys(size: int) -> Source:
+    """Yield hostile content for JSON in other structures."""
+    nested, by_id, rows = "task3-nested", "task3-dict", "task3-rows"
+    yield nested, "numbers as text", lambda: _numbered(lambda n: f'{{"doc":{{"id":"{n}"}},"out":{{"a":1}}}}', size)
+    yield (
+        nested,
+        "other keys in inner objects",
+        lambda: _numbered(lambda n: f'{{"doc":{{"id":{n},"k{n}":0}},"out":{{"a":{{"label":1,"j{n}":0}}}}}}', size),
+    )
+    yield (
+        nested,
+        "one inner object with many keys",
+        lambda: _numbered(lambda n: f'"k{n}":0', size, '[{"doc":{"id":1},"out":{"a":{', "}}}]"),
+    )
+    yield nested, "inner keys twice", lambda: _repeated('{"doc":{"id":1,"id":1},"out":{"a":{"a":{}}}}', size)
+    yield by_id, "ids that do not exist", lambda: _numbered(lambda n: f'"{n}":"Y{n}"', size, "{", "}")
+    yield by_id, "one id", lambda: _repeated('"500000":"YES"', size, "{", "}")
+    yield by_id, "long ids", lambda: _numbered(lambda n: f'"{"x" * 5000}{n}":"YES"', size, "{", "}")
+    yield rows, "other keys each time", lambda: _numbered(lambda n: f'{{"doc":{{"id":{n},"k{n}":0}}}}', size)
+    yield rows, "lists for numbers", lambda: _numbered(lambda n: f'{{"doc":{{"id":{n}}},"out":{{"mood":[[]]}}}}', size)
+    yield rows, "no objects", lambda: _repeated("1", size)
 
 
 def _labels(size: int) -> Source:
@@ -666,6 +700,12 @@ def _as_many_as_are_read(size: int) -> Source:
     )
     yield wide, "missing classes that are read", objects(lambda n: f'{{"id":"{n}","value":{{}}}}')
     yield "task3-lines", "lines with a wrong label that are read", lines(lambda n: f'{{"id":"{n}","value":"Y"}}')
+    yield (
+        "task3-nested",
+        "text that is read",
+        objects(lambda n: f'{{"doc":{{"id":"{n}"}},"out":{{"a":1}}}}'),
+    )
+    yield "task3-rows", "lists that are read", objects(lambda n: f'{{"doc":{{"id":{n}}},"out":{{"mood":[]}}}}')
     yield "task4-csv", "wrong values that are read", lines(lambda n: f"{n},yes,no,1.0", "id,HS,TR,AG")
     yield "task4-csv", "ragged rows that are read", lines(lambda n: f"{n},1" + ",0" * (n % 7), "id,HS,TR,AG")
     yield "task4-csv", "quotes that are read", lines(lambda n: f'"{n}","1","1","x""y"', "id,HS,TR,AG")
@@ -836,6 +876,13 @@ VALID: dict[str, Callable[[list[str]], bytes]] = {
     "task2-hard": _json_run(lambda at: [KINDS[at % len(KINDS)]]),
     "task2-soft": _json_run(lambda at: SHARES),
     "task3-lines": _lines_run,
+    "task3-nested": lambda items: json.dumps(
+        [{"doc": {"id": int(item)}, "out": {"a": {"label": at % 2}}} for at, item in enumerate(items)]
+    ).encode(),
+    "task3-dict": lambda items: json.dumps({item: ("YES", "NO")[at % 2] for at, item in enumerate(items)}).encode(),
+    "task3-rows": lambda items: json.dumps(
+        [{"doc": {"id": int(item)}, "out": {"mood": at % 7 / 4}} for at, item in enumerate(items)]
+    ).encode(),
     "task4-tsv": _table_run("", lambda at: str(at % 2), "\t"),
     "task4-csv": _table_run("id,HS,TR,AG", lambda at: f"{at % 2},0,0"),
     "task4-numbers": _table_run("id,mood", lambda at: str(at % 10 / 10)),

@@ -112,7 +112,8 @@ def quote_run(track: Track, data: bytes, report: Report) -> None:
     if not report.problems:
         return
     is_table = track.format.kind.startswith("table") or track.format.options.get("file") == "table"
-    separator = track.format.options.get("separator", ",") if is_table else None
+    is_json = bool(track.format.options.get("json"))
+    separator = track.format.options.get("separator", ",") if is_table and not is_json else None
     if is_zip(data):
         quote_files(data, report, separator, ENDING if is_zipped(track) else "")
     else:

@@ -14,7 +14,8 @@ from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import WHOLE, WORD, one_of
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
+from scoring.formats.json_options import RECORD_OPTIONS, shape_of, write_records
+from scoring.formats.json_records import read_records
 from scoring.formats.layout import LAYOUT_OPTIONS, read_table, suffix_by_file, write_table
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
 

@@ -5,7 +5,8 @@ from typing import Any, Literal
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.formats.format import Format
-from scoring.formats.json_records import RECORD_OPTIONS, read_records, records_suffix, shape_of, write_records
+from scoring.formats.json_options import RECORD_OPTIONS, records_suffix, shape_of, write_records
+from scoring.formats.json_records import read_records
 from scoring.formats.labels import LABEL_OPTIONS, Labels, finish_options
 from scoring.formats.reading import Reading, check_ids
 
@@ -19,7 +20,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     one: Any = Literal[classes]
     records = read_records(
         data,
-        shape_of(spec, list[one] if multi else one, [classes[0]] if multi else classes[0]),
+        shape_of(spec, list[one] if multi else one, [classes[0]] if multi else classes[0], is_text=True),
         reading,
         strings_in=lambda values: sum(map(len, values)) if multi else len(values),
     )
@@ -38,14 +39,16 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
 def write(answers: Matrix, spec: FormatSpec) -> str:
     """Write each item's label or list of labels."""
     labels = answers.labels()
-    return write_records(answers.ids, labels if spec.options["multi"] else (own[0] for own in labels), spec)
+    return write_records(
+        answers.ids, labels if spec.options["multi"] else (own[0] for own in labels), spec, is_text=True
+    )
 
 
 JSON_LABELS = Format(
     "json-labels",
     "labels",
     """One or more labels per item: `[{"id": "a1", "value": "YES"}]`.""",
-    "classes: [red, blue], multi: true, constants: {test_case: COLORS}",
+    'classes: ["0", "1"], value: prediction.label, keys: {ids: [number], values: [number], nested: true}',
     OPTIONS,
     read,
     write,

@@ -4,7 +4,6 @@ The decoder stops at the first problem, and if a key is repeated, it keeps only 
 it rejects, or that may contain a repeated key, is read again more slowly to report every problem with its place.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,41 +12,24 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from scoring.definition import FormatSpec
-from scoring.definition.keys import Key
-from scoring.definition.kinds import FLAG, WORD, by_name
-from scoring.formats.json_shapes import as_records, example_of, names_of_keys, parse_document
-from scoring.formats.json_text import MISSING, RepeatedKeys, in_json, kind_in_words
+from scoring.formats.json_keys import ANSWER, Written, note_entries
+from scoring.formats.json_options import Shape
+from scoring.formats.json_shapes import as_records, names_of_keys, parse_document
+from scoring.formats.json_text import MISSING, RepeatedKeys, in_json, kind_in_words, parse
 from scoring.formats.reading import UTF8_MARK, Problems, Reading, are_too_many, decode, shown, shown_id
+from scoring.reports.problems import Severity
 
 OBJECTS_AN_ENTRY = 3
+TYPES: Mapping[Written, str] = {
+    "text": "text in quotes",
+    "number": "a number without quotes",
+    "boolean": "true or false",
+}
+EXTRA_KEYS: Mapping[str, tuple[str, Severity]] = {  # what a format says of other keys → how they are reported
+    "warn": ("json-unknown-key", "warning"),
+    "reject": ("json-extra-key", "error"),
+}
 NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters and lone surrogates
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The structure of a file's objects: key names, constants, and the type of the value.
-
-    If `value_type` is None, a typed decoder cannot read the values.
-    """
-
-    id_key: str
-    value_key: str
-    constants: tuple[tuple[str, str], ...]
-    value_type: Any
-    lines: bool  # whether there is one object per line without an enclosing list
-    example: Any = field(default="…", compare=False)  # a value for messages
-
-    def shown_example(self, reading: Reading) -> str:
-        """Return the beginning of a valid file."""
-        item = "a1" if reading.items is None or not len(reading.items) else reading.items.ids[0]
-        constants = {} if reading.role == "gold" else dict(self.constants)
-        return example_of({self.id_key: item, self.value_key: self.example, **constants}, self.lines)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """All keys that an object must have."""
-        return (self.id_key, self.value_key, *dict(self.constants))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +47,13 @@ class Records:
     value_key: str
     places: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    by_id: bool = False
 
     def path(self, row: int, *keys: str) -> str:
         """Return the path of a value in the file or, if `keys` are given, of a part of that value."""
         number = self.numbers[row] if self.numbers else row + 1
-        return ".".join((f"#{number}", self.value_key, *keys))
+        steps = (self.places[row] if self.by_id else f"#{number}", self.value_key, *keys)
+        return ".".join(step for step in steps if not self.by_id or step != ANSWER)
 
     def name(self, row: int) -> str:
         """Return an entry's name for messages."""
@@ -83,33 +67,6 @@ class Records:
             problems.add(code, f"{name}: {found}", path=self.path(row), item=name, found=found, expected=expected)
 
 
-RECORD_OPTIONS = (
-    Key("lines", FLAG, "Whether the file has one object per line instead of a list.", False),
-    Key("constants", by_name(WORD), "Additional keys that every object must contain, with their values.", {}),
-    Key("id", WORD, "Key that contains the item id.", "id"),
-    Key("value", WORD, "Key that contains the answer.", "value"),
-)
-
-
-def write_records(ids: Sequence[str], values: Iterable[Any], spec: FormatSpec) -> str:
-    """Write a JSON object per item, in a list or one per line."""
-    options = spec.options
-    pairs = zip(ids, values, strict=True)
-    records = ({**options["constants"], options["id"]: item, options["value"]: value} for item, value in pairs)
-    lines = list(map(json.JSONEncoder(ensure_ascii=False).encode, records))
-    return "\n".join([*lines, ""]) if options["lines"] else "[\n" + ",\n".join(lines) + "\n]\n"
-
-
-def records_suffix(options: Mapping[str, Any]) -> str:
-    return ".jsonl" if options["lines"] else ".json"
-
-
-def shape_of(spec: FormatSpec, value_type: Any, example: Any) -> Shape:
-    options = spec.options
-    constants = tuple(sorted(options["constants"].items()))
-    return Shape(options["id"], options["value"], constants, value_type, options["lines"], example)
-
-
 def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callable[[list[Any]], int]) -> Records | None:
     """Read the file's objects and report any problems.
 
@@ -120,7 +77,7 @@ def read_records(data: bytes, shape: Shape, reading: Reading, strings_in: Callab
         The records, or None if the file is not a list.
     """
     data = data.removeprefix(UTF8_MARK)
-    decoder = _decoder(shape)
+    decoder = _decoder(shape) if shape.written.is_plain else None
     try:
         records = _decode(data, decoder, shape.lines) if decoder else []
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -175,11 +132,9 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
     if text is None or _is_too_much(text, shape, reading):
         return None
     example = shape.shown_example(reading)
-    document = parse_document(text, shape.lines, shape.id_key, reading, example)
+    document = _document(text, shape, reading, example)
     if document is MISSING:
         return None
-    if isinstance(document, dict) or (isinstance(document, list) and _may_lack_shape(document, shape)):
-        document = as_records(document, shape.keys[:2], dict(shape.constants), reading, example)
     if not isinstance(document, list) or not document:
         found = "an empty list" if document == [] else kind_in_words(document)
         reading.report.error("json-not-a-list", found=found, expected=example)
@@ -187,7 +142,7 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
     if are_too_many(len(document), reading.most_entries, reading.report):
         return None
     problems = Problems(reading.report)
-    records = Records([], [], False, shape.value_key)
+    records = Records([], [], False, shape.value_key, by_id=shape.written.by_id)
     names = names_of_keys(document, shape.keys, reading)
     for number, entry in enumerate(document, 1):
         if isinstance(entry, dict):
@@ -197,7 +152,36 @@ def _read_patiently(data: bytes, shape: Shape, reading: Reading) -> Records | No
             found = kind_in_words(entry)
             problems.add("json-not-an-object", place, path=place, item=place, found=found, expected=example)
     problems.report()
+    if records.ids and reading.role == "run" and not shape.written.is_plain:
+        item, first = shown_id(records.ids[0]), next((value for value in records.values if value is not MISSING), None)
+        note_entries(document, item, in_json(first), shape.keys, reading.report)
     return records if records.ids else None
+
+
+def _document(text: str, shape: Shape, reading: Reading, example: str) -> object:
+    """Return the entries of a file or, if it has no list of entries, what it is instead.
+
+    Return MISSING if that was reported.
+    """
+    written = shape.written
+    if written.is_plain:
+        document = parse_document(text, shape.lines, shape.id_key, reading, example)
+        if isinstance(document, dict) or (isinstance(document, list) and _may_lack_shape(document, shape)):
+            document = as_records(document, shape.keys[:2], dict(shape.constants), reading, example)
+        return document
+    if written.is_list or shape.lines:
+        document = parse_document(text, shape.lines, shape.id_key, reading, example)
+    else:
+        document = parse(text, reading.report)
+    if document is MISSING:
+        return MISSING
+    entries = written.entries(document, shape.lines, shape.value_key, example, reading.report)
+    if entries is None:
+        return MISSING
+    objects = written.objects_of(shape.keys)
+    if not objects:
+        return entries
+    return [written.with_flat_keys(entry, objects) if isinstance(entry, dict) else entry for entry in entries]
 
 
 def _is_too_much(text: str, shape: Shape, reading: Reading) -> bool:
@@ -235,9 +219,13 @@ def _add(
         entry = type(entry)((renamed.get(key, key), value) for key, value in entry.items())
     identifier = entry.get(shape.id_key, MISSING)
     place = position = f"#{number}"
-    if isinstance(identifier, str) and identifier and not NOT_TEXT.search(identifier):
-        place = shown_id(identifier)
+    item = shape.written.text_of_id(identifier)
+    if item and not NOT_TEXT.search(item):
+        place = shown_id(item)
+        records.ids.append(item)
+    elif isinstance(identifier, str) and "text" not in shape.written.ids:
         records.ids.append(identifier)
+        _report_type(identifier, f"{position}.{shape.id_key}", place, shape.written.ids, problems)
     elif identifier is not MISSING:
         is_number = isinstance(identifier, int) and not isinstance(identifier, bool)
         records.ids.extend([str(identifier)] if is_number else [])
@@ -265,9 +253,21 @@ def _add(
             suggestion=suggestion,
         )
     _judge_keys(entry, place, position, shape, reading, problems)
-    records.values.append(entry.get(shape.value_key, MISSING))
+    value = entry.get(shape.value_key, MISSING)
     records.places.append(place)
     records.numbers.append(number)
+    if shape.is_text and not shape.written.is_plain:
+        if shape.written.has_other_type(value):
+            _report_type(value, records.path(len(records.values)), place, shape.written.values, problems)
+        value = shape.written.text_of_value(value)
+    records.values.append(value)
+
+
+def _report_type(value: object, path: str, place: str, types: Iterable[Written], problems: Problems) -> None:
+    """Report an id or answer that is text, although only other types are declared."""
+    if not problems.has_counted("json-other-type"):
+        found, expected = in_json(value), " or ".join(TYPES[name] for name in types)
+        problems.add("json-other-type", f"{place}: {found}", path=path, item=place, found=found, expected=expected)
 
 
 def _judge_keys(
@@ -281,16 +281,18 @@ def _judge_keys(
     is_renamed = other is not None and len(entry) == len(keys)
     for key in lacking:
         if not problems.has_counted("json-missing-key"):
-            found, suggestion = shown(", ".join(entry)), f"{shown(other)} → {key}" if is_renamed else None
+            found, suggestion = shown(", ".join(filter(None, entry))), f"{shown(other)} → {key}" if is_renamed else None
             fields = {"path": position, "item": place, "found": found, "expected": key, "suggestion": suggestion}
             problems.add("json-missing-key", f"{place} ({key})", severity="error", **fields)
     for key, text in constants:
         if key in entry and entry[key] != text and not problems.has_counted("wrong-constant"):
             found, expected, path = in_json(entry[key]), f"{key}: {in_json(text)}", f"{position}.{key}"
             problems.add("wrong-constant", f"{place}: {found}", path=path, item=place, found=found, expected=expected)
-    if reading.role == "gold" or len(entry) == sum(key in entry for key in keys):
+    extra = shape.written.extra
+    if reading.role == "gold" or extra == "ignore" or len(entry) == sum(key in entry for key in keys):
         return
+    code, severity = EXTRA_KEYS[extra]
     for key in entry:
-        if key not in keys and not problems.has_counted("json-unknown-key"):
+        if key not in keys and not problems.has_counted(code):
             where, path = f"{place} ({shown(key)})", f"{position}.{shown(key)}"
-            problems.add("json-unknown-key", where, severity="warning", path=path, item=place, found=shown(key))
+            problems.add(code, where, severity=severity, path=path, item=place, found=shown(key))

@@ -14,15 +14,8 @@ from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.formats.decimals import is_decimal
 from scoring.formats.format import Format
-from scoring.formats.json_records import (
-    RECORD_OPTIONS,
-    Records,
-    object_type,
-    read_records,
-    records_suffix,
-    shape_of,
-    write_records,
-)
+from scoring.formats.json_options import RECORD_OPTIONS, records_suffix, shape_of, write_records
+from scoring.formats.json_records import Records, object_type, read_records
 from scoring.formats.json_text import RepeatedKeys, in_json
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown
 from scoring.formats.shares import SHARE_OPTIONS, judge_shares

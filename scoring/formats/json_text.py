@@ -56,7 +56,9 @@ def in_json(value: object) -> str:
 
 
 class RepeatedKeys(dict[str, Any]):
-    """A JSON object with a repeated key."""
+    """A JSON object with a repeated key, and the first such key, if it was parsed."""
+
+    repeated = ""
 
 
 def parse_lines(text: str, report: Report) -> object:
@@ -174,7 +176,15 @@ def _values(text: str) -> list[tuple[Any, int, int]]:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = dict(pairs)
-    return plain if len(plain) == len(pairs) else RepeatedKeys(pairs)
+    if len(plain) == len(pairs):
+        return plain
+    found, seen = RepeatedKeys(pairs), set[str]()
+    for key, _ in pairs:
+        if key in seen:
+            found.repeated = key
+            break
+        seen.add(key)
+    return found
 
 
 def _int(digits: str) -> int | Unusable:

@@ -21,7 +21,8 @@ from scoring.formats.delimited import (
     separator_of,
     split,
 )
-from scoring.formats.json_records import records_suffix
+from scoring.formats.json_options import records_suffix
+from scoring.formats.json_rows import JSON_ROWS, read_json_rows, write_json_rows
 from scoring.formats.markdown import CELL_END, without_markdown
 from scoring.formats.parquet import read_parquet, write_parquet
 from scoring.formats.reading import Reading, decode, is_too_much, shown
@@ -88,6 +89,15 @@ LAYOUT_OPTIONS = (
         False,
     ),
     Key(
+        "json",
+        JSON_ROWS,
+        "Whether files are JSON, not text files: a list with one object per row and the columns as keys, such as "
+        '`[{"id": 3, "label": 1}]`. Values can be strings, numbers, `true` (which counts as 1), `false` (0) or null '
+        "(an empty cell). Use a mapping if the objects are in another structure. The options `layout`, `separator`, "
+        "`header` and `quotes` have no effect.",
+        None,
+    ),
+    Key(
         "id",
         either(converted(WORD, lambda name: (name,)), WORDS),
         "Column that contains the item ids. For ids that span several columns, a list of columns, whose values are "
@@ -134,7 +144,7 @@ def read_table(
         columns: the columns that the file must have in addition to the id columns.
         dispensable: names in `columns` that may be missing. Missing columns have no index.
     """
-    read = read_parquet if options["parquet"] else _read_text
+    read = read_parquet if options["parquet"] else read_json_rows if options.get("json") else _read_text
     found = read(data, options, columns, reading, dispensable)
     if found is None:
         return None
@@ -255,6 +265,8 @@ def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], option
     order = options["layout"] or tuple(known)
     if options["parquet"]:
         return write_parquet({name: known[name] for name in order})
+    if options.get("json"):
+        return write_json_rows({name: known[name] for name in order}, options)
     text = io.StringIO()
     quoted = options["quotes"] == "csv"
     writer = csv.writer(
@@ -283,6 +295,8 @@ def write_rows(
 def table_suffix(options: Mapping[str, Any]) -> str:
     if options["parquet"]:
         return ".parquet"
+    if options.get("json"):
+        return ".jsonl" if options["json"].lines else ".json"
     return ".tsv" if options["separator"] == "\t" else ".csv"
 
 

@@ -22,7 +22,8 @@ from scoring.definition.kinds import NAMES, WORD, one_of
 from scoring.formats.annotated_texts import AnnotatedTexts
 from scoring.formats.delimited import Rows, split_plain
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import RECORD_OPTIONS, Records, read_records, shape_of, write_records
+from scoring.formats.json_options import RECORD_OPTIONS, shape_of, write_records
+from scoring.formats.json_records import Records, read_records
 from scoring.formats.json_text import MISSING
 from scoring.formats.labels import WITH_POINT, report_decimal_point
 from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_table, suffix_by_file, write_rows, write_table

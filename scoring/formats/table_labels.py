@@ -1,5 +1,7 @@
 """Hard labels as a table: one row per item, with one or several classes in a single column."""
 
+import msgspec
+
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key, Kind
@@ -35,12 +37,22 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     if table is None:
         return None
     cells = table.column(name)
-    values = [cell.split(spec.options["between"]) if cell else [] for cell in cells] if multi else cells
+    values = [_labels_in(cell, spec) for cell in cells] if multi else cells
     labels = Labels(table.ids, values, spec.options["classes"], multi, spec.options["empty"] == "allowed")
     if multi or not set(cells) <= set(labels.classes):
         labels.judge(table.ids, reading, table.rows.lines)
     check_ids(table.ids, reading)
     return None if reading.has_errors else labels.as_matrix()
+
+
+def _labels_in(cell: str, spec: FormatSpec) -> list[str]:
+    """Return the labels in a cell. In JSON, it may also be a list of labels."""
+    if spec.options["json"] is not None and cell.startswith("["):
+        try:
+            return msgspec.json.decode(cell, type=list[str])
+        except msgspec.MsgspecError:
+            pass
+    return cell.split(spec.options["between"]) if cell else []
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str | bytes:

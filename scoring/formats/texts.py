@@ -11,7 +11,8 @@ from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import WHOLE, one_of
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import RECORD_OPTIONS, Records, read_records, records_suffix, shape_of, write_records
+from scoring.formats.json_options import RECORD_OPTIONS, records_suffix, shape_of, write_records
+from scoring.formats.json_records import Records, read_records
 from scoring.formats.reading import Problems, Reading, are_several_times, are_too_many, check_ids, decode, shown
 from scoring.formats.stray_rows import report_header
 
@@ -185,7 +186,7 @@ def _after_ids(lines: list[str], problems: Problems) -> tuple[list[str], list[st
 def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     """Read one object per item. In a gold file, its value may be a list of references."""
     is_gold = reading.role == "gold"
-    shape = shape_of(spec, None if is_gold else str, "…")
+    shape = shape_of(spec, None if is_gold else str, "…", is_text=True)
     records = read_records(data, shape, reading, strings_in=len)
     if records is None:
         return None
@@ -234,7 +235,8 @@ def _joined(texts: tuple[str, ...]) -> str:
 
 
 def write_json(answers: Texts, spec: FormatSpec) -> str:
-    return write_records(answers.ids, [own[0] if len(own) == 1 else list(own) for own in answers.texts], spec)
+    texts = [own[0] if len(own) == 1 else list(own) for own in answers.texts]
+    return write_records(answers.ids, texts, spec, is_text=True)
 
 
 TEXT_LINES = Format(
@@ -253,7 +255,7 @@ JSON_TEXTS = Format(
     "texts",
     """One text per item: `[{"id": "a1", "value": "Ann lives in Rome."}]`. In gold files, a value can be a list of """
     "references.",
-    "lines: true, value: output",
+    "keys: {by_id: true}",
     JSON_OPTIONS,
     read_json,
     write_json,

@@ -16,7 +16,8 @@ from scoring.definition.keys import Key, Values
 from scoring.definition.kinds import NAMES, WHOLE, WORDS, by_name, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.format import Format, Size
-from scoring.formats.json_records import RECORD_OPTIONS, read_records, shape_of, write_records
+from scoring.formats.json_options import RECORD_OPTIONS, shape_of, write_records
+from scoring.formats.json_records import read_records
 from scoring.formats.json_text import RepeatedKeys, in_json
 from scoring.formats.layout import LAYOUT_OPTIONS, read_table, suffix_by_file, write_rows
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell

@@ -16,9 +16,10 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-
 def report_text(report: Report, name: str = "", language: str = "en", tracks: Iterable[str] = ()) -> str:
     """Return the verdict as a sentence if there is a `name`, followed by every problem with its place and fix.
 
-    The verdict names the `tracks` for which the file was checked. Errors come first.
+    The verdict names the `tracks` for which the file was checked, and how it was read. Errors come first.
     """
     blocks = [_verdict(report, name, language, list(dict.fromkeys(tracks)))] if name else []
+    blocks += list(dict.fromkeys(translate(note, language).message for note in report.notes)) if name else []
     blocks += ["\n".join(_lines(problem, language)) for problem in (*report.errors, *report.warnings)]
     return spelled_out("\n\n".join(blocks))
 

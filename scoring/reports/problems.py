@@ -86,11 +86,13 @@ class Problem:
 class Report:
     """All problems in one run or upload, in the order in which they were found.
 
-    `listed` is the maximum number of places that a problem lists, or None for no limit.
+    `listed` is the maximum number of places that a problem lists, or None for no limit. `notes` say how a file was read
+    if its format can be written in several ways. They have the form of problems, but are only printed.
     """
 
     problems: list[Problem] = field(default_factory=list)
     listed: int | None = LISTED
+    notes: list[Problem] = field(default_factory=list)
 
     def __repr__(self) -> str:
         counts = ((len(self.errors), "error"), (len(self.warnings), "warning"))
@@ -118,6 +120,12 @@ class Report:
         """Add a warning, by default with its code's message."""
         self.add("warning", code, message, **fields)
 
+    def note(self, code: str, **fields: Any) -> None:
+        """Add a note with its code's message."""
+        own = Report()
+        own.warning(code, **fields)
+        self.notes += own.problems
+
     def add(self, severity: Severity, code: str, message: str | None = None, **fields: Any) -> None:
         problem = Problem(severity, code, message or "", **fields)
         if problem.expected is None and code in EXPECTED:
@@ -125,7 +133,8 @@ class Report:
         self.problems.append(problem if message else replace(problem, message=_message(problem)))
 
     def extend(self, other: "Report", file: str | None = None) -> None:
-        """Add another report's problems. Those without a file get `file`."""
+        """Add another report's problems and notes. Problems without a file get `file`."""
+        self.notes.extend(other.notes)
         self.problems.extend(
             replace(problem, file=file) if file and problem.file is None else problem for problem in other.problems
         )

@@ -11,11 +11,11 @@ _CODES = {  # (singular, plural) unit → codes; all other codes count places
     "too-many-tuples spans-overlap",
     ("id", "ids"): "duplicate-ids unknown-ids ids-changed ids-unicode-form id-not-a-text",
     ("entry", "entries"): "json-not-an-object json-missing-key json-duplicate-key wrong-constant",
-    ("key", "keys"): "json-unknown-key",
+    ("key", "keys"): "json-unknown-key json-extra-key json-unused",
     ("label", "labels"): "label-outside-domain inner-class",
     ("value", "values"): "value-not-a-label value-not-a-list value-not-shares value-outside-domain value-not-a-number "
-    "documents-not-a-list tuples-not-a-list share-not-a-number share-out-of-range span-not-offsets trec-number "
-    "tag-out-of-order",
+    "json-other-type documents-not-a-list tuples-not-a-list share-not-a-number share-out-of-range span-not-offsets "
+    "trec-number tag-out-of-order",
     ("list", "lists"): "label-twice",
     ("cell", "cells"): "value-missing values-not-a-list",
     ("row", "rows"): "ragged-row span-not-pair span-without-offsets part-without-whole whole-without-part "

@@ -133,6 +133,13 @@ MESSAGES = {
     "json-missing-key": "Entries that lack a required key: {places}. Each entry needs {expected}. Add it, or rename "
     "the key that has its value.",
     "json-unknown-key": "Unknown keys are ignored: {places}.",
+    "json-read": "Entries read: {count}. The first one is item {item} with {found}.",
+    "json-unused": "Keys that are not used: {places}.",
+    "json-extra-key": "Keys that the format does not allow: {places}. Remove them.",
+    "json-other-type": "Ids or answers of another type than the format declares: {places}. Write each of them as "
+    "{expected}.",
+    "json-other-shape": "Expected JSON such as {expected}; found {found}.",
+    "json-repeated-id": "The key {found} occurs more than once in the object. Keep one of its answers.",
     "json-duplicate-key": "Objects that contain the same key twice: {places}. Keep one.",
     "id-not-a-text": "Ids must be strings: {places}. Put them in quotes, as in the item list.",
     "wrong-constant": "Entries with an incorrect fixed value: {places}. Expected {expected}.",
@@ -293,6 +300,9 @@ PHRASES = (
     "a different character after the backslash",
     "valid JSON",
     "{}, without quotes",
+    "text in quotes",
+    "a number without quotes",
+    "text, because the keys of objects are always strings",
     "one of {}",
     "one text per line",
     "one line for each item, such as {}",

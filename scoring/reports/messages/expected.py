@@ -46,6 +46,8 @@ EXPECTED = {
     "json-lines-indented": "one object per line",
     "json-lines-commas": "one object per line, without commas between them",
     "json-unknown-key": "only the keys of the format",
+    "json-extra-key": "only the keys of the format",
+    "json-repeated-id": "each id once",
     "json-duplicate-key": "each key once",
     "id-not-a-text": "an id in quotes",
     "decimal-point": "whole numbers without a decimal point",

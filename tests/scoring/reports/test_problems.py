@@ -23,6 +23,8 @@ EXPECTED_ELSEWHERE = {  # kinds without an entry in EXPECTED → why
     "definition-yaml": "found is a sentence that says it",
     "definition-rule": "found is a sentence that says it",
     "definition-time": "found is a sentence that says it",
+    "json-read": "a note on what was read",
+    "json-unused": "a note on what was read",
     "gold-view": "found is a sentence that says it",
     "tokens-differ": "the number of tokens, wherever it is reported",
     "trailing-separator": "the number of cells, wherever it is reported",
