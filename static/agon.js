@@ -9,6 +9,7 @@ function enhance() {
   document.querySelectorAll("form[data-upload]:not([data-enhanced])").forEach(enhanceUpload);
   document.querySelectorAll("[data-copy]").forEach((button) => { button.hidden = false; });
   document.querySelectorAll("[data-zone-offer]").forEach(offerZone);
+  document.querySelectorAll("form[data-line]").forEach(showLine);
   document.querySelectorAll("code:not(a code, [data-kept])").forEach(keepWords);
   const tab = document.querySelector(".tabs [aria-current]");
   if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
@@ -26,6 +27,17 @@ function useBrowserZone(time) {
   const year = part.year ? ` ${part.year}` : "";
   const second = part.second ? `:${part.second}` : "";
   time.textContent = `${part.weekday} ${part.day} ${part.month}${year}, ${part.hour}:${part.minute}${second} in ${place}`;
+}
+
+// Selects the line of an editor that a link from a problem leads to.
+function showLine(form) {
+  const area = form.querySelector("textarea");
+  const lines = area.value.split("\n");
+  const line = Math.min(Math.max(Number(form.dataset.line), 1), lines.length);
+  const start = lines.slice(0, line - 1).reduce((length, text) => length + text.length + 1, 0);
+  area.focus();
+  area.setSelectionRange(start, start + lines[line - 1].length);
+  area.scrollTop = ((line - 4) * area.scrollHeight) / lines.length;
 }
 
 // Keeps the options of commands on one line. Browsers also wrap after hyphens, which would split --task.

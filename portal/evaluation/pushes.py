@@ -1,8 +1,9 @@
 """Decrypting the zip of a pushed task in memory and checking it in a confined child. Only workers have the key."""
 
+import shutil
 import tempfile
 from base64 import b64decode
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
@@ -25,7 +26,7 @@ from portal.models import GoldStandard, Run, SharedTask, Submission, TaskPush
 from portal.models.push import KEPT, WAITS
 from portal.models.task import definition_name
 from portal.objects.interface import gold_objects
-from portal.storage import forget_unused, name_held, open_gold, store_gold, stored_name
+from portal.storage import forget_unused, name_held, open_gold, store_gold, stored_file, stored_name
 from scoring import Definition, Problem, load_definition
 from scoring.task_folder.archive import DEFINITION
 from scoring.task_folder.secret_files import Fingerprint, Secret, copies_of_secrets
@@ -233,6 +234,7 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
         return PushedFolder([*problems, wrong])
     for name in sizes.keys() - set(loaded["apart"]) - {DEFINITION}:
         _write(child, folder, name, sizes[name])
+    _add_held_datasets(push, folder, loaded["datasets"], {*sizes, *loaded["apart"]})
     versions = GoldStandard.objects.none()  # a new task has no versions
     if push.shared_task is not None:
         versions = GoldStandard.objects.filter(track__shared_task=push.shared_task)
@@ -252,6 +254,18 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
         raise
     agreement = {(judgment["track"], judgment["split"]): judgment["rows"] for judgment in judged["agreement"]}
     return PushedFolder(problems, load_definition(folder), sum(sizes.values()), gold, agreement)
+
+
+def _add_held_datasets(push: TaskPush, folder: Path, datasets: Mapping[str, str], given: Container[str]) -> None:
+    """Write the datasets that are not in the zip but that the task has, as its folder had them."""
+    if push.shared_task is None:
+        return
+    for slug, name in datasets.items():
+        held = push.shared_task.stored_dataset(slug)
+        if held is None or name in given:
+            continue
+        with stored_file(held.instead_of or held.sha256) as stored:
+            shutil.copyfile(stored, _place(folder, name))
 
 
 def _wrong_slug(push: TaskPush, slug: str, folder: Path) -> dict[str, Any] | None:
@@ -293,13 +307,17 @@ def _content(child: Child, name: str, size: int) -> Iterator[bytes]:
         yield b64decode(child.ask("piece", name, start))
 
 
-def _write(child: Child, folder: Path, name: str, size: int) -> None:
-    """Write a file. The child has checked its path, so a path outside the folder would be an internal error."""
+def _place(folder: Path, name: str) -> Path:
+    """Return the path for a file. The child has checked it, so a path outside the folder would be an internal error."""
     path = folder / name
     if not path.resolve().is_relative_to(folder):
         raise AssertionError("a path outside the folder")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("xb") as file:
+    return path
+
+
+def _write(child: Child, folder: Path, name: str, size: int) -> None:
+    with _place(folder, name).open("xb") as file:
         for piece in _content(child, name, size):
             file.write(piece)
 

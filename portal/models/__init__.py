@@ -10,6 +10,7 @@ from portal.models.device_login import DeviceLogin
 from portal.models.download import Download
 from portal.models.evaluation import Evaluation
 from portal.models.failed_attempt import FailedAttempt, Refusal
+from portal.models.folder_edit import FolderEdit
 from portal.models.gold import GoldStandard
 from portal.models.gold_upload import GoldUpload
 from portal.models.heartbeat import Heartbeat

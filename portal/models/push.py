@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import User, Viewer
 from portal.models.lease import Leased, LeaseQuerySet
-from portal.models.task import SharedTask
+from portal.models.task import SharedTask, definition_name
 
 WAITS = timedelta(hours=1)  # maximum time to wait for a worker before the push fails
 KEPT = timedelta(days=7)  # time after which a push that was not applied expires
@@ -103,3 +103,8 @@ class TaskPush(Leased):
     def is_finished(self) -> bool:
         """Whether the push's state changes only if an organizer acts."""
         return self.state not in self.UNFINISHED
+
+    @property
+    def definition_name(self) -> str:
+        """The name of the pushed folder in storage. Empty if it is not stored."""
+        return next((name for name in self.files if name.startswith(definition_name(""))), "")

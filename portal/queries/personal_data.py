@@ -27,6 +27,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "portal.EarlierName": ("text",),
     "portal.ExtraTime": ("phase", "team", "until", "reason", "granted_at"),
     "portal.FailedAttempt": ("team", "kind", "at"),
+    "portal.FolderEdit": ("shared_task", "path", "size", "edited_at"),
     "portal.GoldStandard": ("track", "split", "version", "created_at", "note"),
     "portal.GoldUpload": ("track", "split", "received_at"),
     "portal.Membership": ("team", "shared_task", "is_captain", "joined_at"),

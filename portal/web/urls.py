@@ -17,6 +17,7 @@ from portal.web.views import (
     data_password,
     device,
     figures,
+    folder,
     health,
     home,
     insights,
@@ -68,6 +69,7 @@ urlpatterns = [
     path("client/<str:name>", client.client_wheel, name="client_wheel"),
     path("organize/new/", pushes.new_task, name="new_task"),
     path("organize/pushes/<uuid:pk>/", pushes.push, name="push"),
+    path("organize/pushes/<uuid:pk>/return/", folder.return_to, name="push_version"),
     path("settings/", settings.settings, name="settings"),
     path("settings/export/", settings.export_data, name="export_data"),
     path("settings/sessions/<number:pk>/end/", settings.end_one_session, name="end_session"),
@@ -134,6 +136,12 @@ urlpatterns = [
     path(f"{TASK}/team/join/<str:code>/", teams.join, name="join_team"),
     path(f"{ORGANIZE}/", organize.organize, name="organize"),
     path(f"{ORGANIZE}/push/", pushes.organize_push, name="organize_push"),
+    path(f"{ORGANIZE}/folder/", folder.folder, name="organize_folder"),
+    path(f"{ORGANIZE}/folder/file/", folder.file, name="organize_file"),
+    path(f"{ORGANIZE}/folder/add/", folder.add_file, name="add_file"),
+    path(f"{ORGANIZE}/folder/remove/", folder.remove, name="remove_file"),
+    path(f"{ORGANIZE}/folder/discard/", folder.discard, name="discard_edit"),
+    path(f"{ORGANIZE}/folder/push/", folder.push, name="push_edits"),
     path(f"{ORGANIZE}/organizers/", task_state.organizers, name="organize_organizers"),
     re_path(
         r"^tasks/(?P<slug>[-\w]+)/organize/(?P<verb>open|hide|show|delete)/$", task_state.state, name="organize_state"

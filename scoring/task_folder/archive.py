@@ -46,7 +46,7 @@ def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
         return FolderArchive({}, report)
     for entry in entries:
         name = printable(entry.name)
-        for expected in _expected_of_path(entry.path):
+        for expected in expected_of_path(entry.path):
             report.error("folder-path", file=name, found=name, expected=expected)
         check_kind(entry, report)
     check_sizes(entries, report, _most_bytes)
@@ -74,8 +74,8 @@ def _most_bytes(entry: ZipEntry) -> int:
     return limits.DEFINITION_BYTES if PurePosixPath(printable(entry.name)).name == DEFINITION else limits.RUN_BYTES
 
 
-def _expected_of_path(path: str) -> Iterator[str]:
-    """Yield a description of what was expected if the path is invalid."""
+def expected_of_path(path: str) -> Iterator[str]:
+    """Yield a description of what is expected of a file's path in the folder, if this path is invalid."""
     parts = path.rstrip("/").split("/")
     if path.startswith("/") or re.match("[A-Za-z]:", path):
         yield "a path relative to the task folder"

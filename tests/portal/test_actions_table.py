@@ -15,6 +15,7 @@ from django.contrib.auth.models import AnonymousUser
 from portal.actions.approval import approve_team
 from portal.actions.base import roles
 from portal.actions.base.registry import every_action
+from portal.actions.task_folder.folder_edits import edit_file
 from portal.actions.teams import join_team, register_team
 from portal.evaluation.record import quarantine
 from portal.mail.unsubscribe import Unsubscription
@@ -189,11 +190,15 @@ SETTINGS = {
     "mails_about_runs": True, "mails_about_deadlines": False, "mails_about_results": True, "mails_about_teams": False,
 }  # fmt: skip
 
+EDIT: dict[str, Any] = {"path": "pages/more.md", "content": b"More.", "base": ""}
+
 CALLS: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
     "change_settings": ("captain", lambda world: SETTINGS),
     "choose_official_run": ("member", lambda world: {}),
     "close_papers": ("organizer", lambda world: {}),
     "describe_run": ("member", lambda world: {"method": "XLM-T", "link": "https://example.org/"}),
+    "discard_edit": ("organizer", lambda world: {"path": EDIT["path"]}),
+    "edit_file": ("organizer", lambda world: EDIT),
     "import_shared_task": ("server", lambda world: {}),
     "join_team": ("stranger", lambda world: {"code": world.targets[Team].invitation_code}),
     "open_papers": ("organizer", lambda world: {}),
@@ -217,6 +222,8 @@ def test_every_repeatable_action_is_called() -> None:
 def test_a_second_call_changes_nothing(name: str, world: World) -> None:
     action, (role, given) = every_action()[name], CALLS[name]
     match name:
+        case "discard_edit":
+            edit_file(world.people["organizer"], world.task, EVALUATION, **EDIT)
         case "open_papers":
             SharedTask.objects.update(papers_closed_at=EVALUATION)
         case "resend_mails":

@@ -17,13 +17,14 @@ from portal.actions.task_folder.pushed_folder import TOO_MANY_DRAFTS, Pushed, ba
 from portal.actions.uploads.intake import TOO_LARGE
 from portal.evaluation.limits import HINT_SECONDS
 from portal.evaluation.pushes import expire
-from portal.models import SharedTask, TaskPush, User
+from portal.models import FolderEdit, SharedTask, TaskPush, User
 from portal.models.failed_attempt import AN_HOUR
 from portal.objects.interface import gold_objects
 from portal.queries.push_effects import effects_of, state_before
 from portal.sealing import SealedFile
-from portal.storage import store_sealed_gold
+from portal.storage import file_sha256, store_sealed_gold
 from scoring.limits import MEBIBYTE, UPLOAD_BYTES
+from scoring.task_folder.secret_files import secret_files
 
 PUSH_BYTES = UPLOAD_BYTES
 PUSHES_AN_HOUR = 20  # per person
@@ -43,23 +44,23 @@ PUSH_RUNNING = Conflict.declare(
 NOT_READY = Conflict.declare("push_not_ready", _("This push can’t be applied in its current state (%(state)s)."))
 STALE = Conflict.declare("push_stale", _("The task has changed since this push was checked. Push the folder again."))
 UNSURE = Invalid.declare("push_unsure", _("Confirm that you want these effects:\n%(effects)s"))
-_LIMITS = [TOO_LARGE, TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
+LIMITS = [TOO_LARGE, TOO_MANY_PUSHES, TOO_MANY_BYTES, PUSH_RUNNING]
 
 
-@action(who=CREATORS, errors=[*_LIMITS, TOO_MANY_DRAFTS], atomic=False)
+@action(who=CREATORS, errors=[*LIMITS, TOO_MANY_DRAFTS], atomic=False)
 def push_new_task(call: ActionCall, user: User, *, sealed: SealedFile) -> TaskPush:
     """Push the folder of a new task. A worker checks it. A valid folder becomes a draft that only you can see."""
     require_few_drafts(user)
-    return _receive(call, None, sealed)
+    return receive_push(call, None, sealed)
 
 
-@action(who=ORGANIZERS, errors=_LIMITS, atomic=False)
+@action(who=ORGANIZERS, errors=LIMITS, atomic=False)
 def push_task(call: ActionCall, shared_task: SharedTask, *, sealed: SealedFile) -> TaskPush:
     """Push the folder of an existing task. A worker checks it and compares it with the task.
 
     Apply it in a second step.
     """
-    return _receive(call, shared_task, sealed)
+    return receive_push(call, shared_task, sealed)
 
 
 @action(
@@ -84,6 +85,7 @@ def apply_push(call: ActionCall, push: TaskPush, *, is_sure: bool = False) -> Ta
         raise UNSURE(effects=found.effects)
     push.state, push.applied_at, push.prepared = TaskPush.State.APPLIED, call.at, {}
     push.save(update_fields=["state", "applied_at", "prepared"])
+    forget_applied_edits(applied.shared_task)
     call.record(definition=applied.shared_task.definition_sha256, changes=push.changes)
     return push
 
@@ -95,7 +97,7 @@ def is_stale(push: TaskPush) -> bool:
     return base_of(SharedTask.objects.get(pk=push.shared_task.pk)) != push.base
 
 
-def _receive(call: ActionCall, shared_task: SharedTask | None, sealed: SealedFile) -> TaskPush:
+def receive_push(call: ActionCall, shared_task: SharedTask | None, sealed: SealedFile) -> TaskPush:
     """Store the sealed zip first and then its row, because a push whose file is missing could only fail."""
     if sealed.length > PUSH_BYTES:
         raise TOO_LARGE(limit=PUSH_BYTES)
@@ -124,6 +126,15 @@ def _receive(call: ActionCall, shared_task: SharedTask | None, sealed: SealedFil
         gold_objects().delete(name)
         raise
     return push
+
+
+def forget_applied_edits(shared_task: SharedTask) -> None:
+    """Delete the edits of files that the imported folder now contains, and of files that are now sealed as gold."""
+    folder, secret = shared_task.definition.folder, secret_files(shared_task.definition)
+    for edit in FolderEdit.objects.filter(shared_task=shared_task).defer("content"):
+        file = folder / edit.path
+        if file in secret or (file_sha256(file) if file.is_file() else "") == edit.sha256:
+            edit.delete()
 
 
 def _require_few(call: ActionCall) -> None:

@@ -57,14 +57,18 @@ class TaskFolder:
         return b64encode(self._read[start : start + PIECE]).decode()
 
     def load(self) -> Plain:
-        """Read the definition in the folder. Return `problems`, or the `slug` and the names of files kept `apart`."""
+        """Read the definition in the folder.
+
+        Return `problems`, or the `slug`, the names of files kept `apart`, and those of `datasets` by slug.
+        """
         try:
             self._definition = load_definition(self._folder)
         except DefinitionError as error:
             return {"problems": _plain(error.report)}
         self._gold = [gold for gold in self._definition.gold if self._names_of_gold(gold)]
         self._votes = [votes for votes in self._definition.votes if self._name(votes.file) in self._entries]
-        return {"problems": [], "slug": self._definition.slug, "apart": self._apart()}
+        datasets = {dataset.slug: self._name(dataset.file) for dataset in self._definition.datasets}
+        return {"problems": [], "slug": self._definition.slug, "apart": self._apart(), "datasets": datasets}
 
     def check(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
         """Return all `problems` with the files, the `gold`, and the annotator `agreement`."""

@@ -17,6 +17,7 @@ from portal.actions.task_folder.pushes import PUSH_BYTES, apply_push, is_stale, 
 from portal.models import TaskPush
 from portal.models.clock import database_now
 from portal.queries.visible import visible_pushes
+from portal.queries.working_copy import WorkingCopy, is_earlier_version
 from portal.web.access import SignedInRequest, organizer_context, require_role
 from portal.web.organize_forms import ApplyPushForm, PushForm
 from portal.web.sealing_handler import SealingHandler
@@ -40,7 +41,7 @@ def new_task(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def organize_push(request: SignedInRequest, slug: str) -> HttpResponse:
     """Show recent pushes and the form for pushing the task's folder, and receive the push."""
-    context = organizer_context(request, slug, "push")
+    context = organizer_context(request, slug, "folder")
     shared_task = context["page"].shared_task
     context["pushes"] = visible_pushes(request.user).filter(shared_task=shared_task)[:20]
 
@@ -85,5 +86,12 @@ def push(request: SignedInRequest, pk: UUID) -> HttpResponse:
     stale, state = is_stale(found), TaskPush.State
     is_over = found.state in (state.REJECTED, state.FAILED, state.EXPIRED) or (found.state == state.READY and stale)
     context = {"push": found, "effects": form.effects or found.effects, "is_stale": stale, "is_over": is_over}
-    context["form"] = form
+    context |= {"form": form, "can_return": is_earlier_version(found), "editable": _editable(found)}
     return render(request, "organize/push.html", context, status=form.status)
+
+
+def _editable(push: TaskPush) -> set[str]:
+    """Return the paths of the task's files that can be edited in the browser."""
+    if push.shared_task is None or not push.problems:
+        return set()
+    return {file.path for file in WorkingCopy(push.shared_task).files()}
