@@ -211,7 +211,7 @@ def _warn_if_constant(track: Track, answers: Matrix, items: int, report: Report)
     undefined, values = list[str](), dict[str, None]()
     for spec in (leaf for metric in track.metrics for leaf in metric.leaves()):
         column = spec.part or answers.columns[0]
-        if not get(spec.name).needs_varied_run or column not in answers.columns:
+        if spec.undefined is not None or not get(spec.name).needs_varied_run or column not in answers.columns:
             continue
         at = answers.columns.index(column)
         numbers = np.where(answers.present[:, at], answers.values[:, at], 0)

@@ -36,9 +36,10 @@ def limited(kind: Kind[str], most: int) -> Kind[str]:
     return Kind(read, {**kind.schema, "maxLength": most}, f"{kind.name}, at most {most} characters")
 
 
-def matching(pattern: str, expected: str, name: str) -> Kind[str]:
-    """Return a kind for texts that fully match the regular expression."""
-    return Kind(lambda value: value.matching(pattern, expected), {"type": "string", "pattern": f"^({pattern})$"}, name)
+def matching(pattern: str, expected: str, name: str, *, numbers: bool = False) -> Kind[str]:
+    """Return a kind for texts that fully match the regular expression. With `numbers`, some of them are numbers."""
+    types = ["string", "number"] if numbers else "string"
+    return Kind(lambda value: value.matching(pattern, expected), {"type": types, "pattern": f"^({pattern})$"}, name)
 
 
 SLUG = replace(

@@ -14,6 +14,7 @@ from scoring.definition.kinds import (
     FILES_BY_SPLIT,
     FLAG,
     NAMES,
+    NUMBER_PATTERN,
     SLUG,
     SLUG_PATTERN,
     TEXT,
@@ -23,6 +24,7 @@ from scoring.definition.kinds import (
     by_name,
     limited,
     many,
+    matching,
     number,
     one_of,
 )
@@ -52,6 +54,7 @@ class MetricSpec:
     where: tuple[str, str] | None = None
     is_added: bool = field(default=False, compare=False)
     alias: str | None = None
+    undefined: str | None = None
 
     @property
     def key(self) -> str:
@@ -117,7 +120,10 @@ def _read_plain(value: Value) -> MetricSpec:
     options = by_name(WORD).read(value)
     if value.is_mapping and "name" not in options:
         value.error("definition-key-missing", expected="name")
-    return _metric(options.pop("name", ""), options)
+    undefined = options.pop("undefined", None)
+    if undefined is not None:
+        undefined = UNDEFINED.kind.read(value.at("undefined")) or None
+    return replace(_metric(options.pop("name", ""), options), undefined=undefined)
 
 
 def _read_part(value: Value) -> MetricSpec:
@@ -180,7 +186,7 @@ def _with_named_scores(metrics: tuple[MetricSpec, ...]) -> tuple[MetricSpec, ...
 
 def _column_of(part: MetricSpec, columns: Mapping[str, MetricSpec]) -> MetricSpec:
     """Return the column with a name of its own that a part of a combined score refers to, or else the part itself."""
-    if part.options:
+    if part.options or part.undefined is not None:
         return part
     if part.key in columns:
         return columns[part.key]
@@ -234,6 +240,14 @@ AS = Key(
     "of their own already.",
     None,
 )
+UNDEFINED = Key(
+    "undefined",
+    matching(f"exact|{NUMBER_PATTERN}", "a number, such as 0, or exact", "number, or `exact`", numbers=True),
+    "What counts where the metric is undefined, as in the campaign's official scorer: a number, or `exact`, which is 1 "
+    'if the run\'s answers equal the gold and 0 otherwise. With `{name: "pearson:joy", undefined: exact}`, a run '
+    "that correctly predicts 0 for all items gets 1. If omitted, the metric remains undefined.",
+    None,
+)
 COMBINE_KEYS = (
     Key(
         "combine",
@@ -281,7 +295,9 @@ COMBINE_KEYS = (
     ),
 )
 COMBINE = schema_of(COMBINE_KEYS)
-METRIC = Kind(_read_metric, {"anyOf": [PLAIN_METRIC, {"$ref": "#/$defs/combine"}]}, "metric", (AS, *COMBINE_KEYS))
+METRIC = Kind(
+    _read_metric, {"anyOf": [PLAIN_METRIC, {"$ref": "#/$defs/combine"}]}, "metric", (AS, UNDEFINED, *COMBINE_KEYS)
+)
 SOME_METRICS = many(METRIC, least=1, most=limits.METRICS)
 METRICS = Kind(_read_metrics, SOME_METRICS.schema, SOME_METRICS.name, SOME_METRICS.keys)
 HIERARCHY = Kind(_read_hierarchy, WORD.schema, "hierarchy name")

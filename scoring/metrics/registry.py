@@ -53,6 +53,7 @@ from scoring.metrics.comparison import Comparison, MatrixComparison
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import AnswerKinds, Contributions, Heading, Metric, MetricInfo, Part, SomeColumns
 from scoring.metrics.slices import in_slice, is_right, kept, named_slices, part_of, placed, restricted
+from scoring.metrics.stand_in import in_words, stand_in, with_stand_in
 from scoring.reports.nearest import nearest
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def compute(comparison: Comparison, spec: MetricSpec) -> float | None:
         values = [compute(judged, part) for part in parts_of(spec, judged.gold)]
         return Combination.of(spec, len(values)).score(values) if values else None
     value = metric.compute(judged, spec)
-    return value if value is not None and math.isfinite(value) else None
+    return value if value is not None and math.isfinite(value) else stand_in(judged, spec)
 
 
 def contributions(comparison: Comparison, spec: MetricSpec) -> Contributions | None:
@@ -205,7 +206,8 @@ def _contributions_of_all(comparison: Comparison, spec: MetricSpec) -> Contribut
         parts = [found for part in of if (found := contributions(comparison, part)) is not None]
         return joined(parts, Combination.of(spec, len(of))) if of and len(parts) == len(of) else None
     per_item = get(spec.name).contributions
-    return None if per_item is None else per_item(comparison, spec)
+    found = None if per_item is None else per_item(comparison, spec)
+    return None if found is None else with_stand_in(found, comparison, spec)
 
 
 def _contributions_where(comparison: Comparison, spec: MetricSpec, where: tuple[str, str]) -> Contributions | None:
@@ -352,7 +354,7 @@ def describe(spec: MetricSpec, slicings: Mapping[str, Slicing] = MappingProxyTyp
         title=heading.title + (f"{' at ' if ranked else ': '}{spec.part}" if spec.part else "") + alias + where,
         short=heading.short + (f"{'@' if ranked else ' '}{spec.part}" if spec.part else "") + alias + short,
         higher_is_better=metric.higher_is_better,
-        formula=heading.formula,
+        formula=heading.formula + in_words(spec),
         source=f"{metric.source}; {metric.signature(spec)}" if metric.signature else metric.source,
     )
 

@@ -26,7 +26,10 @@ have it in both. In `accuracy:TR`, the suffix `:TR` limits the metric to one col
   PyEvALL does, set `items_outside_gold: count` for the track.
 - **Undefined values.** If a metric cannot be computed, Agon shows it as undefined, not as a number. Examples are recall
   for a class that is not in the gold, Matthews correlation if the gold has only one class, and Pearson's correlation
-  with a constant.
+  with a constant. If your campaign's official scorer returns a value in such cases, declare it, as in
+  `{name: "pearson:joy", undefined: 0}`. With `undefined: exact`, it is 1 if the run's answers equal the gold and 0
+  otherwise. The declared value also counts in combined scores and in samples for intervals. A metric remains undefined
+  for a gold standard or slice without items.
 - **Repeated ids.** Agon always rejects runs with repeated ids. The HatEval scorer, for example, would give a perfect
   score to a run that consists of only two correctly answered items, repeated until there are as many rows as in the
   gold.

@@ -24,6 +24,7 @@ from scoring.metrics.registry import (
     slices_used,
     value_range,
 )
+from scoring.metrics.stand_in import EXACT
 from scoring.reports.nearest import nearest
 
 Words = Sequence[str]
@@ -49,6 +50,7 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
         _validate_part(metric, spec, track)
         or _validate_order(metric, spec, track)
         or _validate_options(metric, spec, track)
+        or _validate_undefined(metric, spec)
         or _validate_slice(metric, spec, track)
     )
 
@@ -274,6 +276,19 @@ def _validate_options(metric: Metric, spec: MetricSpec, track: Track) -> str | N
         if problem := _problem_of_option(value, metric.options[name], track):
             return f"{name} must be {problem}"
     return None
+
+
+def _validate_undefined(metric: Metric, spec: MetricSpec) -> str | None:
+    if spec.undefined is None:
+        return None
+    if spec.undefined == EXACT:
+        is_suited = metric.higher_is_better and metric.high == 1 and metric.kinds.isdisjoint(("rankings", "texts"))
+        return None if is_suited else f"undefined: exact is not possible for {spec.name}; use a number"
+    low = -math.inf if metric.low is None else metric.low
+    high = math.inf if metric.high is None or metric.exceeds_high is not None else metric.high
+    if low <= float(spec.undefined) <= high:
+        return None
+    return f"undefined must be a value that {spec.name} can have, from {low:g} to {high:g}, not {spec.undefined}"
 
 
 def _problem_of_option(value: str, allowed: tuple[str, ...] | AnyNumber | SomeColumns, track: Track) -> str | None:

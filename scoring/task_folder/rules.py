@@ -13,6 +13,7 @@ from scoring.definition.slices import errors_of_names
 from scoring.definition.yaml_values import Value, path_to
 from scoring.formats import FORMATS, answer_kind, in_tokens, is_zipped
 from scoring.metrics import registry, validation
+from scoring.metrics.metric import Part
 from scoring.metrics.tree import errors_of_tree
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Problem, Report
@@ -95,6 +96,8 @@ def _errors_of_tracks(definition: Definition, sound: Sound) -> Iterator[Error]:
         yield from _errors_of_track(track, place, sound)
         yield from _errors_of_texts(track, place, sound)
         yield from _errors_of_annotators(track, place, sound)
+        if sound("gold") and all(sound("tracks", place, key) for key in ("format", "metrics")):
+            yield from _errors_of_groups(definition, track, place)
         if sound("phases") and all(sound("tracks", place, key) for key in ("items", "metrics", "slices")):
             yield from _errors_of_sliced_metrics(track, place, definition.splits_of(track))
         if sound("tracks", place, "files"):
@@ -191,6 +194,20 @@ def _errors_of_annotators(track: Track, place: int, sound: Sound) -> Iterator[Er
         yield ("tracks", place, "annotators"), "annotators require a format of kind table with the list option", None
     for split in track.items.keys() - track.annotators.keys():
         yield ("tracks", place, "annotators"), f"there is no annotator table for the split {split}: add one", None
+
+
+def _errors_of_groups(definition: Definition, track: Track, place: int) -> Iterator[Error]:
+    """Yield an error for each metric that compares groups of items if a gold file has no column with the groups."""
+    files = [gold.format for gold in definition.gold if gold.track == track.slug] or [track.format]
+    if all(spec.options.get("group") for spec in files):
+        return
+    for at, spec in enumerate(_listed(track)):
+        parts = [metric for leaf in spec.leaves() if (metric := registry.find(leaf.name)) is not None]
+        if any(metric.part is Part.GROUP for metric in parts):
+            sentence = (
+                f"{spec.key} compares groups of items: add group, the column with the groups, to the gold's format"
+            )
+            yield ("tracks", place, "metrics", at), sentence, None
 
 
 def _too_many(definition: Definition) -> Iterator[Error]:

@@ -14,7 +14,7 @@ import yaml
 from scoring.definition.keys import REQUIRED, Key, Schema, keys_of, schema_of
 from scoring.definition.kinds import WORD, one_of
 from scoring.definition.spec import Definition
-from scoring.definition.tracks import AS, COMBINE
+from scoring.definition.tracks import AS, COMBINE, UNDEFINED
 from scoring.formats import FORMATS
 from scoring.metrics.metric import AnyNumber, SomeColumns
 from scoring.metrics.registry import METRICS, names
@@ -66,7 +66,7 @@ def _metric() -> Schema:
 
 def _named(metrics: Sequence[str], options: Schema | None) -> Schema:
     more = WORD.schema if options is None else False
-    properties = {"name": _key(metrics), AS.name: AS.kind.schema, **(options or {})}
+    properties = {"name": _key(metrics), **{key.name: key.kind.schema for key in (AS, UNDEFINED)}, **(options or {})}
     return {"type": "object", "required": ["name"], "properties": properties, "additionalProperties": more}
 
 
