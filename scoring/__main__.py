@@ -339,7 +339,8 @@ def _runs_to_score(
     if options.track is None:
         name = file.name if options.run.is_dir() else naming.name_of(definition, options.run)
         upload = inspect_upload(definition, file, name, None, None if options.all else LISTED)
-        if upload.is_archive and (upload.report.ok or len(definition.tracks) > 1):
+        has_several = upload.is_archive or len(upload.runs) > 1
+        if has_several and (upload.report.ok or len(definition.named_tracks) > 1):
             runs = upload.runs if upload.report.ok else []
             return upload.report, [(run.name, run.track, read_run(file, run.entry)) for run in runs]
     track = options.track or track_of_run(definition, options.run)

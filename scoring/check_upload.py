@@ -17,7 +17,7 @@ from scoring.formats.several import packed_name
 from scoring.reports.problems import Report
 from scoring.uploads import naming
 from scoring.uploads.archives import ArchivedFile
-from scoring.uploads.inspection import RecognisedRun, Upload, inspect_upload, paths_of, read_run
+from scoring.uploads.inspection import RecognisedRun, Upload, inspect_upload, own_entry, paths_of, read_run
 from scoring.uploads.name_rules import UsedNumbers
 from scoring.zips import BrokenZipError
 
@@ -75,8 +75,14 @@ def check_upload(
     runs = [] if contents.are_too_much(upload) else list(contents.check(upload))
     report = Report(list(upload.report))
     for run in runs:
-        report.extend(run.report)
+        is_again = own_entry(run.run.entry) != run.run.entry  # problems of the file have been reported
+        report.extend(_without(report, run.report) if is_again else run.report)
     return UploadReport(upload, report, runs)
+
+
+def _without(known: Report, report: Report) -> Report:
+    """Return a report without the problems that are known already."""
+    return Report([problem for problem in report if problem not in known.problems], notes=report.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,7 @@ class _Contents:
             return None
         words = set(WORDS.findall(head.decode(errors="ignore")))
         fitting: dict[str, int] = {}
-        for track in self.definition.tracks[: limits.UNNAMED_TRACKS]:
+        for track in self.definition.named_tracks[: limits.UNNAMED_TRACKS]:
             items = self.known(track, self.split, Report())
             if items is not None and not track.files and sum(word in items.index for word in words) >= KNOWN_IDS:
                 trial = Report()
@@ -159,20 +165,20 @@ class _Contents:
         items = self.known(track, self.split, report)
         data = self._bytes_of(run, run_bytes(track, items), report)
         answers = None if items is None or data is None else read_checked(track, data, items, report)
-        if data and not answers and track.files is None:
+        if data and not answers and track.files is None and track.file_of is None:
             self._report_other_track(run, data, report)
         if data and not answers:
             report_other_split(self.definition, track, data, self.split, self.known, report)
         if data:
             quote_run(track, data, report)
         stamped = Report()
-        name = naming.printable(run.name if paths_of(run.entry) else run.entry or run.name)
+        name = naming.printable(run.name if paths_of(run.entry) else own_entry(run.entry) or run.name)
         stamped.extend(_with_own_names(report, run), file=name)
         sha256 = hashlib.sha256(data).hexdigest() if data is not None else ""
         return RunReport(run, stamped, sha256, len(answers.ids) if answers else 0, answers)
 
     def _bytes_of(self, run: RecognisedRun, limit: int, report: Report) -> bytes | None:
-        if not run.entry:
+        if not own_entry(run.entry):
             return read_file(self.path, report, limit)
         if run.size > limit:
             report.error("file-too-large", found=f"{run.size:,} bytes", expected=f"{limit:,} bytes")
@@ -193,7 +199,7 @@ class _Contents:
         if len(data) > limits.LOOK_ALIKE_BYTES:
             return
         head = head_of(data)
-        fitting = [track for track in self.definition.tracks if not track.files and self._begins_as(track, head)]
+        fitting = [track for track in self.definition.named_tracks if not track.files and self._begins_as(track, head)]
         if not fitting or run.track in [track.slug for track in fitting]:
             return
         names = {track.slug: self._name_for(track, run) for track in fitting}

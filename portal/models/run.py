@@ -18,6 +18,7 @@ from portal.models.phase import Phase
 from portal.models.prepared import PreparedQuery
 from portal.models.task import SharedTask, Track
 from portal.models.team import Team, web_address
+from scoring.uploads.inspection import own_entry, paths_of
 
 TURN = timedelta(minutes=1)  # time between the turns of uploads by the same team or person
 
@@ -319,10 +320,15 @@ class Run(Evaluated, Described):
     @property
     def file_name(self) -> str:
         """The file name for downloads, without folders. If the run has several files, it is downloaded as a zip."""
-        if not self.entry.startswith("/"):
+        if not paths_of(self.entry):
             return self.name.rpartition("/")[2]
         name = self.name.rpartition(".")[0] or self.name
         return f"{re.sub(r'[/{}]+', '_', name).strip('_')}.zip"
+
+    @property
+    def path_in_upload(self) -> str:
+        """The path of the run's file in an archive. It is empty if the upload is the file, or the run has several."""
+        return "" if paths_of(self.entry) else own_entry(self.entry)
 
     @property
     def audit_subject(self) -> str:

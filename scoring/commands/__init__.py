@@ -39,8 +39,8 @@ def by_name(paths: Sequence[Path]) -> dict[str, Path]:
 
 def track_of_run(definition: Definition, run: Path) -> str:
     """Return the track that the run's file name contains, or the only track."""
-    if len(definition.tracks) == 1:
-        return definition.tracks[0].slug
+    if len(definition.named_tracks) == 1:
+        return definition.named_tracks[0].slug
     named = naming.read(definition, naming.name_of(definition, run), None)
     if named is not None and named.track is not None:
         return named.track

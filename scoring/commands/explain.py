@@ -77,7 +77,7 @@ def _wrong(named: NameReading, nearest: list[str], definition: Definition, optio
     text = report_text(named.report, naming.printable(named.name), options.lang)
     names, title = nearest, "closest valid names:"
     if not names:
-        examples = (naming.example(definition, track.slug, options.team) for track in definition.tracks)
+        examples = (naming.example(definition, track.slug, options.team) for track in definition.named_tracks)
         names, title = (
             list(islice(filter(None, examples), EXAMPLES)),
             "no valid name is close; examples of valid names:",

@@ -222,6 +222,11 @@ class Definition:
     def __repr__(self) -> str:
         return f"Definition({self.slug}; tracks {', '.join(track.slug for track in self.tracks)})"
 
+    @property
+    def named_tracks(self) -> tuple[Track, ...]:
+        """The tracks that file names can contain. The others are read from files of these tracks."""
+        return tuple(track for track in self.tracks if track.file_of is None)
+
     def publishes_items(self, track: str, split: str) -> bool:
         """Return whether the gold and runs' answers to every item will become public."""
         return any(gold.published for gold in self.gold if (gold.track, gold.split) == (track, split))

@@ -338,6 +338,13 @@ class Track:
         "its own items and gold standard, and all files use the track's `format`.",
         default=None,
     )
+    file_of: str | None = declare(
+        WORD,
+        "Slug of another track whose run files are also runs for this track, so that one upload appears on several "
+        "leaderboards. Each track reads its own answers from the file: `{slug: score, file_of: label, …}`. Only the "
+        "other track has file names.",
+        default=None,
+    )
     hierarchy: Hierarchy | None = declare(
         HIERARCHY, "Class hierarchy for this track, one of the task's `hierarchies`.", default=None
     )

@@ -68,9 +68,9 @@ def _errors(definition: Definition, sound: Sound) -> Iterator[Error]:
     yield from _errors_of_tracks(definition, sound)
     yield from _errors_of_baselines(definition)
     yield from _errors_of_figure(definition, sound)
-    slugs = [track.slug for track in definition.tracks]
+    slugs = [track.slug for track in definition.named_tracks]
     if sound("naming") and _are_sound("slug", definition, sound):
-        several = {track.slug: track.files for track in definition.tracks if track.files}
+        several = {track.slug: track.files for track in definition.named_tracks if track.files}
         for key, sentence in errors_of_naming(definition.naming, slugs, several):
             yield ("naming", key), sentence, None
         yield from _errors_of_zipped_runs(definition, sound)
@@ -96,6 +96,8 @@ def _errors_of_tracks(definition: Definition, sound: Sound) -> Iterator[Error]:
         yield from _errors_of_track(track, place, sound)
         yield from _errors_of_texts(track, place, sound)
         yield from _errors_of_annotators(track, place, sound)
+        if track.file_of is not None and all(_are_sound(key, definition, sound) for key in ("slug", "format", "items")):
+            yield from _errors_of_shared_files(definition, track, place)
         if sound("gold") and all(sound("tracks", place, key) for key in ("format", "metrics")):
             yield from _errors_of_groups(definition, track, place)
         if sound("phases") and all(sound("tracks", place, key) for key in ("items", "metrics", "slices")):
@@ -194,6 +196,22 @@ def _errors_of_annotators(track: Track, place: int, sound: Sound) -> Iterator[Er
         yield ("tracks", place, "annotators"), "annotators require a format of kind table with the list option", None
     for split in track.items.keys() - track.annotators.keys():
         yield ("tracks", place, "annotators"), f"there is no annotator table for the split {split}: add one", None
+
+
+def _errors_of_shared_files(definition: Definition, track: Track, place: int) -> Iterator[Error]:
+    """Yield an error if a track can't be read from the files of another one."""
+    where, slugs = ("tracks", place, "file_of"), [other.slug for other in definition.named_tracks]
+    if track.file_of not in slugs:
+        sentence = f"{track.file_of} is not a track with files of its own; these are {', '.join(slugs)}"
+        yield where, sentence, nearest(str(track.file_of), slugs)
+        return
+    other = definition.track(str(track.file_of))
+    if track.files != other.files or is_zipped(track) != is_zipped(other):
+        yield where, f"{track.slug} and {other.slug} must have the same files, because they share them", None
+    for phase in definition.phases:
+        if phase.accepts(track) and not phase.accepts(other):
+            sentence = f"the phase {phase.slug} accepts no runs for {other.slug}, so there are none for {track.slug}"
+            yield where, sentence, None
 
 
 def _errors_of_groups(definition: Definition, track: Track, place: int) -> Iterator[Error]:

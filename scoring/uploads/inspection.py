@@ -46,7 +46,18 @@ def entry_of(paths: Mapping[str, str]) -> str:
 
 def paths_of(entry: str) -> dict[str, str]:
     """Return the `paths` from which `entry_of` made this entry, or an empty dict for a run with a single file."""
-    return dict(json.loads(entry[1:])) if entry.startswith("/") else {}
+    own = own_entry(entry)
+    return dict(json.loads(own[1:])) if own.startswith("/") else {}
+
+
+def entry_for(track: str, entry: str) -> str:
+    """Return the value of `Run.entry` for a run whose file, with this entry, is also a run for another track."""
+    return f"//{track}/{entry}"
+
+
+def own_entry(entry: str) -> str:
+    """Return the entry of the file that a run is read from, for which `entry_for` may have made this entry."""
+    return entry[2:].partition("/")[2] if entry.startswith("//") else entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +123,7 @@ def inspect_upload(
         return Upload([], report, is_archive=False)
     files = [ArchivedFile("", file_name, size)]
     recognised, unnamed = _recognise_all(definition, files, team, used_numbers, report)
-    return Upload(_runs_of(recognised), report, is_archive=False, unnamed=unnamed)
+    return Upload(_runs_of(definition, recognised), report, is_archive=False, unnamed=unnamed)
 
 
 def _is_parquet(definition: Definition, head: bytes) -> bool:
@@ -125,7 +136,7 @@ def is_one_run(definition: Definition, file_name: str, team: str | None) -> bool
     named = naming.read(definition, file_name, team)
     if named is not None and named.track:
         return is_zipped(definition.track(named.track))
-    return bool(definition.tracks) and all(map(is_zipped, definition.tracks))
+    return bool(definition.tracks) and all(map(is_zipped, definition.named_tracks))
 
 
 def read_run(path: Path, entry: str) -> bytes:
@@ -139,7 +150,8 @@ def read_run(path: Path, entry: str) -> bytes:
     """
     paths = paths_of(entry)
     if not paths:
-        return read_archived(path, entry) if entry else path.read_bytes()
+        own = own_entry(entry)
+        return read_archived(path, own) if own else path.read_bytes()
     inner = {value: read_archived(path, name) if name else path.read_bytes() for value, name in paths.items()}
     return packed({packed_name(value, PurePosixPath(paths[value])): content for value, content in inner.items()})
 
@@ -173,7 +185,7 @@ def _inspect_archive(
     _check_twice([file for file in recognised if not file.run.is_guess], report)
     if not archive.report.ok:
         return Upload([], report, is_archive=True)
-    return Upload(_runs_of(recognised), report, is_archive=True, unnamed=unnamed)
+    return Upload(_runs_of(definition, recognised), report, is_archive=True, unnamed=unnamed)
 
 
 def _recognise_all(
@@ -227,8 +239,8 @@ def _recognise(
     return _RecognisedFile(run, named.value, naming.printable(file.name))
 
 
-def _runs_of(files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:
-    """Combine the files into runs."""
+def _runs_of(definition: Definition, files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:
+    """Combine the files into runs. If other tracks are read from a run's files, it is followed by their runs."""
     runs: dict[object, RecognisedRun] = {}
     paths: dict[object, dict[str, str]] = {}
     for place, file in enumerate(files):
@@ -239,7 +251,12 @@ def _runs_of(files: Sequence[_RecognisedFile]) -> list[RecognisedRun]:
             runs[key] = replace(runs[key], size=runs[key].size + file.run.size)
         if file.value is not None:
             paths.setdefault(key, {}).setdefault(file.value, file.run.entry)
-    return [replace(run, entry=entry_of(paths[key])) if key in paths else run for key, run in runs.items()]
+    found = list[RecognisedRun]()
+    for own, run in runs.items():
+        whole = replace(run, entry=entry_of(paths[own])) if own in paths else run
+        others = [track.slug for track in definition.tracks if track.file_of == run.track]
+        found += [whole, *(replace(whole, track=slug, entry=entry_for(slug, whole.entry)) for slug in others)]
+    return found
 
 
 def _check_twice(files: Sequence[_RecognisedFile], report: Report) -> None:

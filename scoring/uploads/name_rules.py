@@ -61,7 +61,7 @@ class RunRule:
         self.team = team
         self.used_numbers = used_numbers
         self.pattern = Pattern(definition.naming.run)
-        has_files = any(track.files for track in definition.tracks)
+        has_files = any(track.files for track in definition.named_tracks)
         self.parts = (*PARTS, *["file"] * has_files, "track", *["folders"] * bool(self.pattern.depth))
 
     def match(self, name: str, waived: frozenset[str]) -> NameReading | None:
@@ -69,7 +69,7 @@ class RunRule:
         pattern = self.pattern.name if "folders" in waived else self.pattern
         if "track" in waived or not self._says_track(pattern):
             return self._match(pattern, name, None, waived)
-        matches = (self._match(pattern, name, track, waived) for track in self.definition.tracks)
+        matches = (self._match(pattern, name, track, waived) for track in self.definition.named_tracks)
         readings = (named for named in matches if named)
         if self.team is not None:
             return next(readings, None)
@@ -97,7 +97,7 @@ class RunRule:
         slug = track.slug if track else None if "file" in waived else self._slug_of(found.get("track") or "")
         team = _team_of(self, found, waived)
         named = NameReading(name, slug, team, number)
-        tracks = (track,) if track else self.definition.tracks
+        tracks = (track,) if track else self.definition.named_tracks
         files = next(
             (candidate.files for candidate in tracks if candidate.files and found.get(candidate.files.name)), None
         )
@@ -107,13 +107,13 @@ class RunRule:
 
     def _slug_of(self, found: str) -> str | None:
         """Return the slug that a name contains where the naming rules require a different spelling, or None."""
-        slugs = (track.slug for track in self.definition.tracks)
+        slugs = (track.slug for track in self.definition.named_tracks)
         return next((slug for slug in slugs if slug == found.casefold()), None)
 
     def _file_fields(self, track: Track | None, waived: frozenset[str]) -> dict[str, str]:
         """Map each field that distinguishes a run's files to an expression. Fields of other tracks match nothing."""
         values: dict[str, list[str]] = {}
-        for candidate in self.definition.tracks:
+        for candidate in self.definition.named_tracks:
             if candidate.files:
                 own = candidate.files.spelled_values if track is None or candidate is track else ()
                 values.setdefault(candidate.files.name, []).extend(own)
@@ -123,7 +123,7 @@ class RunRule:
 
     def said_by(self, named: NameReading) -> list[FieldSpelling]:
         """Return how a valid name says its track and file."""
-        naming, tracks = self.definition.naming, self.definition.tracks
+        naming, tracks = self.definition.naming, self.definition.named_tracks
         track = self.definition.track(named.track) if named.track else None
         values = _values_of(naming, track.slug) if track else None
         if track is None or values is None:
@@ -149,7 +149,7 @@ class RunRule:
         chosen = self.team or _valid_team(self.definition, team)
         if "team" in self.pattern.fields and chosen is None:
             return
-        for candidate in (track,) if track else self.definition.tracks:
+        for candidate in (track,) if track else self.definition.named_tracks:
             fields = (_fields_of(naming, candidate.slug) or {}) | {"team": chosen or ""}
             files = candidate.files
             for chosen_number in (number,) if number in naming.numbers else naming.numbers or (None,):
@@ -348,7 +348,7 @@ def spelled_tracks(definition: Definition) -> list[str]:
     shown = Pattern(joined[0]) if joined else slug
     if not shown.fields >= run.required & own:
         shown = slug
-    spelled = (shown.names(_fields_of(naming, track.slug) or {}) or [track.slug] for track in definition.tracks)
+    spelled = (shown.names(_fields_of(naming, track.slug) or {}) or [track.slug] for track in definition.named_tracks)
     return list(dict.fromkeys(names[0] for names in spelled))
 
 

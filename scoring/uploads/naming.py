@@ -126,7 +126,7 @@ def likely_track(definition: Definition, name: str, team: str | None) -> str | N
     A valid name for the track must be similar to the given name, and more similar than the names for all other tracks.
     """
     rule = RunRule(definition, team)
-    valid = ((right, track.slug) for track in definition.tracks for right in rule.right_names(track, None, None))
+    valid = ((right, track.slug) for track in definition.named_tracks for right in rule.right_names(track, None, None))
     names = dict(islice(valid, RUN_NAMES))
     ranked = _ranked(names, _without_oddities(name, rule.pattern.depth))
     best, slug = (ranked[0][0], names[ranked[0][1]]) if ranked else (0.0, "")
@@ -139,13 +139,14 @@ def example(
 ) -> str | None:
     """Return a valid name for a run, or None if there is no team or all numbers are used."""
     rule = RunRule(definition, team, used_numbers)
-    return next(rule.right_names(definition.track(track), number, team), None)
+    named = definition.track(track).file_of or track
+    return next(rule.right_names(definition.track(named), number, team), None)
 
 
 def unreachable_tracks(definition: Definition) -> dict[str, str]:
     """Map the first tracks that no file name leads to, to the name that the first of `SAMPLE_TEAMS` would use."""
     found: dict[str, str] = {}
-    for track in definition.tracks:
+    for track in definition.named_tracks:
         first = next(_sample_names(definition, track), None)
         is_reached = (_is_read_as(definition, track, name, team) for team, name in _sample_names(definition, track))
         if first is not None and not any(is_reached):
@@ -266,7 +267,7 @@ def _report(rule: Rule, part: str, named: NameReading, suggestion: str | None, r
         found, expected = str(named.team), rule.team or f"a team name ({rule.definition.team.name_in_words})"
     elif part == "file":
         files = next(
-            track.files for track in rule.definition.tracks if track.files and named.track in (None, track.slug)
+            track.files for track in rule.definition.named_tracks if track.files and named.track in (None, track.slug)
         )
         part = part if named.value else "without-file"
         found, expected = named.value or files.field, ", ".join(files.spelled_values)
