@@ -79,7 +79,7 @@ def test_one_file_is_scored_on_both_boards(shroom: Definition, folder: Path) -> 
         ("aware-p", 1, "aware_Lak_1.json", 4),
     ]
     assert found.runs[0].sha256 == found.runs[1].sha256
-    scores = {}
+    scores: dict[str, float | None] = {}
     for run in found.runs:
         data = read_run(path, run.run.entry)
         scores |= score(shroom, run.run.track, data, folder / "gold.json").scores
