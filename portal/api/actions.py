@@ -297,6 +297,7 @@ WITHOUT_URL = {
     "request_paper_files": "only the “Paper files” page uses it",
     "revoke_token": "people change their own account in a browser",
     "start_device_login": "the URLs of RFC 8628 are not part of /api/v1",
+    "start_task": "the API creates a task by pushing its folder",
     "stop_mails": "the link in an email does this",
 }
 """Actions that have no URL, and why. `portal.api.files` declares the URLs of actions that receive a file."""

@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,7 +56,7 @@ class WorkingCopy:
 
     def files(self) -> list[FolderFile]:
         """Return the files, task.yaml and the pages first. Removed files are among them."""
-        listed = [FolderFile(path, file.stat().st_size) for path, file in _files(self._folder).items()]
+        listed = [FolderFile(path, file.stat().st_size) for path, file in files_in(self._folder).items()]
         found = {file.path: file for file in listed}
         for path, edit in self._edits.items():
             found[path] = FolderFile(path, edit.size, self._state(edit, path in found), self.has_conflict(path))
@@ -98,14 +98,14 @@ class WorkingCopy:
 
     def sealed(self) -> SealedFile:
         """Return the working copy as a sealed zip, as an organizer would push it. The caller closes it."""
-        files: dict[str, Iterable[bytes]] = {path: pieces_of(file) for path, file in _files(self._folder).items()}
+        files: dict[str, Iterable[bytes]] = {path: pieces_of(file) for path, file in files_in(self._folder).items()}
         for path in self._edits:
             content = self.content(path)
             if content is None:
                 files.pop(path, None)
             else:
                 files[path] = [content]
-        return _sealed(files)
+        return sealed_files(files)
 
     @staticmethod
     def _state(edit: FolderEdit, is_imported: bool) -> str:
@@ -153,7 +153,7 @@ def sealed_version(push: TaskPush) -> SealedFile | None:
         return None
     if folder is None or not folder.is_dir():
         return None
-    return _sealed({path: pieces_of(file) for path, file in _files(folder).items()})
+    return sealed_files({path: pieces_of(file) for path, file in files_in(folder).items()})
 
 
 def digest(content: bytes | None) -> str:
@@ -179,7 +179,8 @@ def bytes_of(text: str, before: bytes) -> bytes:
     return (_BOM if before.startswith(_BOM) else b"") + lines.encode()
 
 
-def _files(folder: Path) -> dict[str, Path]:
+def files_in(folder: Path) -> dict[str, Path]:
+    """Return the files in a folder by their path in it."""
     return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
@@ -192,7 +193,8 @@ def _difference(path: str, before: str, after: str) -> str:
     return "\n".join(found[:_LINES] + more)
 
 
-def _sealed(files: dict[str, Iterable[bytes]]) -> SealedFile:
+def sealed_files(files: Mapping[str, Iterable[bytes]]) -> SealedFile:
+    """Return the files as a sealed zip. The caller closes it."""
     sealed = SealedFile(UPLOAD_BYTES)
     for piece in stream_zip(_entries(files), get_compressobj=_fast):
         sealed.add(piece)
@@ -200,7 +202,7 @@ def _sealed(files: dict[str, Iterable[bytes]]) -> SealedFile:
     return sealed
 
 
-def _entries(files: dict[str, Iterable[bytes]]) -> Iterator[tuple[Any, ...]]:
+def _entries(files: Mapping[str, Iterable[bytes]]) -> Iterator[tuple[Any, ...]]:
     for path in sorted(files):
         yield path, _EPOCH, _FILE, ZIP_32, files[path]
 

@@ -1,10 +1,12 @@
 """Forms for editing a task's folder."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from portal.actions.task_folder.apply_definition import SLUG_TAKEN
 from portal.actions.task_folder.folder_edits import (
     BAD_PATH,
     CODE_FILE,
@@ -13,6 +15,7 @@ from portal.actions.task_folder.folder_edits import (
     SET_APART,
     edit_file,
 )
+from portal.actions.task_folder.start import BAD_DAY, BAD_SLUG, NO_SOURCE, TEMPLATES, start_task
 from portal.queries.working_copy import EDITABLE_BYTES, bytes_of
 from portal.web.action_forms import ActionForm, action_field
 from scoring.limits import MEBIBYTE
@@ -66,3 +69,37 @@ class AddFileForm(ActionForm):
         help_text=_("At most %(limit)d MiB. Leave this empty to write a new text in the browser.")
         % {"limit": FILE_BYTES // MEBIBYTE},
     )
+
+
+class StartForm(ActionForm):
+    """A new task, made from a template or an earlier task."""
+
+    fields_of_errors = {
+        NO_SOURCE.code: "source",
+        BAD_SLUG.code: "slug",
+        SLUG_TAKEN.code: "slug",
+        BAD_DAY.code: "first_day",
+    }
+
+    source: Any = forms.ChoiceField(label=_("Start from"))
+    title = action_field(start_task, "title", label=_("Title"))
+    slug = action_field(
+        start_task,
+        "slug",
+        label=_("Address"),
+        help_text=_("The last part of the task’s address, such as my-task-2027."),
+    )
+    first_day = forms.DateField(
+        label=_("First day"),
+        required=False,
+        widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
+        help_text=_(
+            "The first phase opens on this day, and all other dates move with it. If you enter no day, the dates stay."
+        ),
+    )
+
+    def __init__(self, *args: Any, own: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        templates = [(f"template:{name}", text) for name, text in TEMPLATES.items()]
+        tasks = [(f"task:{slug}", title) for slug, title in own]
+        self.fields["source"].choices = [(_("Templates"), templates), *([(_("My tasks"), tasks)] if tasks else [])]

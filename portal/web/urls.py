@@ -68,6 +68,7 @@ urlpatterns = [
     path("client/", client.client, name="client"),
     path("client/<str:name>", client.client_wheel, name="client_wheel"),
     path("organize/new/", pushes.new_task, name="new_task"),
+    path("organize/new/start/", pushes.start, name="start_task"),
     path("organize/pushes/<uuid:pk>/", pushes.push, name="push"),
     path("organize/pushes/<uuid:pk>/return/", folder.return_to, name="push_version"),
     path("settings/", settings.settings, name="settings"),

@@ -91,15 +91,24 @@ class _Inspection:
 
     def _errors_of_files(self) -> Iterator[Problem]:
         """Check that every file named in task.yaml exists."""
-        recipes = {*self._files_of_recipes()}
+        recipes, later = {*self._files_of_recipes()}, self._gold_for_later()
         for path, named_as in _by_path(self._named_files()).items():
             is_checked_elsewhere = path in self._apart or path in self._broken
             why = None if is_checked_elsewhere else _unreadable(path, self._definition.folder)
-            if why:
+            if path in later:
+                sentence = f"there is no {_listed(named_as)} yet. Runs wait to be scored until you upload it."
+                yield replace(self._error(path, sentence), severity="warning")
+            elif why:
                 self._broken.add(path)
                 fix = "Write it with agon baselines --declared" if path in recipes else "Add the file"
                 use = _listed(named_as)
                 yield self._error(path, f"{why}, but task.yaml uses it for {use}. {fix}, or correct task.yaml.")
+
+    def _gold_for_later(self) -> set[Path]:
+        """Return the gold and votes files if none of them is there. A single missing one is rather a mistake."""
+        secret = {*secret_files(self._definition)}
+        is_any_there = any(path in self._apart or path.exists() for path in secret)
+        return set() if is_any_there else secret
 
     def _named_files(self) -> Iterator[tuple[Path, str]]:
         definition = self._definition

@@ -101,9 +101,9 @@ def test_a_version_comes_back_byte_for_byte(tiny: SharedTask, organizer: User) -
 def test_two_people_lose_nothing(tiny: SharedTask, organizer: User) -> None:
     seen = digest(yaml_of(tiny))
     edit_file(organizer, tiny, EVALUATION, path="task.yaml", content=title_changed(tiny, b"Mine"), base=seen)
-    with pytest.raises(ActionError) as refused:
+    with pytest.raises(ActionError) as rejected:
         edit_file(organizer, tiny, EVALUATION, path="task.yaml", content=title_changed(tiny, b"Theirs"), base=seen)
-    assert refused.value.code == "changed_meanwhile"
+    assert rejected.value.code == "changed_meanwhile"
     assert b"Mine" in yaml_of(tiny)
     save(organizer, tiny, "task.yaml", title_changed(tiny, b"Theirs"))
     assert b"Theirs" in yaml_of(tiny)
@@ -112,9 +112,9 @@ def test_two_people_lose_nothing(tiny: SharedTask, organizer: User) -> None:
 def test_an_edit_of_a_file_that_changed_in_the_task_must_be_confirmed(tiny: SharedTask, organizer: User) -> None:
     save(organizer, tiny, "task.yaml", title_changed(tiny))
     FolderEdit.objects.update(instead_of="0" * 64)  # as if another push had been applied
-    with pytest.raises(ActionError) as refused:
+    with pytest.raises(ActionError) as rejected:
         push_edits(organizer, fresh(tiny), EVALUATION)
-    assert refused.value.code == "edit_conflict"
+    assert rejected.value.code == "edit_conflict"
     save(organizer, tiny, "task.yaml", yaml_of(tiny))
     assert push_edits(organizer, fresh(tiny), EVALUATION).state == "received"
 
@@ -127,9 +127,9 @@ def test_edits_are_undone(tiny: SharedTask, organizer: User) -> None:
     save(organizer, tiny, "pages/more.md", b"More.\n")
     discard_edit(organizer, fresh(tiny), EVALUATION, path="pages/more.md")
     assert WorkingCopy(fresh(tiny)).content("pages/more.md") is None
-    with pytest.raises(ActionError) as refused:
+    with pytest.raises(ActionError) as rejected:
         push_edits(organizer, fresh(tiny), EVALUATION)
-    assert refused.value.code == "no_edits"
+    assert rejected.value.code == "no_edits"
     verbs = list(AuditEntry.objects.filter(subject="file pages/more.md").values_list("verb", flat=True))
     assert sorted(verbs) == ["discard_edit", "edit_file"]
 
@@ -139,12 +139,12 @@ def test_files_are_removed_and_task_yaml_never(tiny: SharedTask, organizer: User
     page = next(file.path for file in copy.files() if file.path != "task.yaml")
     remove_file(organizer, tiny, EVALUATION, path=page, base=digest(copy.content(page)))
     assert {file.path: file.state for file in WorkingCopy(tiny).files()}[page] == "removed"
-    with pytest.raises(ActionError) as refused:
+    with pytest.raises(ActionError) as rejected:
         remove_file(organizer, tiny, EVALUATION, path="task.yaml", base=digest(yaml_of(tiny)))
-    assert refused.value.code == "needed"
+    assert rejected.value.code == "needed"
 
 
-REFUSED = {
+REJECTED = {
     "../outside.md": "bad_path",
     "/etc/passwd": "bad_path",
     "pages//x.md": "bad_path",
@@ -156,25 +156,25 @@ REFUSED = {
 }
 
 
-def test_paths_that_lead_elsewhere_are_refused(tiny: SharedTask, organizer: User) -> None:
+def test_paths_that_lead_elsewhere_are_rejected(tiny: SharedTask, organizer: User) -> None:
     found = {}
-    for path in REFUSED:
+    for path in REJECTED:
         with pytest.raises(ActionError) as error:
             edit_file(organizer, tiny, EVALUATION, path=path, content=b"x", base="")
         found[path] = error.value.code
-    assert found == REFUSED
+    assert found == REJECTED
     assert not FolderEdit.objects.exists()
 
 
 def test_edits_are_limited(tiny: SharedTask, organizer: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ActionError) as refused:
+    with pytest.raises(ActionError) as rejected:
         save(organizer, tiny, "pages/more.md", b"x" * (FILE_BYTES + 1))
-    assert refused.value.code == "too_large"
+    assert rejected.value.code == "too_large"
     monkeypatch.setattr(folder_edits, "EDITS", 1)
     save(organizer, tiny, "pages/more.md", b"x")
-    with pytest.raises(ActionError) as refused:
+    with pytest.raises(ActionError) as rejected:
         save(organizer, tiny, "pages/other.md", b"x")
-    assert refused.value.code == "edit_limit"
+    assert rejected.value.code == "edit_limit"
     assert EDITS > 1
 
 
@@ -235,8 +235,8 @@ def test_files_are_added_with_and_without_a_body(tiny: SharedTask, browser: Clie
     assert (copy.content("pages/new.md"), copy.content("images/a.png")) == (b"", b"\x89PNG")
     page = browser.get(reverse("organize_file", args=["tiny"]) + "?path=images/a.png")
     assert "can’t be edited in the browser" in page.content.decode()
-    refused = browser.post(address, {"path": "../x"})
-    assert (refused.status_code, bool(refused.context["form"].errors["path"])) == (422, True)
+    rejected = browser.post(address, {"path": "../x"})
+    assert (rejected.status_code, bool(rejected.context["form"].errors["path"])) == (422, True)
 
 
 def test_only_organizers_reach_the_folder(tiny: SharedTask, client: Client) -> None:

@@ -11,16 +11,20 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.actions.task_folder.pushes import PUSH_BYTES, apply_push, is_stale, push_new_task, push_task
-from portal.models import TaskPush
+from portal.actions.task_folder.start import start_task
+from portal.models import SharedTask, TaskPush, User
 from portal.models.clock import database_now
 from portal.queries.visible import visible_pushes
 from portal.queries.working_copy import WorkingCopy, is_earlier_version
 from portal.web.access import SignedInRequest, organizer_context, require_role
+from portal.web.folder_forms import StartForm
 from portal.web.organize_forms import ApplyPushForm, PushForm
 from portal.web.sealing_handler import SealingHandler
+
+_LISTED = 200  # maximum number of own tasks that can be chosen
 
 
 @csrf_exempt  # the CSRF check reads the body, so it runs in `_answer`, once the sender is checked and sealing is set up
@@ -33,7 +37,24 @@ def new_task(request: SignedInRequest) -> HttpResponse:
     def push(sealed: Any) -> TaskPush:
         return push_new_task(request.user, request.user, database_now(), sealed=sealed)
 
-    return _form(request, {}, "organize/new_task.html", push)
+    return _form(request, {"start": _start_form(request.user)}, "organize/new_task.html", push)
+
+
+@login_required
+@require_POST
+def start(request: SignedInRequest) -> HttpResponse:
+    """Make a new task from a template or from an earlier task."""
+    require_role(start_task.who, request.user, request.user)
+    form = _start_form(request.user, request.POST)
+    if form.carry_out(lambda given: start_task(request.user, request.user, database_now(), **given)):
+        return redirect("push", form.result.pk)
+    context = {"start": form, "form": PushForm(), "limit": PUSH_BYTES}
+    return render(request, "organize/new_task.html", context, status=form.status)
+
+
+def _start_form(user: User, *given: Any) -> StartForm:
+    own = SharedTask.objects.organized_by(user).order_by("-year", "title").values_list("slug", "title")
+    return StartForm(*given, own=list(own[:_LISTED]))
 
 
 @csrf_exempt  # as above
