@@ -48,6 +48,7 @@ TRACKS = {  # slug → format and one metric
     ),
     "task4-tsv": ("{kind: table, separator: tab, header: optional, id: id, columns: [HS]}", '"f1_macro:HS"'),
     "task4-csv": ("{kind: table, id: id, columns: [HS, TR, AG]}", '"f1_macro:HS"'),
+    "task4-order": ("{kind: table, ids: numbers, header: none, columns: [HS], comments: '#'}", '"f1_macro:HS"'),
     "task4-numbers": ("{kind: table, id: id, columns: [mood], values: number, low: 0, high: 1}", '"pearson:mood"'),
     "task4-wide": (f"{{kind: table, id: id, columns: {json.dumps(WIDE)}, values: {SCALE}}}", "f1_macro_all"),
     "task4-mean": (f"{{kind: table, id: id, columns: {json.dumps(WIDE)}, values: {SCALE}}}", "f1_macro_mean"),
@@ -288,6 +289,8 @@ def _json_keys(size: int) -> Source:
     yield rows, "other keys each time", lambda: _numbered(lambda n: f'{{"doc":{{"id":{n},"k{n}":0}}}}', size)
     yield rows, "lists for numbers", lambda: _numbered(lambda n: f'{{"doc":{{"id":{n}}},"out":{{"mood":[[]]}}}}', size)
     yield rows, "no objects", lambda: _repeated("1", size)
+    yield "task4-order", "rows without ids", lambda: _repeated("x", size, "", "", "\n")
+    yield "task4-order", "comment lines", lambda: _repeated("# comment", size, "", "", "\n")
 
 
 def _labels(size: int) -> Source:
@@ -884,6 +887,7 @@ VALID: dict[str, Callable[[list[str]], bytes]] = {
         [{"doc": {"id": int(item)}, "out": {"mood": at % 7 / 4}} for at, item in enumerate(items)]
     ).encode(),
     "task4-tsv": _table_run("", lambda at: str(at % 2), "\t"),
+    "task4-order": lambda items: "\n".join(str(at % 2) for at, _ in enumerate(items)).encode(),
     "task4-csv": _table_run("id,HS,TR,AG", lambda at: f"{at % 2},0,0"),
     "task4-numbers": _table_run("id,mood", lambda at: str(at % 10 / 10)),
     "task5-labels": _table_run("id,label", lambda at: KINDS[at % len(KINDS)]),

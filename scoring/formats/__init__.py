@@ -24,6 +24,7 @@ from scoring.formats.spans import SPANS, TYPED_SPANS
 from scoring.formats.table import TABLE
 from scoring.formats.table_labels import TABLE_LABELS
 from scoring.formats.table_soft import TABLE_SOFT
+from scoring.formats.table_texts import TABLE_TEXTS
 from scoring.formats.texts import JSON_TEXTS, TEXT_LINES
 from scoring.formats.trec import TREC_QRELS, TREC_RUN
 from scoring.formats.tuples import TUPLES
@@ -49,6 +50,7 @@ FORMATS: dict[str, Format] = {
         ID_LISTS,
         TEXT_LINES,
         JSON_TEXTS,
+        TABLE_TEXTS,
         TUPLES,
     )
 }

@@ -14,7 +14,7 @@ from scoring import limits
 from scoring.answers import Entities
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
-from scoring.definition.kinds import NAMES, one_of, whole
+from scoring.definition.kinds import NAMES, WORD, one_of, whole
 from scoring.formats.format import Format, Size
 from scoring.formats.reading import (
     Problems,
@@ -57,6 +57,13 @@ OPTIONS = (
         "column",
         whole(MOST_COLUMNS, 2),
         "Number of the column with the tag, where 1 is the first column. Defaults to the last column.",
+        None,
+    ),
+    Key(
+        "prefix",
+        WORD,
+        "Text before the tag, such as `Seg=`. In a cell such as `SpaceAfter=No|Seg=B-seg`, the tag follows the prefix. "
+        "Cells with `_` or only other values mean `O`.",
         None,
     ),
     Key(
@@ -111,6 +118,8 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     sentences.read(text)
     sentences.judge_documents(reading.numbered)
     ids, lengths, tags, lines = sentences.ids, sentences.lengths, sentences.tags, sentences.lines
+    if spec.options["prefix"] is not None:
+        tags = [_after(spec.options["prefix"], cell) for cell in tags]
     has_all = sentences.with_ids or reading.role == "gold" or _has_all_sentences(lengths, lines, reading)
     if reading.text_lengths is not None and has_all:
         expected = [reading.text_lengths.get(item, length) for item, length in zip(ids, lengths, strict=True)]
@@ -123,6 +132,12 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     if reading.has_errors:
         return None
     return found if words is None else replace(found, texts=dict(zip(ids, _texts(words, lengths), strict=True)))
+
+
+def _after(prefix: str, cell: str) -> str:
+    """Return the tag after the prefix in a cell with values between vertical bars, or O if it has only other values."""
+    other = "O" if cell == TOKEN or "=" in cell else cell
+    return next((part.removeprefix(prefix) for part in cell.split("|") if part.startswith(prefix)), other)
 
 
 def _texts(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
@@ -401,6 +416,7 @@ def write(answers: Entities, spec: FormatSpec) -> str:
     begins, ends, kinds = (side.tolist() for side in (answers.begins, answers.ends, answers.kinds))
     is_long, parts = spec.options["scheme"] == "BIOES", []
     lengths = [] if answers.lengths is None else answers.lengths.tolist()
+    prefix = spec.options["prefix"] or ""
     between = "\t" + f"{TOKEN}\t" * ((spec.options["column"] or 2) - 2)
     for row, (item, length) in enumerate(zip(answers.ids, lengths, strict=True)):
         words = [TOKEN] * length if answers.texts is None else answers.texts[item].split()
@@ -411,7 +427,7 @@ def write(answers: Entities, spec: FormatSpec) -> str:
             if is_long:
                 tags[end - 1] = f"{'S' if end - begin == 1 else 'E'}-{name}"
         parts += [f"{ID}{item}\n"] if spec.options["ids"] == "comments" else []
-        parts += [*(f"{word}{between}{tag}\n" for word, tag in zip(words, tags, strict=True)), "\n"]
+        parts += [*(f"{word}{between}{prefix}{tag}\n" for word, tag in zip(words, tags, strict=True)), "\n"]
     return "".join(parts)
 
 

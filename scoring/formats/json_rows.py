@@ -72,7 +72,7 @@ def read_json_rows(
     places = {name: place for place, name in enumerate(names)}
     if reading.role == "run":
         given = [f"{name}: {shown_cell(cell)}" for name, cell in zip(names, rows.first, strict=True)]
-        item, found = given[0], ", ".join(given[len(options["id"]) :][:LISTED])
+        item, found = ", ".join(given[: len(options["id"])]) or "1", ", ".join(given[len(options["id"]) :][:LISTED])
         reading.report.note("json-read", count=len(entries), item=item, found=found)
     _check_ids([rows.column(places[name]) for name in options["id"]], lines, reading)
     return rows, places
@@ -87,12 +87,13 @@ def _is_too_much(text: str, reading: Reading) -> bool:
 def _entries(text: str, how: JsonRows, needed: Sequence[str], ids: Sequence[str], reading: Reading) -> list[Any] | None:
     """Return the objects in a file. If there are none, report it and return None."""
     keys = how.keys
-    known = {ids[0]: reading.items.ids[0]} if reading.items is not None and len(reading.items) else {}
+    first = ids[0] if ids else ID_OF_ENTRY
+    known = {first: reading.items.ids[0]} if reading.items is not None and len(reading.items) else {}
     record = {name: known.get(name, "…") for name in needed}
-    entry = keys.entry(record[ids[0]], record, ids[0])
+    entry = keys.entry(known.get(first, "a1"), record, first)
     example = keys.line(entry) if how.lines else keys.document([entry, "…"], "")
     if keys.is_list or how.lines:
-        document = parse_document(text, how.lines, ids[0], reading, example)
+        document = parse_document(text, how.lines, first, reading, example)
     else:
         document = parse(text, reading.report)
     if document is MISSING:
@@ -219,11 +220,12 @@ def _lines_of(text: str, how: JsonRows) -> Iterator[int]:
 
 def write_json_rows(columns: Mapping[str, Sequence[Any]], options: Mapping[str, Any]) -> str:
     """Write an object per row. Empty strings become null."""
-    how, ids = options["json"], options["id"]
-    entries = []
+    how, ids = options["json"], options.get("id", ())
+    entries = list[str]()
     for row in zip(*columns.values(), strict=True):
         record = {name: None if cell == "" else cell for name, cell in zip(columns, row, strict=True)}
-        entries.append(how.keys.entry(str(record[ids[0]]), record, ids[0] if len(ids) == 1 else ID_OF_ENTRY))
+        item = str(record[ids[0]]) if ids else str(len(entries) + 1)
+        entries.append(how.keys.entry(item, record, ids[0] if len(ids) == 1 else ID_OF_ENTRY))
     if how.lines:
         return "\n".join([*map(how.keys.line, entries), ""])
     return str(how.keys.document(entries, "\n")) + "\n"

@@ -126,6 +126,12 @@ LAYOUT_OPTIONS = (
         "csv",
     ),
     Key(
+        "comments",
+        WORD,
+        "Text at the start of lines that are ignored, such as `#`. By default, there are no such lines.",
+        None,
+    ),
+    Key(
         "extra_columns",
         one_of("warn", "ignore", "reject"),
         "How to handle additional columns: report a warning, ignore them, or report an error.",
@@ -144,14 +150,24 @@ def read_table(
         columns: the columns that the file must have in addition to the id columns.
         dispensable: names in `columns` that may be missing. Missing columns have no index.
     """
-    read = read_parquet if options["parquet"] else read_json_rows if options.get("json") else _read_text
-    found = read(data, options, columns, reading, dispensable)
+    found = read_columns(data, options, columns, reading, dispensable)
     if found is None:
         return None
     rows, places = found
     parts = [rows.column(places[name]) for name in options["id"]]
     ids = parts[0] if len(parts) == 1 else list(map("_".join, zip(*parts, strict=True)))
     return TableRows(rows, ids, places)
+
+
+def read_columns(
+    data: bytes, options: Mapping[str, Any], columns: Sequence[str], reading: Reading, dispensable: Collection[str]
+) -> tuple[Rows, dict[str, int]] | None:
+    """Return the rows below the header and the indexes of the columns, or None if a problem was reported.
+
+    The arguments are those of `read_table`.
+    """
+    read = read_parquet if options["parquet"] else read_json_rows if options.get("json") else _read_text
+    return read(data, options, columns, reading, dispensable)
 
 
 def _read_text(
@@ -225,6 +241,8 @@ def _table_text(
     text = decode(data, reading.report)
     if text is None or is_too_much(text, separator, reading):
         return None
+    if options.get("comments") is not None:
+        text = re.sub(f"(?m)^{re.escape(options['comments'])}.*$", "", text)
     if JSON_START.match(text):
         reading.report.error("json-for-table", line=1, expected=_example(separator, order, options, reading))
         return None
@@ -259,8 +277,8 @@ def write_table(ids: Sequence[str], columns: Mapping[str, Sequence[Any]], option
 
     Ids from several columns are split from the right, because only the first part may contain `_`.
     """
-    names = options["id"]
-    parts = zip(*(item.rsplit("_", len(names) - 1) for item in ids), strict=True)
+    names = options.get("id", ())
+    parts = zip(*(item.rsplit("_", len(names) - 1) for item in ids), strict=True) if names else ()
     known = {**dict(zip(names, parts, strict=True)), **columns}
     order = options["layout"] or tuple(known)
     if options["parquet"]:
@@ -381,7 +399,7 @@ def _columns_by_content(
     The column of the ids is the one that contains items. The others are in the expected order.
     """
     is_regular = rows.widths is None and rows.width == len(order)
-    if reading.items is None or len(ids) > 1 or not (is_regular and len(rows)):
+    if reading.items is None or len(ids) != 1 or not (is_regular and len(rows)):
         return None
     heads = [rows.cells[row * rows.width : (row + 1) * rows.width] for row in range(min(len(rows), SAMPLE_ROWS))]
     known = [sum(cell in reading.items for cell in cells) for cells in zip(*heads, strict=True)]
@@ -397,7 +415,7 @@ def _without_swap(rows: Rows, places: dict[str, int], ids: Sequence[str], readin
 
     Another column has the ids if it has more than twice as many of the items, and only items in the first rows.
     """
-    if reading.items is None or reading.lenient or len(ids) > 1 or rows.widths is not None:
+    if reading.items is None or reading.lenient or len(ids) != 1 or rows.widths is not None:
         return places
     (own,) = ids
     head = rows.column(places[own])[:SAMPLE_ROWS]

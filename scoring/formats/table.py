@@ -19,8 +19,9 @@ from scoring.formats.decimals import decimals, is_decimal
 from scoring.formats.delimited import Rows
 from scoring.formats.format import Format
 from scoring.formats.labels import WITH_POINT, report_decimal_point
-from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_table, table_suffix, write_table
+from scoring.formats.layout import TableRows, table_suffix, write_table
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown, shown_cell
+from scoring.formats.row_numbers import NUMBERED_OPTIONS, read_items, repeats_texts
 from scoring.reports.problems import Severity
 
 SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
@@ -149,7 +150,7 @@ LIST_OPTION = Key(
     None,
 )
 OPTIONS = (
-    *LAYOUT_OPTIONS,
+    *NUMBERED_OPTIONS,
     LIST_OPTION,
     Key(
         "columns",
@@ -207,7 +208,7 @@ def finish_options(value: Value, options: Values) -> None:
 def _check_probabilities(value: Value, options: Values) -> None:
     """Report probabilities of unknown dimensions, and probabilities in files whose columns have no names."""
     given: dict[str, str] = options["probabilities"]
-    headers = {*(options.get("headers") or options["columns"]), *options["id"]}
+    headers = {*(options.get("headers") or options["columns"]), *options.get("id", ())}
     for name, header in given.items():
         if name not in options["columns"]:
             value.at("probabilities", name).invalid(f"one of the columns {', '.join(options['columns'])}")
@@ -233,7 +234,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     own = (lists,) if lists else options.names
     likely = tuple(options.probabilities.values()) if reading.role == "run" else ()
     wanted = tuple(dict.fromkeys(own + further + likely))
-    table = read_table(data, spec.options, wanted, reading, (*dispensable, *likely))
+    table = read_items(data, spec.options, wanted, reading, (*dispensable, *likely))
     if table is not None and lists:
         table = _unfolded(table, lists, options.names, further, reading)
     if table is None:
@@ -507,4 +508,5 @@ TABLE = Format(
     write,
     table_suffix,
     finish=finish_options,
+    has_texts=repeats_texts,
 )

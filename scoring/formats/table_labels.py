@@ -9,8 +9,9 @@ from scoring.definition.kinds import WORD
 from scoring.definition.yaml_values import Value
 from scoring.formats.format import Format
 from scoring.formats.labels import LABEL_OPTIONS, Labels, finish_options
-from scoring.formats.layout import LAYOUT_OPTIONS, read_table, table_suffix, write_table
+from scoring.formats.layout import table_suffix, write_table
 from scoring.formats.reading import Reading, check_ids
+from scoring.formats.row_numbers import NUMBERED_OPTIONS, read_items, repeats_texts
 
 
 def _read_between(value: Value) -> str:
@@ -23,7 +24,7 @@ def _read_between(value: Value) -> str:
 
 BETWEEN = Kind(_read_between, {"type": "string", "minLength": 1}, "text")
 OPTIONS = (
-    *LAYOUT_OPTIONS,
+    *NUMBERED_OPTIONS,
     *LABEL_OPTIONS,
     Key("label", WORD, "Column with the labels.", "label"),
     Key("between", BETWEEN, "With `multi: true`, the text that separates an item's labels.", " "),
@@ -33,7 +34,7 @@ OPTIONS = (
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read labels into a Boolean matrix with one column per class."""
     multi, name = spec.options["multi"], spec.options["label"]
-    table = read_table(data, spec.options, (name,), reading)
+    table = read_items(data, spec.options, (name,), reading)
     if table is None:
         return None
     cells = table.column(name)
@@ -71,4 +72,5 @@ TABLE_LABELS = Format(
     write,
     table_suffix,
     finish=finish_options,
+    has_texts=repeats_texts,
 )

@@ -8,12 +8,13 @@ from scoring.definition.keys import Key
 from scoring.definition.kinds import NAMES
 from scoring.formats import table
 from scoring.formats.format import Format
-from scoring.formats.layout import LAYOUT_OPTIONS, table_suffix
+from scoring.formats.layout import table_suffix
 from scoring.formats.reading import Reading
+from scoring.formats.row_numbers import NUMBERED_OPTIONS, repeats_texts
 from scoring.formats.shares import SHARE_OPTIONS, judge_shares
 
 OPTIONS = (
-    *LAYOUT_OPTIONS,
+    *NUMBERED_OPTIONS,
     table.LIST_OPTION,
     *SHARE_OPTIONS,
     Key("headers", NAMES, "Column names, in the same order as `classes`. Defaults to the class names.", ()),
@@ -39,4 +40,5 @@ TABLE_SOFT = Format(
     read,
     table.write,
     table_suffix,
+    has_texts=repeats_texts,
 )

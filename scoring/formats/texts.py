@@ -71,9 +71,9 @@ def read_lines(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
             report_header(1, (ids[0], texts[0]), reading)
             ids, texts = ids[1:], texts[1:]
     split = [tuple(filter(str.strip, one.split("\t"))) or ("",) if reading.role == "gold" else (one,) for one in texts]
-    _report_long(ids, split, spec, problems)
+    report_long(ids, split, spec, problems)
     problems.report()
-    _warn_if_decorated(texts, reading, line=1)
+    warn_if_decorated(texts, reading, line=1)
     if has_all:
         check_ids(ids, reading)
     return None if reading.has_errors else Texts(ids, split)
@@ -122,7 +122,7 @@ def _has_all_lines(lines: Sequence[str], reading: Reading) -> bool:
     return True
 
 
-def _warn_if_decorated(texts: Sequence[str], reading: Reading, **where: Any) -> None:
+def warn_if_decorated(texts: Sequence[str], reading: Reading, **where: Any) -> None:
     """Warn if all texts of a run have quotation marks, numbers or a model's markers around them, which are scored."""
     if reading.role == "gold" or len(texts) < LEAST_DECORATED:
         return
@@ -195,9 +195,9 @@ def read_json(data: bytes, spec: FormatSpec, reading: Reading) -> Texts | None:
     if not records.typed:
         texts = _judged(records, is_gold, problems)
     if len(records.ids) == len(texts):
-        _report_long(records.ids, texts, spec, problems)
+        report_long(records.ids, texts, spec, problems)
     problems.report()
-    _warn_if_decorated([own[0] for own in texts], reading, item=shown(records.ids[0]))
+    warn_if_decorated([own[0] for own in texts], reading, item=shown(records.ids[0]))
     check_ids(records.ids, reading)
     return None if reading.has_errors else Texts(records.ids, texts)
 
@@ -214,7 +214,7 @@ def _judged(records: Records, is_gold: bool, problems: Problems) -> list[tuple[s
     return texts
 
 
-def _report_long(ids: list[str], texts: list[tuple[str, ...]], spec: FormatSpec, problems: Problems) -> None:
+def report_long(ids: list[str], texts: list[tuple[str, ...]], spec: FormatSpec, problems: Problems) -> None:
     longest = spec.options["longest"]
     for item, own in zip(ids, texts, strict=True):
         length = max(map(len, own))

@@ -178,6 +178,7 @@ def _errors_of_texts(track: Track, place: int, sound: Sound) -> Iterator[Error]:
     if not all(sound("tracks", place, key) for key in ("format", "items", "texts", "metrics")):
         return
     needing = [spec.key for spec in registry.plain(track.metrics) if registry.needs_texts(spec)]
+    needing += ["same_text"] * (track.format.options.get("same_text") is not None)
     for split in track.items.keys() - track.texts.keys():
         if in_tokens(track):
             sentence = (

@@ -18,7 +18,7 @@ _CODES = {  # (singular, plural) unit → codes; all other codes count places
     "trec-number tag-out-of-order",
     ("list", "lists"): "label-twice",
     ("cell", "cells"): "value-missing values-not-a-list",
-    ("row", "rows"): "ragged-row span-not-pair span-without-offsets part-without-whole whole-without-part "
+    ("row", "rows"): "ragged-row row-text span-not-pair span-without-offsets part-without-whole whole-without-part "
     "empty-row trailing-separator",
     ("line", "lines"): "span-line trec-line token-line text-line brat-line brat-direction brat-reference brat-id-twice "
     "comment-line document-line line-blank header-line",

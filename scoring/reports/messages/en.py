@@ -133,6 +133,8 @@ MESSAGES = {
     "json-missing-key": "Entries that lack a required key: {places}. Each entry needs {expected}. Add it, or rename "
     "the key that has its value.",
     "json-unknown-key": "Unknown keys are ignored: {places}.",
+    "row-count": "Expected {expected} rows, one for each item in order; found {found}.",
+    "row-text": "Rows with another text than the item with this number: {places}. Keep the order of the items.",
     "json-read": "Entries read: {count}. The first one is item {item} with {found}.",
     "json-unused": "Keys that are not used: {places}.",
     "json-extra-key": "Keys that the format does not allow: {places}. Remove them.",

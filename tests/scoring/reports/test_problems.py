@@ -23,6 +23,7 @@ EXPECTED_ELSEWHERE = {  # kinds without an entry in EXPECTED → why
     "definition-yaml": "found is a sentence that says it",
     "definition-rule": "found is a sentence that says it",
     "definition-time": "found is a sentence that says it",
+    "row-text": "the item's text, where it is reported",
     "json-read": "a note on what was read",
     "json-unused": "a note on what was read",
     "gold-view": "found is a sentence that says it",
