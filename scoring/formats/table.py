@@ -22,6 +22,7 @@ from scoring.formats.labels import WITH_POINT, report_decimal_point
 from scoring.formats.layout import TableRows, table_suffix, write_table
 from scoring.formats.reading import Problems, Reading, are_too_many, check_ids, shown, shown_cell
 from scoring.formats.row_numbers import NUMBERED_OPTIONS, read_items, repeats_texts
+from scoring.reports.nearest import nearest
 from scoring.reports.problems import Severity
 
 SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
@@ -73,6 +74,7 @@ class Options:
     parts: tuple[str, ...] = ()
     # Severity if a part is 1 but the whole is not. If the whole is 1 but no part is, the severity is one level lower.
     level: Severity = "error"
+    optional: tuple[str, ...] = ()  # columns that a file may lack
     probabilities: Mapping[str, str] = field(default_factory=dict)  # dimension → header of its probabilities
 
     @classmethod
@@ -83,6 +85,11 @@ class Options:
     @property
     def names(self) -> tuple[str, ...]:
         return self.headers or self.columns
+
+    @property
+    def optional_names(self) -> tuple[str, ...]:
+        """The names in the file of the columns that it may lack."""
+        return tuple(name for name, column in zip(self.names, self.columns, strict=True) if column in self.optional)
 
     def further(self, role: str) -> tuple[str, ...]:
         """Return the columns that are read as text."""
@@ -167,6 +174,14 @@ OPTIONS = (
     ),
     Key("low", NUMBER, "Only for `values: number`. Smallest allowed number.", None),
     Key("high", NUMBER, "Only for `values: number`. Largest allowed number.", None),
+    Key(
+        "optional",
+        NAMES,
+        "Columns that a file may lack, for example because the languages of a run's `files` have different columns. "
+        "Nothing is scored in a column that a gold file lacks. In a column that only a run lacks, all of its items are "
+        "unanswered.",
+        (),
+    ),
     Key("group", WORD, "In gold files, the column that assigns each item to a group.", None),
     Key("attributes", NAMES, "In gold files, additional text columns that can be used as `slices`.", ()),
     Key(
@@ -196,6 +211,7 @@ def finish_options(value: Value, options: Values) -> None:
             if isinstance(own, dict)
         }
     _check_probabilities(value, options)
+    _check_optional(value, options)
     if values is not None:
         options["values"] = () if values == "number" else values
     if domains:
@@ -203,6 +219,16 @@ def finish_options(value: Value, options: Values) -> None:
     if values == "number" or not all(domain.values for domain in domains.values()):
         options["numbers"] = True
     options |= implies or {}
+
+
+def _check_optional(value: Value, options: Values) -> None:
+    """Report optional columns that do not exist or whose absence would not be noticed."""
+    for place, name in enumerate(options["optional"]):
+        if name not in options["columns"]:
+            expected = f"one of the columns {', '.join(options['columns'])}"
+            value.at("optional", place).invalid(expected, nearest(name, options["columns"]))
+    if options["optional"] and (options["header"] == "none" or options["list"]):
+        value.at("optional").invalid("no columns, because they require a header and do not work with list")
 
 
 def _check_probabilities(value: Value, options: Values) -> None:
@@ -229,7 +255,7 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """
     options = Options.of(spec)
     further = options.further(reading.role)
-    dispensable = options.names if options.group and reading.role == "gold" else ()
+    dispensable = options.names if options.group and reading.role == "gold" else options.optional_names
     lists: str | None = spec.options.get("list")
     own = (lists,) if lists else options.names
     likely = tuple(options.probabilities.values()) if reading.role == "run" else ()
@@ -351,6 +377,9 @@ def _values(table: TableRows, options: Options, reading: Reading) -> tuple[Numbe
     for place, name in enumerate(options.names):
         domain = options.domain(options.columns[place])
         convert = _whole_numbers if domain.values else _decimals
+        if name not in table.places and options.columns[place] in options.optional:
+            absent[:, place] = True
+            continue
         cells = table.column(name) if name in table.places else [ABSENT] * len(table.ids)
         lacking = ABSENT in cells
         column = None if lacking and not _may_lack(reading) else convert(cells, domain)
@@ -481,6 +510,10 @@ def write(answers: Matrix, spec: FormatSpec) -> str | bytes:
         columns: dict[str, Sequence[Any]] = {lists: [f"[{', '.join(map(str, row))}]" for row in cells]}
     else:
         columns = dict(zip(headers, zip(*cells, strict=True), strict=True))
+    if answers.absent is not None:
+        for name, header, absent in zip(answers.columns, headers, answers.absent.T, strict=True):
+            if name in spec.options.get("optional", ()) and absent.all():
+                del columns[header]
     if answers.probabilities is not None:
         for name, header in spec.options.get("probabilities", {}).items():
             columns[header] = answers.probabilities[:, answers.columns.index(name)].tolist()

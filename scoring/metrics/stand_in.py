@@ -1,11 +1,8 @@
 """Values that a definition declares for undefined metrics, as the official scorers of some campaigns return them.
 
-They also apply to samples of items, so that intervals and tests are those of the declared score. A slice without items,
-a gold standard without items and a missing file of a run remain undefined.
+They also apply to samples of items, so that intervals and tests are those of the declared score. Metrics remain
+undefined for a slice, a column or a gold standard without answers, and for a missing file of a run.
 """
-
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +22,7 @@ EXACT = "exact"  # 1 if the run's answers are those of the gold, otherwise 0
 
 def stand_in(comparison: Comparison, spec: MetricSpec) -> float | None:
     """Return the declared value of a metric that is undefined for a comparison, or None if there is none."""
-    if spec.undefined is None or not len(comparison.gold):
+    if spec.undefined is None or not _judged(comparison, spec).any():
         return None
     if spec.undefined != EXACT:
         return float(spec.undefined)
@@ -36,15 +33,15 @@ def with_stand_in(parts: Contributions, comparison: Comparison, spec: MetricSpec
     """Return contributions whose undefined values are replaced with the declared one."""
     if spec.undefined is None:
         return parts
-    if spec.undefined != EXACT:
-        value = float(spec.undefined)
-        return replace(parts, combine=lambda sums: _without_nan(parts.combine(sums), value))
-    values = np.column_stack([parts.values, _differing(comparison, spec)])
+    is_exact = spec.undefined == EXACT
+    differing = _differing(comparison, spec) if is_exact else np.zeros(len(parts.values), bool)
+    value = 1.0 if is_exact else float(spec.undefined)
 
     def combine(sums: Numbers) -> Numbers:
-        return _without_nan(parts.combine(sums[..., :-1]), np.where(sums[..., -1] > 0, 0.0, 1.0))
+        found, judged, differs = parts.combine(sums[..., :-2]), sums[..., -2] > 0, sums[..., -1] > 0
+        return np.where(np.isnan(found) & judged, np.where(differs, 0.0, value), found)
 
-    return Contributions(values, combine)
+    return Contributions(np.column_stack([parts.values, _judged(comparison, spec), differing]), combine)
 
 
 def in_words(spec: MetricSpec) -> str:
@@ -56,8 +53,14 @@ def in_words(spec: MetricSpec) -> str:
     return f"; if undefined, {float(spec.undefined):g}"
 
 
-def _without_nan(values: Numbers, value: Any) -> Numbers:
-    return np.where(np.isnan(values), value, values)
+def _judged(comparison: Comparison, spec: MetricSpec) -> NDArray[np.bool_]:
+    """Return for which items (items,) the gold has an answer in the metric's column."""
+    if not isinstance(comparison, MatrixComparison):
+        return np.ones(len(comparison.gold), bool)
+    absent, classes = comparison.gold.absent, comparison.gold.tree.classes
+    known = absent[:, [classes.index(spec.part)]] if spec.part in classes else absent
+    found: NDArray[np.bool_] = np.logical_not(known.all(axis=1)) if known.size else np.ones(len(absent), bool)
+    return found
 
 
 def _differing(comparison: Comparison, spec: MetricSpec) -> NDArray[np.bool_]:

@@ -308,6 +308,7 @@ PHRASES = (
     "{} is not a track with files of its own; these are {}",
     "{} and {} must have the same files, because they share them",
     "the phase {} accepts no runs for {}, so there are none for {}",
+    "no columns, because they require a header and do not work with list",
     "a number, such as 0, or exact",
     "undefined: exact is not possible for {}; use a number",
     "undefined must be a value that {} can have, from {} to {}, not {}",

@@ -157,3 +157,19 @@ def test_tags_may_have_a_prefix(tmp_path: Path) -> None:
     wrong = read_run(where, data.replace(b"Seg=B-seg", b"Seg=B-edu"), report)
     assert wrong is None
     assert [(problem.code, problem.count) for problem in report][:1] == [("label-outside-domain", 2)]
+
+
+def test_a_file_may_lack_optional_columns(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"kind": "table", "id": "id", "columns": {"A": "a", "B": "b"}, "optional": ["b"]}
+    where, report = track(**options), Report()
+    full, short = b"id,A,B\n1,1,0\n2,0,1\n3,0,0\n", b"id,A\n1,1\n2,0\n3,0\n"
+    for data, absent in ((full, None), (short, [[False, True]] * 3)):
+        found = read_run(where, data, report, items=ItemIndex(IDS))
+        assert list(report) == []
+        assert isinstance(found, Matrix)
+        assert (None if found.absent is None else found.absent.tolist()) == absent
+        write_run(where, found, tmp_path / "run")
+        assert (tmp_path / "run").read_bytes() == data
+    assert read_run(where, b"id,B\n1,1\n2,0\n3,0\n", report, items=ItemIndex(IDS)) is None
+    assert [problem.code for problem in report] == ["header-column-missing"]
+    assert read_run(where, b"id,A,B\n1,1,\n2,0,1\n3,0,0\n", Report(), items=ItemIndex(IDS)) is None

@@ -1,6 +1,7 @@
 """Declared values of undefined metrics: as in official scorers, also in samples and combined scores."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def test_exact_is_the_value_of_the_official_scorer(gold: tuple[int, ...], run: t
     assert parts.combine(parts.values.sum(axis=0)) == pytest.approx(expected, abs=1e-12)
     weights = np.array([[2, 0, 2, 0], [0, 4, 0, 0]])
     samples = [np.repeat(np.arange(4), own) for own in weights]
-    official = [official_pearson(np.array(gold)[rows], np.array(run)[rows]) for rows in samples]
+    official = [official_pearson(np.array(gold)[rows].tolist(), np.array(run)[rows].tolist()) for rows in samples]
     assert parts.combine(weights @ parts.values) == pytest.approx(official, abs=1e-12)
 
 
@@ -68,6 +69,18 @@ def test_a_number_counts_in_scores_samples_and_combined_scores() -> None:
 def test_nothing_counts_without_items() -> None:
     gold = LoadedGold(numbers())
     assert compute(compare(gold, numbers()), spec_of("1")) is None
+
+
+def test_nothing_counts_in_a_column_without_gold() -> None:
+    gold = LoadedGold(replace(numbers(0, 0), absent=np.array([[True], [True]])))
+    comparison = compare(gold, numbers(1, 2))
+    assert compute(comparison, spec_of("exact")) is None
+    assert compute(comparison, spec_of("0.5")) is None
+    half = compare(LoadedGold(replace(numbers(0, 0), absent=np.array([[True], [False]]))), numbers(1, 0))
+    parts = contributions(half, spec_of("exact"))
+    assert parts is not None
+    samples = parts.combine(np.array([[2.0, 0.0], [0.0, 2.0]]) @ parts.values)
+    assert samples.tolist() == pytest.approx([np.nan, 1.0], nan_ok=True)
 
 
 def spans(*pairs: tuple[int, int]) -> Spans:
