@@ -27,6 +27,7 @@ COMMANDS = {
     "task": "for organizers: create, check, push, open, hide and release a task, and manage its gold standards and "
     "exports",
     "teams": "for organizers: list, approve or decline a task's teams",
+    "uploads": "for organizers: list, view and download the uploads of a task, including rejected ones",
     "organizers": "for organizers: list, add or remove a task's organizers",
     "call": "list and call all other operations of the portal, such as publish_announcement",
 }

@@ -3,7 +3,7 @@
 Unknown fields, which a newer portal may send, are ignored, as docs/api.md requires.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -341,8 +341,50 @@ class OrganizedTeam(Answer, frozen=True, kw_only=True):
     answers: dict[str, Any]
     members: list[str]
     runs: int
+    valid_runs: int = 0
+    has_signed: bool = False
+    downloads: int = 0
+    uploads: int = 0
+    rejected_uploads: int = 0
+    last_seen: date | None = None
     flags: list[str]
     created_at: datetime
+
+
+class UploadedRun(Answer, frozen=True, kw_only=True):
+    """A run of an upload."""
+
+    id: str
+    name: str
+    track: str
+    number: int | None
+    state: str
+    is_withdrawn: bool
+
+
+class OrganizedUpload(Answer, frozen=True, kw_only=True):
+    """An upload as seen by the task's organizers. If it was rejected on receipt, it is not stored and has no runs."""
+
+    id: str
+    is_stored: bool
+    file_name: str
+    size: int
+    team: str
+    sent_by: str
+    phase: str
+    state: str
+    problem_codes: list[str]
+    replaced_by: str | None
+    received_at: datetime
+    runs: list[UploadedRun]
+
+
+class UploadProblems(Answer, frozen=True, kw_only=True):
+    """All problems in an upload and its runs."""
+
+    id: str
+    state: str
+    problems: Problems
 
 
 class Organizer(Answer, frozen=True, kw_only=True):

@@ -260,7 +260,8 @@ def _error(answer: BaseHTTPResponse) -> AgonError:
     problem = _problem(answer.data) or _Problem(f"The portal responded with status {answer.status}.")
     lines = [f"{one.field}: {one.detail}" for one in problem.errors if one.detail not in problem.detail]
     message = "\n".join([problem.detail + _login_hint(problem.code), *lines])
-    kind = RunInvalid if problem.problems else _ERRORS.get(answer.status, AgonError)
+    by_status = NotAllowed if problem.code == "uploads-paused" else _ERRORS.get(answer.status, AgonError)
+    kind = RunInvalid if problem.problems else by_status
     error = kind(message, problem.code, problem.problems)
     with suppress(ValueError):
         error.retry_after = int(answer.headers.get("Retry-After", ""))

@@ -1,9 +1,20 @@
 """A portal for organizers: everything they can do with their tasks, with typed responses."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from agon.answers import Gold, GoldUpload, GoldVersion, OrganizedTeam, Organizer, Push
+from agon.answers import (
+    Gold,
+    GoldUpload,
+    GoldVersion,
+    OrganizedTeam,
+    OrganizedUpload,
+    Organizer,
+    Push,
+    UploadProblems,
+)
 from agon.downloads import Progress, fetch
 from agon.errors import FileExists, NotAllowed
 from agon.portal import WAIT, Portal, Watch
@@ -117,9 +128,13 @@ class OrganizersPortal(Portal):
         fetch(self._connection, f"/tasks/{task}/organize/{name}", target, progress=progress)
         return target
 
-    def teams(self, task: str) -> list[OrganizedTeam]:
-        """Return all teams, starting with those that are waiting for approval."""
-        return self._connection.read(list[OrganizedTeam], f"/tasks/{task}/organize/teams")
+    def teams(self, task: str, **filters: str) -> list[OrganizedTeam]:
+        """Return all teams, starting with those that are waiting for approval.
+
+        `filters` are `search`, `state`, `answer`, `signed`, `downloaded`, `uploaded`, `valid`, `phase` and `seen`.
+        """
+        wanted: dict[str, Any] = {name: value for name, value in filters.items() if value}
+        return self._connection.read(list[OrganizedTeam], f"/tasks/{task}/organize/teams", **wanted)
 
     def teams_csv(self, task: str) -> bytes:
         """Return a CSV with a row per member, including the email address and the team's answers."""
@@ -132,6 +147,28 @@ class OrganizersPortal(Portal):
     def decline_team(self, task: str, team: int, reason: str) -> None:
         """Decline a team. Its captain gets the reason by email."""
         self._change(f"/tasks/{task}/organize/teams/{team}/decline", {"reason": reason})
+
+    def uploads(self, task: str, **filters: str) -> Iterator[OrganizedUpload]:
+        """Yield all uploads, newest first, including rejected ones.
+
+        `filters` are `search`, `state`, `code`, `track`, `phase` and `team`.
+        """
+        wanted = {name: value for name, value in filters.items() if value}
+        return self._connection.items(OrganizedUpload, f"/tasks/{task}/organize/uploads", **wanted)
+
+    def upload_problems(self, task: str, upload: str) -> UploadProblems:
+        """Return the problems in an upload and all its runs."""
+        return self._connection.read(UploadProblems, f"/tasks/{task}/organize/uploads/{upload}")
+
+    def download_upload(self, task: str, upload: OrganizedUpload, folder: str | Path, *, force: bool = False) -> Path:
+        """Save the upload's file as `ID_NAME`, with the beginning of its id, and return its path."""
+        name = upload.file_name.replace("\\", "/").rpartition("/")[2]
+        target = Path(folder) / f"{upload.id[:12]}_{name}"
+        if target.exists() and not force:
+            raise FileExists(f"{target} already exists.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fetch(self._connection, f"/tasks/{task}/organize/uploads/{upload.id}/file", target, size=upload.size)
+        return target
 
     def organizers(self, task: str) -> list[Organizer]:
         """Return the task's organizers."""

@@ -4,8 +4,10 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from stat import S_IFREG
 from typing import Any
 
@@ -15,12 +17,17 @@ from stream_zip import ZIP_64, stream_zip
 
 from portal import export
 from portal.models import Board, Evaluation, Run, SharedTask, User
+from portal.objects.interface import data_objects
+from portal.queries.desk.team_filter import TeamFilter
+from portal.queries.desk.teams import all_team_rows
+from portal.queries.desk.uploads import Upload, UploadFilter, UploadRow, rejected_uploads, selected_uploads
 from portal.queries.records import downloads
-from portal.queries.teams import team_lines
 from portal.queries.uploads import run_body
 from portal.queries.visible import audit_log
+from portal.storage import stored_name
 
 MANIFEST = "manifest.json"
+_PIECE = 256 * 1024  # bytes
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+|^\.+")
 
 Content = bytes | Iterator[bytes]
@@ -37,18 +44,25 @@ class Export:
     content: Callable[[SharedTask, User, datetime], Content]
 
 
-def _teams(shared_task: SharedTask, _organizer: User, _at: datetime) -> bytes:
+def _teams(shared_task: SharedTask, _organizer: User, at: datetime) -> bytes:
+    return teams_csv(shared_task, TeamFilter(), at)
+
+
+def teams_csv(shared_task: SharedTask, wanted: TeamFilter, at: datetime) -> bytes:
+    """Return the selected teams as CSV, with a row for each member."""
     questions = shared_task.definition.team.questions
     head = ["team", "state", "affiliation", "name", "address", "captain", "joined_at", "team_created_at", "team_runs"]
+    head += ["signed", "downloads", "uploads", "rejected_uploads", "valid_runs", "last_seen"]
     lines = [
         [
-            *(line.team.name, line.team.state, line.team.affiliation),
+            *(row.team.name, row.team.state, row.team.affiliation),
             *(member.user.name, member.user.email, "yes" if member.is_captain else "no", member.joined_at.isoformat()),
-            *(line.team.created_at.isoformat(), line.runs),
-            *(line.team.answers.get(question.key, "") for question in questions),
+            *(row.team.created_at.isoformat(), row.runs, "yes" if row.has_signed else "no", row.downloads),
+            *(row.uploads, row.rejected, row.valid_runs, row.seen_on.isoformat() if row.seen_on else ""),
+            *(row.team.answers.get(question.key, "") for question in questions),
         ]
-        for line in team_lines(shared_task)
-        for member in line.members
+        for row in all_team_rows(shared_task, wanted, at)
+        for member in row.members
     ]
     return export.table([[*head, *(question.key for question in questions)], *lines])
 
@@ -126,6 +140,50 @@ def _entries(shared_task: SharedTask, runs: Iterable[Run], at: datetime) -> Iter
     yield MANIFEST, at, S_IFREG | 0o644, ZIP_64, [body]
 
 
+def uploads_zip(shared_task: SharedTask, wanted: UploadFilter, at: datetime) -> Iterator[bytes]:
+    """Yield a zip of the selected uploads, exactly as received. The manifest comes last.
+
+    The manifest also lists uploads that were rejected on receipt. Their files are not stored.
+    """
+    return iter(stream_zip(_upload_entries(shared_task, wanted, at)))
+
+
+def _upload_entries(shared_task: SharedTask, wanted: UploadFilter, at: datetime) -> Iterator[tuple[Any, ...]]:
+    """Yield the entries of the zip. Each file is read in pieces while it is being sent."""
+    listed = []
+    for upload in selected_uploads(shared_task, wanted).order_by("received_at", "pk").iterator(chunk_size=500):
+        about = _about_upload(upload) | {"sha256": upload.sha256}
+        try:
+            file = data_objects().open(stored_name(upload.sha256))
+        except OSError:
+            listed.append(about | {"path": None, "problem": "its file cannot be read"})
+            continue
+        names = (_UNSAFE.sub("_", upload.team.name), f"{upload.pk.hex[:12]}_{_UNSAFE.sub('_', upload.file_name)}")
+        path = "/".join(("uploads", upload.phase.slug, *names))
+        listed.append(about | {"path": path})
+        with closing(file):
+            yield path, upload.received_at, S_IFREG | 0o644, ZIP_64, iter(partial(file.read, _PIECE), b"")
+    why = {"path": None, "problem": "it was rejected on receipt"}
+    rejected = rejected_uploads(shared_task, wanted).order_by("received_at", "pk")
+    listed += [_about_upload(upload) | why for upload in rejected]
+    body = export.as_json({"shared_task": shared_task.slug, "made_at": at, "uploads": listed})
+    yield MANIFEST, at, S_IFREG | 0o644, ZIP_64, [body]
+
+
+def _about_upload(upload: Upload) -> dict[str, Any]:
+    row = UploadRow(upload)
+    return {
+        "id": upload.pk,
+        "team": upload.team.name,
+        "phase": upload.phase.slug,
+        "file_name": upload.file_name,
+        "size": upload.size,
+        "state": row.state,
+        "problem_codes": row.codes,
+        "received_at": upload.received_at,
+    }
+
+
 def path_of(run: Run) -> str:
     """Return the run's path in the zip. No team or file name can lead out of the folder or to another run's path."""
     team = _UNSAFE.sub("_", run.team.name) if run.team else run.kind
@@ -162,7 +220,7 @@ EXPORTS = {
         Export(
             "teams.csv",
             _("Teams"),
-            _("One row per member, with team, state, affiliation, email address and answers to your questions."),
+            _("One row per member: email address, the team’s answers, uploads, valid runs and more."),
             _CSV,
             _teams,
         ),

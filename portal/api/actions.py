@@ -35,17 +35,19 @@ from portal.actions import (
 )
 from portal.actions.base.action import Action
 from portal.actions.base.input import Input
+from portal.actions.desk import decisions, extra_runs, messages, notes, pause
 from portal.actions.task_folder import drafts, pushes
 from portal.api.access import find_phase, find_push_of_task, find_run, find_task, find_team, own_team, person
 from portal.api.json_body import require_small_body
 from portal.api.problems import WRONG_MEDIA
 from portal.api.requests import ApiRequest
 from portal.api.routes import ACTION_PROBLEMS, operation
+from portal.api.schemas.desk import DecidedTeamsAnswer, TeamMessageAnswer, TeamNoteAnswer
 from portal.api.schemas.organizers import GoldUploadAnswer, GoldVersionAnswer, PushAnswer
 from portal.api.schemas.runs import RunAnswer
 from portal.api.schemas.tasks import AnnouncementAnswer
 from portal.api.schemas.teams import TeamAnswer
-from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team
+from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team, TeamMessage, TeamNote
 from portal.queries.boards.waiting_scores import waiting_scores
 from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, run_view
@@ -142,11 +144,38 @@ def _gold_upload(request: ApiRequest, upload: GoldUpload) -> GoldUploadAnswer:
     return GoldUploadAnswer.of(find_preview(upload.shared_task, upload.pk, person(request), request.at))
 
 
+def _decided(_request: ApiRequest, names: list[str]) -> DecidedTeamsAnswer:
+    return DecidedTeamsAnswer(teams=names)
+
+
+def _note(_request: ApiRequest, note: TeamNote) -> TeamNoteAnswer:
+    return TeamNoteAnswer.of(note)
+
+
+def _team_in_task(_request: ApiRequest, shared_task: Any, name: str | None) -> Team | None:
+    return None if name is None else get_object_or_404(Team, shared_task=shared_task, name=name)
+
+
+def _message(_request: ApiRequest, message: TeamMessage) -> TeamMessageAnswer:
+    return TeamMessageAnswer.of(message)
+
+
+def _find_message(request: ApiRequest, task: str, message: int) -> TeamMessage:
+    return get_object_or_404(TeamMessage, shared_task=find_task(request, task), pk=message)
+
+
+def _find_note(request: ApiRequest, task: str, note: int) -> TeamNote:
+    found = TeamNote.objects.select_related("team__shared_task")
+    return get_object_or_404(found, team__shared_task=find_task(request, task), pk=note)
+
+
+_SELECTION: dict[str, Any] = {"wanted": {"state": "pending", "answer": "kind=university"}, "seen": 12}
 _JSON = "application/json"
 TASK = "/tasks/{slug:task}"
 OWN = f"{TASK}/team"
 RUN = f"{TASK}/runs/{{uuid:run}}"
 PHASE = f"{TASK}/phases/{{slug:phase}}"
+MESSAGE = f"{TASK}/organize/messages/{{number:message}}"
 TEAMS = f"{TASK}/organize/teams/{{number:team}}"
 
 ROUTES = (
@@ -208,6 +237,32 @@ ROUTES = (
     ),
     Route(f"{TEAMS}/approve", approval.approve_team, find_team),
     Route(f"{TEAMS}/decline", approval.decline_team, find_team, example={"reason": "No affiliation."}),
+    Route(f"{TASK}/organize/teams/approve", decisions.approve_teams, find_task, answer=_decided, example=_SELECTION),
+    Route(
+        f"{TASK}/organize/teams/decline",
+        decisions.decline_teams,
+        find_task,
+        answer=_decided,
+        example={**_SELECTION, "reason": "Registration has closed."},
+    ),
+    Route(f"{TEAMS}/notes", notes.add_note, find_team, answer=_note, example={"text": "Called on 3 May."}),
+    Route(f"{TASK}/organize/teams/notes/{{number:note}}", notes.delete_note, _find_note, method="DELETE"),
+    Route(
+        f"{TASK}/organize/messages",
+        messages.prepare_message,
+        find_task,
+        named={"team": NamedInput(str | None, _team_in_task)},
+        answer=_message,
+        status=HTTPStatus.CREATED,
+        example={
+            "subject": "Need help?",
+            "text": "Dear {captain}, {team} has no valid run yet.",
+            "wanted": {"downloaded": "yes", "valid": "no"},
+        },
+    ),
+    Route(f"{MESSAGE}/test", messages.send_test_message, _find_message),
+    Route(f"{MESSAGE}/send", messages.send_message, _find_message, answer=_message),
+    Route(MESSAGE, messages.discard_message, _find_message, method="DELETE"),
     Route(f"{TEAMS}/password", data_password.renew_password, find_team),
     Route(
         f"{PHASE}/window",
@@ -229,6 +284,13 @@ ROUTES = (
         method="DELETE",
         from_request={"extra_time_id": lambda _request, named: named["extra_time"]},
     ),
+    Route(
+        f"{PHASE}/extra-runs",
+        extra_runs.grant_extra_runs,
+        find_phase,
+        named={"team": NamedInput(str, _team_of_task)},
+        example={"team": "Meltemi", "runs": 1, "reason": "An error on our side."},
+    ),
     Route(f"{PHASE}/release", release.release_scores, find_phase, example={"when": "2026-05-20T12:00:00Z"}),
     Route(
         f"{PHASE}/release/take-back",
@@ -246,6 +308,13 @@ ROUTES = (
     ),
     Route(f"{TASK}/organize/rescore", scores.rescore, find_task, example={"reason": "A metric was corrected."}),
     Route(f"{TASK}/organize/retry", retry.retry_failed, find_task),
+    Route(
+        f"{TASK}/organize/uploads/pause",
+        pause.pause_uploads,
+        find_task,
+        example={"message": "The storage is being repaired. We will extend the deadline by the time this takes."},
+    ),
+    Route(f"{TASK}/organize/uploads/resume", pause.resume_uploads, find_task),
     Route(f"{TASK}/organize/mails/resend", retry.resend_mails, find_task),
     Route(f"{TASK}/organize/papers/close", papers.close_papers, find_task),
     Route(f"{TASK}/organize/papers/open", papers.open_papers, find_task),

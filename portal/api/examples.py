@@ -11,7 +11,7 @@ from uuid import UUID
 
 from portal import export
 from portal.api.paging import Page
-from portal.api.schemas import account, boards, organizers, runs, tasks, teams
+from portal.api.schemas import account, boards, desk, organizers, runs, tasks, teams
 from portal.models.signature import text_sha256
 
 _TASK, _TRACK, _PHASE, _SPLIT, _TEAM = "tiny", "one", "evaluation", "test", "Meltemi"
@@ -449,10 +449,50 @@ _ORGANIZED_TEAM = organizers.OrganizedTeamAnswer(
     affiliation="University of the Aegean",
     answers={"use": "research"},
     members=[_CAPTAIN, "Milo Member"],
+    has_signed=True,
+    downloads=2,
+    uploads=2,
+    rejected_uploads=1,
     runs=1,
+    valid_runs=1,
+    last_seen=_RECEIVED.date(),
     flags=[],
     created_at=_TEAM_ANSWER.created_at,
 )
+_NOTE_ABOUT_TEAM = desk.TeamNoteAnswer(id=3, text="Called on 3 May.", by=_ORGANIZER, at=_RECEIVED)
+_PREPARED_MESSAGE = desk.TeamMessageAnswer(
+    id=5,
+    subject="Need help?",
+    text="Dear {captain}, {team} has no valid run yet.",
+    audience="captains",
+    by=_ORGANIZER,
+    prepared_at=_RECEIVED,
+    sent_at=None,
+    recipients=[
+        desk.MessageRecipientAnswer(id=31, team=_TEAM, name=_CAPTAIN, address=_CAPTAINS_ADDRESS, delivery=None)
+    ],
+)
+_SENT_MESSAGE = _PREPARED_MESSAGE.model_copy(
+    update={
+        "sent_at": _RECEIVED,
+        "recipients": [_PREPARED_MESSAGE.recipients[0].model_copy(update={"delivery": "queued"})],
+    }
+)
+_ORGANIZED_UPLOAD = desk.OrganizedUploadAnswer(
+    id=_SUBMISSION_ID,
+    is_stored=True,
+    file_name=_FILE,
+    size=_BYTES,
+    team=_TEAM,
+    sent_by=_CAPTAIN,
+    phase=_PHASE,
+    state="accepted",
+    problem_codes=[],
+    replaced_by=None,
+    received_at=_RECEIVED,
+    runs=[desk.UploadedRunAnswer(id=_RUN_ID, name=_FILE, track=_TRACK, number=1, state="scored", is_withdrawn=False)],
+)
+_REJECTED_UPLOAD = desk.UploadProblemsAnswer(id=_SUBMISSION_ID, state="rejected", problems=[_UNKNOWN_LABEL])
 _FIRST_GOLD = organizers.GoldVersionAnswer(id=7, version=1, created_at=datetime(2026, 3, 30, 16, tzinfo=UTC), note="")
 _CORRECTED_GOLD = organizers.GoldVersionAnswer(id=9, version=2, created_at=_CORRECTED, note=_NOTE)
 _PREVIEW = organizers.GoldUploadAnswer(
@@ -606,6 +646,16 @@ EXAMPLES: Mapping[str, Any] = {
     "describe_run": _BEFORE_RELEASE,
     "publish_announcement": _ANNOUNCEMENT,
     "organized_teams": [_ORGANIZED_TEAM],
+    "organized_team": desk.DeskTeamAnswer(**_ORGANIZED_TEAM.model_dump(), notes=[_NOTE_ABOUT_TEAM]),
+    "approve_teams": desk.DecidedTeamsAnswer(teams=[_TEAM]),
+    "decline_teams": desk.DecidedTeamsAnswer(teams=["Bora"]),
+    "add_note": _NOTE_ABOUT_TEAM,
+    "prepare_message": _PREPARED_MESSAGE,
+    "send_message": _SENT_MESSAGE,
+    "team_message": _PREPARED_MESSAGE,
+    "team_messages": _page(desk.TeamMessageSummary(id=5, subject="Need help?", by=_ORGANIZER, sent_at=_RECEIVED)),
+    "organized_uploads": _page(_ORGANIZED_UPLOAD),
+    "organized_upload": _REJECTED_UPLOAD,
     "gold": [_GOLD],
     "gold_upload": _PREVIEW,
     "upload_gold": _NEW_GOLD_UPLOAD,

@@ -18,29 +18,22 @@ from portal.api.schemas.organizers import (
     OrganizedTeamAnswer,
     OrganizerAnswer,
     PushAnswer,
+    TeamsQuery,
     WaitingScoresAnswer,
 )
 from portal.queries.boards.waiting_scores import waiting_scores
+from portal.queries.desk.teams import all_team_rows
 from portal.queries.gold import gold_lines
 from portal.queries.gold_preview import find_preview
-from portal.queries.teams import team_lines
 from portal.queries.visible import audit_log, visible_pushes
 from portal.task_exports import EXPORTS, Export
 from portal.web.export import task_export
 
 
 @read("Organizers", "/tasks/{slug:task}/organize/teams", list[OrganizedTeamAnswer])
-def organized_teams(request: ApiRequest, task: str) -> list[OrganizedTeamAnswer]:
-    """All teams, with those awaiting approval first."""
-    return [
-        OrganizedTeamAnswer.read(
-            line.team,
-            members=[str(member.user) for member in line.members],
-            runs=line.runs,
-            flags=[str(flag) for flag in line.flags],
-        )
-        for line in team_lines(organized(request, task))
-    ]
+def organized_teams(request: ApiRequest, task: str, wanted: Query[TeamsQuery]) -> list[OrganizedTeamAnswer]:
+    """All teams, with those awaiting approval first. The parameters filter them."""
+    return [OrganizedTeamAnswer.of(row) for row in all_team_rows(organized(request, task), wanted.filter, request.at)]
 
 
 @read("Organizers", "/tasks/{slug:task}/organize/gold", list[GoldAnswer])

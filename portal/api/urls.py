@@ -13,13 +13,13 @@ from ninja.errors import ValidationError as InvalidRequest
 
 from portal.actions.base.errors import ActionError
 from portal.actions.base.input import InvalidInput, first_problems
-from portal.api import actions, boards, files, organizers, own, problems, tasks
+from portal.api import actions, boards, desk, files, organizers, own, problems, tasks
 from portal.api.json_body import StrictJson
 from portal.api.openapi import specification
 from portal.api.requests import answer_to, guarded
 from portal.api.routes import router
 
-PARTS = (tasks, boards, own, organizers, actions, files)  # importing each module declares its URLs
+PARTS = (tasks, boards, own, organizers, desk, actions, files)  # importing each module declares its URLs
 
 
 class Api(NinjaAPI):

@@ -40,6 +40,7 @@ from portal.models import (
     Track,
 )
 from portal.models.lease import LeaseQuerySet
+from portal.models.run import problem_codes
 from scoring import Report
 from scoring.uploads.inspection import RecognisedRun
 
@@ -66,6 +67,11 @@ class UploadFinding:
     runs: Mapping[str, RunFinding] = field(default_factory=dict)
     recognised: Sequence[RecognisedRun] = ()  # runs recognized by their names
 
+    @property
+    def all_problems(self) -> Problems:
+        """The problems in the upload and all its runs."""
+        return [*chain(self.problems, *(run.problems for run in self.runs.values()))]
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -85,7 +91,8 @@ def record_check(submission: Submission, token: UUID, finding: UploadFinding, at
     _lock_uploads(submission)
     state = Submission.State.ACCEPTED if finding.ok else Submission.State.REJECTED
     mine = Submission.objects.held(submission, token)
-    if not mine.release(state=state, postponed=0, problems=finding.problems, checked_at=at):
+    codes = problem_codes(finding.all_problems)
+    if not mine.release(state=state, postponed=0, problems=finding.problems, problem_codes=codes, checked_at=at):
         return False
     for run in submission.runs.order_by("pk"):  # runs are always locked in this order
         found = finding.runs.get(run.entry, RunFinding([], "", None))
@@ -145,8 +152,7 @@ def _keep_newest(submission: Submission, at: datetime) -> None:
 
 def _codes(finding: UploadFinding) -> set[str]:
     """Return the codes of all errors."""
-    problems = chain(finding.problems, *(run.problems for run in finding.runs.values()))
-    return {problem["code"] for problem in problems if problem["severity"] == "error"}
+    return {problem["code"] for problem in finding.all_problems if problem["severity"] == "error"}
 
 
 @transaction.atomic
@@ -168,6 +174,9 @@ def reject_outside_phase(waiting: LeaseQuerySet[Run], at: datetime) -> bool:
         return False
     _give_quota_back(Run.objects.filter(pk=run.pk))
     Board.objects.settle(run, at)
+    of_runs = chain.from_iterable(run.submission.runs.values_list("problems", flat=True))
+    run.submission.problem_codes = problem_codes([*run.submission.problems, *of_runs])
+    run.submission.save(update_fields=["problem_codes"])
     if not run.submission.runs.exclude(state=Run.State.REJECTED).exists():
         run.submission.state = Submission.State.REJECTED
         run.submission.save(update_fields=["state"])

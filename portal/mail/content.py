@@ -20,13 +20,14 @@ PLAIN_WIDTH = 76  # characters per line of plain text
 class Block:
     """One part of an email's text.
 
-    The kinds `text`, `quote` and `secret` show `text`. `link` and `button` show `text` above `url`. `facts` (label,
-    value) and `points` (heading, text) show `rows`.
+    The kinds `text`, `quote` and `secret` show `text`. `markdown` shows `text` or, in HTML, `html`. `link` and `button`
+    show `text` above `url`. `facts` (label, value) and `points` (heading, text) show `rows`.
     """
 
-    kind: Literal["text", "quote", "secret", "link", "button", "facts", "points"]
+    kind: Literal["text", "quote", "secret", "markdown", "link", "button", "facts", "points"]
     text: str = ""
     url: str = ""
+    html: str = ""  # must be safe
     rows: Sequence[tuple[str, str]] = ()
 
     @property
@@ -39,7 +40,7 @@ class Block:
             return "\n".join(f"- {head}\n  {words}" if head else f"- {words}" for head, words in self.rows)
         if self.url:
             return f"{self.text}:\n{self.url}"
-        return wrap(self.text, PLAIN_WIDTH) if self.kind == "text" else self.text
+        return wrap(self.text, PLAIN_WIDTH) if self.kind in ("text", "markdown") else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ("-at",)
         verbose_name_plural = "audit entries"
+        indexes = [models.Index(fields=("shared_task", "subject"), name="audit_of_subject")]
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M} {self.actor or 'system'}: {self.verb} {self.subject}"

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from portal.models.account import User
@@ -61,6 +62,7 @@ class OutgoingMail(Leased):
         DEADLINE_72 = "deadline_72", _("deadline in 72 hours")
         DEADLINE_24 = "deadline_24", _("deadline in 24 hours")
         RELEASED = "released", _("leaderboard released")
+        MESSAGE = "message", _("message from organizers")
         ALERT = "alert", _("alert to administrators")
         ACCOUNT = "account", _("about an account")
 
@@ -158,6 +160,15 @@ class MailedResult:
 
 
 @dataclass(frozen=True, slots=True)
+class MailedMessage:
+    """A message from organizers with its placeholders filled in: as plain text, and as safe HTML."""
+
+    subject: str
+    text: str
+    html: SafeString
+
+
+@dataclass(frozen=True, slots=True)
 class MailFacts:
     """Facts for an email's text that are not in its row. They are read when the email is sent."""
 
@@ -165,3 +176,4 @@ class MailFacts:
     findings: Sequence[Finding] = ()
     findings_left_out: int = 0
     results: Sequence[MailedResult] = ()
+    message: MailedMessage | None = None

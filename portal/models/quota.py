@@ -9,10 +9,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Count, F, Q
-from django.db.models.functions import Length
+from django.db.models import Count, F, Q, Subquery
+from django.db.models.functions import Coalesce, Length
 
 from portal.models.account import User
+from portal.models.extra_runs import ExtraRuns
 from portal.models.phase import Phase
 from portal.models.prepared import PreparedQuery, PreparedUpdate
 from portal.models.run import Run
@@ -67,11 +68,11 @@ class QuotaQuerySet(models.QuerySet["Quota"]):
         replaced = 0
         if phase.max_submissions is not None:
             replaced = Run.objects.replaceable(team, phase).filter(track=track, submission__sent_by=user).count()
-        for of_team, day, used in locked:
+        for of_team, day, used, extra in locked:
             if phase.max_submissions is not None:
                 used = used - replaced if of_team is None else 0
             limit = limits[day]
-            if limit is not None and used + runs > limit:
+            if limit is not None and used + runs > limit + (extra if day == mine["whole"] else 0):
                 return False
         if is_late:
             return _rows(**mine).update(used=F("used") + runs) > 0
@@ -134,8 +135,8 @@ def _rows(team: int, user: int, phase: int, track: int, whole: str, day: str) ->
 @PreparedQuery
 def _locked(
     team: int, user: int, phase: int, track: int, whole: str, day: str, rows: int
-) -> models.QuerySet[Quota, tuple[int | None, str, int]]:
-    """Lock all rows in the order of `reserve`, and select their team, day and count.
+) -> models.QuerySet[Quota, tuple[int | None, str, int, int]]:
+    """Lock all rows in the order of `reserve`, and select their team, day and count, and the team's extra runs.
 
     If some of them do not exist yet, lock and select none: they would have to be inserted while others are locked.
     """
@@ -143,7 +144,9 @@ def _locked(
     complete = found.values("phase").annotate(n=Count("pk")).filter(n=rows).values("phase")
     # The name of a day is longer than that of a whole phase.
     in_order = found.filter(phase__in=complete).order_by(F("user").asc(nulls_first=True), Length("day"))
-    return in_order.select_for_update(no_key=True).values_list("team", "day", "used")
+    granted = ExtraRuns.objects.order_by().filter(phase=phase, team=team).values("runs")
+    in_order = in_order.annotate(extra=Coalesce(Subquery(granted), 0))
+    return in_order.select_for_update(no_key=True).values_list("team", "day", "used", "extra")
 
 
 @PreparedUpdate

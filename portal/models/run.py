@@ -2,8 +2,9 @@
 
 import re
 import uuid
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -23,6 +24,12 @@ from scoring.uploads.inspection import own_entry, paths_of
 TURN = timedelta(minutes=1)  # time between the turns of uploads by the same team or person
 
 one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", _("Use a single line of text."))
+
+
+def problem_codes(problems: Iterable[Mapping[str, Any]]) -> str:
+    """Return the codes of these problems for a column that is searched for ` code `, each between spaces."""
+    codes = sorted({problem["code"] for problem in problems})
+    return f" {' '.join(codes)} " if codes else ""
 
 
 class Evaluated(Leased):
@@ -111,6 +118,7 @@ class Submission(Evaluated):
     slot = models.CharField(max_length=12, blank=True)  # the Run.Slot that the sender chose, or empty
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
     problems = models.JSONField(default=list)  # problems with the upload as a whole; each run also has its own
+    problem_codes = models.TextField(default="", db_default="", editable=False)  # of the upload and all its runs
     received_at = models.DateTimeField()
     turn_at = models.DateTimeField(null=True, editable=False)  # see `SubmissionQuerySet.next_turn`
     in_bulk = models.BooleanField(default=False, db_default=False, editable=False)  # whether all other uploads go first
@@ -135,6 +143,7 @@ class Submission(Evaluated):
         indexes = [
             models.Index(fields=("state", "lease_ends"), name="submission_work"),
             models.Index(fields=("received_at",), name="submission_received"),
+            models.Index(fields=("shared_task", "-received_at"), name="submission_of_task"),
             models.Index(fields=("shared_task", "started_at"), name="submission_served"),
             models.Index(fields=("shared_task", "state", "in_bulk", "turn_at", "received_at"), name="submission_line"),
         ]

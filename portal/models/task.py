@@ -104,6 +104,8 @@ class SharedTask(models.Model):
     definition_sha256 = models.CharField(max_length=64)  # hash of the imported folder without gold
     scorer = models.CharField(max_length=32, blank=True)  # the scoring.__version__ that the task's boards use
     dataset_files = models.JSONField(default=dict)  # slug of a dataset → its StoredDataset as a dict
+    # Why organizers have paused uploads, for teams. Empty if uploads are not paused.
+    uploads_paused = models.CharField(max_length=300, blank=True, default="", db_default="")
     papers_closed_at = models.DateTimeField(null=True)  # after this time, teams cannot change their papers
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized_tasks", blank=True)
     imported_at = models.DateTimeField()

@@ -20,8 +20,11 @@ from portal.models import (
     Signature,
     Submission,
     Team,
+    TeamMessage,
+    User,
 )
 from portal.queries.boards.columns import Score
+from portal.queries.desk.messages import mailed_message
 from portal.queries.receipts import receipt
 from portal.queries.runs import RunLine, official_runs_of, submission_view, team_runs
 from portal.times_and_numbers import count, score
@@ -119,6 +122,18 @@ def _new_agreement(mail: OutgoingMail, at: datetime) -> MailFacts | None:
     return MailFacts() if is_asked and not has_signed else None
 
 
+def _message(mail: OutgoingMail, at: datetime) -> MailFacts | None:
+    """Return the facts, or None if the message was discarded. A test shows it as one of its recipients reads it."""
+    message = TeamMessage.objects.filter(pk=mail.details.get("message")).first()
+    team, user = mail.team, mail.user
+    if team is None:
+        team = Team.objects.select_related("shared_task").filter(pk=mail.details.get("team")).first()
+        user = User.objects.filter(pk=mail.details.get("user")).first()
+    if message is None or team is None or user is None:
+        return None
+    return MailFacts(message=mailed_message(message, team, user, at))
+
+
 def _account(mail: OutgoingMail, at: datetime) -> MailFacts | None:
     """Return the facts, or None if the account no longer has this address or has already confirmed it."""
     if mail.user is None:
@@ -136,6 +151,7 @@ _FACTS: Mapping[str, Callable[[OutgoingMail, datetime], MailFacts | None]] = {
     OutgoingMail.Kind.DEADLINE_72: _deadline,
     OutgoingMail.Kind.DEADLINE_24: _deadline,
     OutgoingMail.Kind.RELEASED: _released,
+    OutgoingMail.Kind.MESSAGE: _message,
     OutgoingMail.Kind.ACCOUNT: _account,
 }
 

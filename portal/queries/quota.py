@@ -7,7 +7,7 @@ from typing import Literal
 
 from django.db.models import Q
 
-from portal.models import Phase, Quota, Run, Team, Track, Viewer
+from portal.models import ExtraRuns, Phase, Quota, Run, Team, Track, Viewer
 from portal.models.quota import quota_day, whole_phase
 
 
@@ -45,10 +45,13 @@ def remaining(team: Team, user: Viewer, phase: Phase, at: datetime) -> list[Trac
         used[track, whole, "team"] -= 1
         used[track, whole, "person"] -= sender == user.pk
 
+    extra = ExtraRuns.objects.filter(team=team, phase=phase).values_list("runs", flat=True).first() or 0
+    in_phase = None if phase.runs_per_track is None else phase.runs_per_track + extra
+
     def tightest(track: Track) -> TrackLimits:
         limits: list[TrackLimits] = []
         for whose in ("team", "person"):
-            limits.append(TrackLimits(track, used[track.pk, whole, whose], phase.runs_per_track, "phase", whose))
+            limits.append(TrackLimits(track, used[track.pk, whole, whose], in_phase, "phase", whose))
             if phase.runs_per_day is not None:
                 limits.append(TrackLimits(track, used[track.pk, today, whose], phase.runs_per_day, "day", whose))
         return min(limits, key=lambda line: float("inf") if line.left is None else line.left)

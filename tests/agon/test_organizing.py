@@ -19,6 +19,7 @@ from agon.errors import AgonError, WaitTimedOut
 from agon.organizing import EXPORTS as CLIENT_EXPORTS
 from agon.organizing import OrganizersPortal
 from agon.task_folder import TEMPLATE_NAMES, packed_folder, templates
+from portal.actions.base.errors import ActionError
 from portal.actions.teams import register_team
 from portal.models import Board, SharedTask, Team, User
 from portal.queries.boards.waiting_scores import show_announced
@@ -35,6 +36,7 @@ from tests.portal.world import (
     captain,
     person,
     run_file,
+    send,
     send_run,
     work_off,
 )
@@ -107,6 +109,27 @@ def test_hidden_files_and_caches_are_not_packed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_uploads_are_listed_reported_and_saved(agon: Typed, organizer: User, task: SharedTask, team: Team) -> None:
+    body = run_file(["YES", "Yes", "NO", "NO"])
+    bad = send(team, "one_Meltemi_1.json", body, EVALUATION)
+    with pytest.raises(ActionError):
+        send(team, "three_Meltemi_1.json", body, EVALUATION)
+    work_off(EVALUATION)
+    listed = agon.json("uploads", "list", "-t", "tiny")
+    assert {(one["file_name"], one["is_stored"]) for one in listed} == {
+        ("one_Meltemi_1.json", True),
+        ("three_Meltemi_1.json", False),
+    }
+    assert "label-outside-domain" in agon("uploads", "list", "-t", "tiny", "--state", "rejected", "--track", "one")
+    assert "item b" in agon("uploads", "report", "-t", "tiny", str(bad.pk)[:8], expect=3)
+    (saved,) = agon.json("uploads", "download", "-t", "tiny", str(bad.pk))
+    assert Path(saved["path"]).read_bytes() == body
+    (unstored,) = [one["id"] for one in listed if not one["is_stored"]]
+    agon("uploads", "download", "-t", "tiny", unstored, expect=2)
+    agon("uploads", "report", "-t", "tiny", "00000000", expect=2)
+
+
+@pytest.mark.slow
 def test_teams_are_listed_and_decided(agon: Typed, organizer: User, task: SharedTask, team: Team) -> None:
     register_team(person("Nora"), task, EVALUATION, name="Notus")
     Team.objects.filter(name="Notus").update(state="pending")
@@ -114,6 +137,7 @@ def test_teams_are_listed_and_decided(agon: Typed, organizer: User, task: Shared
         ["Notus", "pending"],
         ["Meltemi", "approved"],
     ]
+    assert "Notus" not in agon("teams", "tiny", "--state", "approved", "--uploaded", "no")
     rows = list(csv.DictReader(io.StringIO(agon("teams", "tiny", "--csv"))))
     assert {row["address"] for row in rows} == {"nora@example.org", captain(team).email}
     agon("teams", "tiny", "--approve", "No such team", "--yes", expect=2)

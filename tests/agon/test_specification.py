@@ -12,6 +12,7 @@ from msgspec.inspect import (
     AnyType,
     BoolType,
     DateTimeType,
+    DateType,
     DictType,
     FloatType,
     IntType,
@@ -35,6 +36,7 @@ KEPT_FROM_PAGES = "/.well-known/"
 _JSON_TYPES: dict[type[Type], str] = {
     BoolType: "boolean",
     DateTimeType: "string",
+    DateType: "string",
     DictType: "object",
     FloatType: "number",
     IntType: "integer",

@@ -32,6 +32,8 @@ from portal.models import (
     Submission,
     TaskPush,
     Team,
+    TeamMessage,
+    TeamNote,
     Track,
     User,
 )
@@ -88,6 +90,8 @@ class World:
             SharedTask: self.task,
             TaskPush: TaskPush(shared_task=self.task),
             Team: team,
+            TeamMessage: _message_to(team, organizer),
+            TeamNote: TeamNote(team=team, text="Called."),
             Track: run.track,
             User: captain,
             UserSession: UserSession(**about_captain),
@@ -98,6 +102,14 @@ class World:
     def callers(self) -> dict[str, Any]:
         """The people, plus a command on the server, which has no user."""
         return self.people | {"server": None}
+
+
+def _message_to(team: Team, organizer: User) -> TeamMessage:
+    """Return a message to the team that has been prepared but not sent."""
+    about = {"audience": TeamMessage.Audience.MEMBERS, "by": organizer, "prepared_at": EVALUATION}
+    message = TeamMessage.objects.create(shared_task=team.shared_task, subject="News", text="Well.", **about)
+    message.recipients.create(team=team, user=team.members.all()[0])
+    return message
 
 
 @pytest.fixture
@@ -205,6 +217,7 @@ CALLS: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
     "resend_mails": ("organizer", lambda world: {}),
     "retry_failed": ("organizer", lambda world: {}),
     "revoke_token": ("captain", lambda world: {}),
+    "send_message": ("organizer", lambda world: {}),
     "sign_agreement": ("stranger", _agreement),
     "stop_mails": ("anonymous", lambda world: {}),
     "submit": ("member", lambda world: {"content": [run_file(GOOD)], "file_name": "one_Bora_2.json", "key": "k"}),

@@ -11,7 +11,7 @@ from django.db.models import Model
 
 from portal.actions.base.errors import Conflict
 from portal.actions.teams import register_team
-from portal.models import AuditEntry, ExtraTime, GoldStandard, OutgoingMail, Quota, Run, Team
+from portal.models import AuditEntry, ExtraTime, GoldStandard, OutgoingMail, Quota, Run, Submission, Team
 from tests.portal.world import EVALUATION, GOOD, POST, captain, person, send_run, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,7 +26,10 @@ def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi, capsys):
     """Team names that are too similar are kept and reported. One test shows both, because migrating takes seconds."""
     send_run(meltemi, GOOD, 1, EVALUATION)
     send_run(meltemi, GOOD, 1, POST, "post")
+    send_run(meltemi, ["Yes"], 2, POST, "post")
     work_off(EVALUATION)
+    codes = sorted(Submission.objects.values_list("pk", "problem_codes"))
+    assert any(text for _pk, text in codes)
     limits, runs = counted(), list(Run.objects.order_by("pk").values())
     assert OutgoingMail.objects.update(state=OutgoingMail.State.CANCELED)
     assert Quota.objects.filter(user=captain(meltemi)).count() == 3  # two phases, and one day
@@ -43,6 +46,7 @@ def test_runs_teams_and_gold_of_the_first_release_come_through(meltemi, capsys):
         call_command("migrate", "portal", verbosity=0)
     assert set(OutgoingMail.objects.values_list("state", flat=True)) == {"canceled"}
     assert (counted(), list(Run.objects.order_by("pk").values())) == (limits, runs)
+    assert sorted(Submission.objects.values_list("pk", "problem_codes")) == codes
     assert all(GoldStandard.objects.values_list("is_imported", flat=True))
     assert Team.objects.get(pk=meltemi.pk).name_key == meltemi.name_key
     assert "tiny: these team names are easily mistaken for each other: CaseTeam0, caseteam0" in capsys.readouterr().out

@@ -14,10 +14,11 @@ from portal.actions.team_members import INVITATIONS_A_DAY, invite_by_mail, leave
 from portal.actions.teams import join_team, register_team, withdraw_team
 from portal.actions.uploads.submit import submit
 from portal.models import Board, Evaluation, ExtraTime, Quota, Run, Submission, Team, User
+from portal.queries.desk.team_filter import TeamFilter
+from portal.queries.desk.teams import all_team_rows
 from portal.queries.duties import to_do
 from portal.queries.quota import remaining
 from portal.queries.runs import team_runs
-from portal.queries.teams import team_lines
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -249,7 +250,7 @@ def test_a_team_withdrawn_while_a_phase_is_open_leaves_its_board_and_is_marked(m
     assert teams_shown(meltemi.shared_task, POST) == ["Meltemi"]  # this phase was already closed and released
     assert teams_shown(meltemi.shared_task, POST, "post") == []
     assert Board.objects.get(phase__slug="post", track__slug="one").revision > revision
-    (line,) = team_lines(meltemi.shared_task)
+    (line,) = all_team_rows(meltemi.shared_task, TeamFilter(), EVALUATION)
     assert line.flags == [
         "The team withdrew while Post-evaluation was open. Its runs are not on the leaderboards of that phase."
     ]
@@ -276,7 +277,7 @@ def test_organizers_see_who_uploaded_for_several_teams(meltemi):
     send_run(meltemi, GOOD, 1, EVALUATION)
     sirocco = another_team(user, meltemi, "Sirocco")
     send_run(sirocco, GOOD, 1, EVALUATION)
-    flags = {line.team.name: line.flags for line in team_lines(meltemi.shared_task)}
+    flags = {line.team.name: line.flags for line in all_team_rows(meltemi.shared_task, TeamFilter(), EVALUATION)}
     assert flags == {
         "Meltemi": [
             "The team withdrew while Evaluation was open. Its runs are not on the leaderboards of that phase.",

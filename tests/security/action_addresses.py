@@ -23,6 +23,8 @@ from portal.models import (
     SharedTask,
     TaskPush,
     Team,
+    TeamMessage,
+    TeamNote,
     Track,
     User,
 )
@@ -114,6 +116,8 @@ TARGETS: dict[type, Find] = {
     Run: lambda world, _who: world.run,
     SharedTask: lambda world, _who: world.task,
     TaskPush: lambda world, _who: world.push,
+    TeamMessage: lambda world, _who: world.message,
+    TeamNote: lambda world, _who: world.note,
     Team: lambda world, who: team_of(who, world.task),
     Track: lambda world, _who: world.run.track,
     User: lambda _world, who: who,
@@ -127,6 +131,9 @@ SPECIAL: dict[tuple[str, str], Call] = {
     ("device_code", "start_device_login"): Call(
         TARGETS[DeviceLogin], data=lambda _world, _who: {"client_id": "agon", "name": "x"}
     ),
+    ("organize_decide_all", "approve_teams"): Call(TARGETS[SharedTask], arguments={"verb": "approve"}),
+    ("organize_decide_all", "decline_teams"): Call(TARGETS[SharedTask], arguments={"verb": "decline"}),
+    ("organize_note", "add_note"): Call(lambda world, _who: world.bora),
     ("organize_organizers", "remove_organizer"): Call(TARGETS[SharedTask], data=lambda _world, _who: {"remove": ""}),
     ("organize_state", "delete_draft"): Call(TARGETS[SharedTask], arguments={"verb": "delete"}),
     ("organize_state", "hide_task"): Call(TARGETS[SharedTask], arguments={"verb": "hide"}),

@@ -39,6 +39,8 @@ def arguments(world: World, name: str) -> dict[str, Any]:
         "gold": world.gold.pk,
         "upload": world.gold_upload.pk,
         "extra_time": 1,
+        "message": world.message.pk,
+        "note": world.note.pk,
         "push": world.push.pk,
         "split": "test",
         "team": world.auster.pk,

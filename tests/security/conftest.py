@@ -17,7 +17,18 @@ from portal.actions.gold import upload_gold
 from portal.actions.teams import join_team, register_team
 from portal.actions.uploads.validate_only import validate_only
 from portal.mail.unsubscribe import token
-from portal.models import AccessToken, GoldStandard, Run, SharedTask, TaskPush, Team, User
+from portal.models import (
+    AccessToken,
+    GoldStandard,
+    RejectedUpload,
+    Run,
+    SharedTask,
+    TaskPush,
+    Team,
+    TeamMessage,
+    TeamNote,
+    User,
+)
 from portal.web.client import wheel
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.remembered import remembered
@@ -66,6 +77,22 @@ class World:
         content, name = [run_file(GOOD)], "one_Bora_2.json"
         self.validation = validate_only(
             self.people["captain"], self.run.phase, EVALUATION, content=content, file_name=name
+        )
+        self.message = TeamMessage.objects.create(
+            shared_task=gated, subject="News", text="*Well*.", by=self.people["organizer"],
+            audience="members", prepared_at=EVALUATION, sent_at=EVALUATION,
+        )  # fmt: skip
+        self.message.recipients.create(team=self.bora, user=self.people["captain"])
+        self.note = TeamNote.objects.create(team=self.bora, text="Called.", by=self.people["organizer"], at=EVALUATION)
+        self.rejected = RejectedUpload.objects.create(
+            shared_task=gated,
+            phase=self.run.phase,
+            team=self.bora,
+            sent_by=self.people["captain"],
+            file_name="two.json",
+            size=1,
+            problem_codes=" unknown-track ",
+            received_at=EVALUATION,
         )
         self.push = TaskPush.objects.create(
             shared_task=gated,
@@ -117,13 +144,18 @@ class World:
             "announcements": self.announcement.pk,
             "extra-time": 1,
             "gold": self.gold.pk,
+            "messages": self.message.pk,
+            "notes": self.note.pk,
             "previews": self.gold_upload.pk,
             "pushes": self.push.pk,
+            "rejected": self.rejected.pk,
             "runs": self.run.pk,
             "sessions": self.session.pk,
             "signed": self.signature.pk,
             "submissions": self.run.submission_id,
+            "teams": self.bora.pk,
             "tokens": self.token.pk,
+            "uploads": self.run.submission_id,
             "validations": self.validation.pk,
         }[word]
 
@@ -133,6 +165,7 @@ class World:
         return {
             "client_wheel": {"name": wheel().name},
             "join_team": task | {"code": self.bora.invitation_code},
+            "organize_decide_all": task | {"verb": "approve"},
             "organize_state": task | {"verb": "open"},
             "organize_team": task | {"pk": self.auster.pk, "verb": "approve"},
             "stop_mails": {"token": token(self.people["captain"], "mails_about_runs")},

@@ -12,8 +12,8 @@ import pytest
 from django.apps import apps
 from django.db import models
 
+from portal.markdown import render
 from portal.models import FailedAttempt, OutgoingMail, Run, Submission, Team
-from portal.web.markdown import render
 from scoring.reports.problems import Problem
 from tests.portal.world import EVALUATION, work_off
 from tests.security.conftest import World

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 from pydantic import StringConstraints
 
-from portal.actions.base.errors import ActionError, NotAllowed, TooLarge
+from portal.actions.base.errors import ActionError, Conflict, NotAllowed, TooLarge
 from portal.actions.base.input import column
-from portal.models import Phase, Refusal, Submission, Team, User
+from portal.models import Phase, Refusal, SharedTask, Submission, Team, User
+from portal.models.prepared import PreparedQuery
 from portal.permissions import has_signed
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from scoring.limits import UPLOAD_BYTES
@@ -18,6 +20,10 @@ from scoring.limits import UPLOAD_BYTES
 TOO_LARGE = TooLarge.declare("too_large", _("The file is too large. The limit is %(limit)d bytes."))
 UNSIGNED = NotAllowed.declare("unsigned", _("Sign this task’s data agreement first, then upload the file again."))
 PHASE_CLOSED = NotAllowed.declare("phase_closed", _("%(phase)s is not accepting runs at the moment."))
+
+PAUSED = Conflict.declare(
+    "uploads-paused", _("The organizers have paused uploads: %(message)s This upload used no quota.")
+)
 
 FileName = Annotated[  # not stripped, because names are checked exactly as given
     str, StringConstraints(strip_whitespace=False), column(Submission, "file_name", required=True, title="File name")
@@ -63,6 +69,18 @@ def require_signature(given: Sending) -> None:
     """Check that no agreement is left to sign. Signatures are never withdrawn, so each upload is checked only once."""
     if not has_signed(given.user, given.phase.shared_task):
         raise UNSIGNED()
+
+
+def require_not_paused(given: Sending) -> None:
+    """Check that organizers have not paused the task's uploads, as the database knows it now."""
+    message = _pause_messages.first(shared_task=given.phase.shared_task_id)
+    if message:
+        raise PAUSED(message=message)
+
+
+@PreparedQuery
+def _pause_messages(shared_task: int) -> QuerySet[SharedTask, str]:
+    return SharedTask.objects.filter(pk=shared_task).values_list("uploads_paused", flat=True)
 
 
 def require_open(given: Sending) -> None:

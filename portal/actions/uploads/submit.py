@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -15,12 +15,14 @@ from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import ActionError, Invalid
 from portal.actions.base.roles import TAKING_PART
 from portal.actions.uploads.intake import (
+    PAUSED,
     PHASE_CLOSED,
     TOO_LARGE,
     UNSIGNED,
     FileName,
     Sending,
     receive,
+    require_not_paused,
     require_open,
     require_signature,
 )
@@ -28,7 +30,9 @@ from portal.actions.uploads.new_runs import NEW_RUN_ERRORS, add_runs
 from portal.actions.uploads.rejections import REJECTION_ERRORS, count_rejected, lock_senders, require_few_rejections
 from portal.actions.uploads.run_fields import RunFields, checked_run_fields
 from portal.actions.uploads.validate_only import keep_to_validate
-from portal.models import AuditEntry, Phase, Refusal, Run, Submission, Validation
+from portal.models import AuditEntry, Phase, Refusal, RejectedUpload, Run, Submission, Validation
+from portal.models.rejected_upload import PROBLEMS
+from portal.models.run import problem_codes
 from portal.queries.uploads import inspect
 from portal.storage import StoredUpload
 from scoring.uploads.inspection import Upload
@@ -48,7 +52,7 @@ KEY_REUSED = Invalid.declare(
 @action(
     who=TAKING_PART,
     says=AuditEntry.Event.SUBMIT.label,
-    errors=[TOO_LARGE, UNSIGNED, PHASE_CLOSED, UPLOAD_REJECTED, KEY_REUSED, *REJECTION_ERRORS, *NEW_RUN_ERRORS],
+    errors=[TOO_LARGE, UNSIGNED, PHASE_CLOSED, PAUSED, UPLOAD_REJECTED, KEY_REUSED, *REJECTION_ERRORS, *NEW_RUN_ERRORS],
     key="key",
     atomic=False,
 )
@@ -92,6 +96,7 @@ def _require_place(given: Sending, key: str) -> None:
     try:
         require_signature(given)
         require_open(given)
+        require_not_paused(given)
     except ActionError as error:
         # If the first response was lost, repeating the call must find the upload, even after the phase has closed.
         if not _with_key(given, key).exists():
@@ -112,15 +117,31 @@ def _submitted(call: ActionCall, given: Sending, stored: StoredUpload, key: str)
                 return earlier
             require_few_rejections(given.user, given.team, given.at)
             count_rejected(given.user, given.team, given.at)
+            _note_rejected(given, stored, problems := [problem.as_dict() for problem in upload.report])
     except (ActionError, IntegrityError):  # the upload may have been accepted earlier with this key
         if earlier := _sent_before(given, stored, key):
             return earlier
         raise
     raise UPLOAD_REJECTED(
         file=stored.name,
-        problems=[problem.as_dict() for problem in upload.report],
+        problems=problems,
         runs=[asdict(run) for run in upload.runs],
         validation=_content_to_validate(given, stored, upload),
+    )
+
+
+def _note_rejected(given: Sending, stored: StoredUpload, problems: list[dict[str, Any]]) -> None:
+    """Keep the problems for the organizers, who can then help the team."""
+    RejectedUpload.objects.create(
+        shared_task=given.team.shared_task,
+        phase=given.phase,
+        team=given.team,
+        sent_by=given.user,
+        file_name=stored.name,
+        size=stored.size,
+        problems=problems[:PROBLEMS],
+        problem_codes=problem_codes(problems),
+        received_at=given.at,
     )
 
 
@@ -142,6 +163,7 @@ def _with_key(given: Sending, key: str) -> QuerySet[Submission]:
 
 def _accepted(call: ActionCall, given: Sending, stored: StoredUpload, upload: Upload, key: str) -> Submission:
     """Insert the rows and the audit entry, store the file, and queue a message for workers after the commit."""
+    require_not_paused(given)  # again, because receiving the file may have taken long
     submission = add_runs(given, stored, upload.runs, key)
     detail = {"team": given.team.name, "phase": given.phase.slug, "sha256": stored.sha256, "runs": len(upload.runs)}
     call.record(subject=submission.audit_subject, **detail)

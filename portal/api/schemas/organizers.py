@@ -1,14 +1,16 @@
 """What only organizers read: teams, gold, pushes, the audit log and more."""
 
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
 from portal.actions.task_folder.pushes import is_stale
 from portal.api.schemas.base import Answer, Problems
-from portal.models import TaskPush
+from portal.models import TaskPush, Team
+from portal.queries.desk.team_filter import Seen, TeamFilter
+from portal.queries.desk.teams import TeamRow
 from portal.queries.gold_preview import GoldPreview, PlaceOnBoard, PreviewedBoard
 from portal.queries.line import gold_before, pushes_before
 
@@ -22,9 +24,50 @@ class OrganizedTeamAnswer(Answer):
     affiliation: str
     answers: dict[str, Any]
     members: list[str]
+    has_signed: bool = Field(description="True if a member signed the current agreement, or if there is none")
+    downloads: int
+    uploads: int
+    rejected_uploads: int
     runs: int
+    valid_runs: int
+    last_seen: date | None = Field(
+        description="Day (UTC) of the last sign-in, use of a token, download or upload by a member"
+    )
     flags: list[str]
     created_at: datetime
+
+    @classmethod
+    def of(cls, row: TeamRow) -> "OrganizedTeamAnswer":
+        return cls.read(
+            row.team,
+            members=[str(member.user) for member in row.members],
+            has_signed=row.has_signed,
+            downloads=row.downloads,
+            uploads=row.uploads,
+            rejected_uploads=row.rejected,
+            runs=row.runs,
+            valid_runs=row.valid_runs,
+            last_seen=row.seen_on,
+            flags=row.flags,
+        )
+
+
+class TeamsQuery(BaseModel):
+    """Filters of a task’s teams."""
+
+    search: Annotated[str, Field(description="Part of the team’s name or affiliation, or of a member’s name")] = ""
+    state: Annotated[str, Field(description=", ".join(Team.State.values))] = ""
+    answer: Annotated[str, Field(description="The answer to a question, as KEY=ANSWER")] = ""
+    signed: Annotated[str, Field(description="yes or no: whether a member signed the current agreement")] = ""
+    downloaded: Annotated[str, Field(description="yes or no: whether a member downloaded a file")] = ""
+    uploaded: Annotated[str, Field(description="yes or no: whether there is an upload, even a rejected one")] = ""
+    valid: Annotated[str, Field(description="yes or no: whether there is a valid run that was not withdrawn")] = ""
+    phase: Annotated[str, Field(description="Slug of the phase of these uploads and runs")] = ""
+    seen: Annotated[str, Field(description=", ".join(Seen.values))] = ""
+
+    @property
+    def filter(self) -> TeamFilter:
+        return TeamFilter(**self.model_dump())
 
 
 class GoldVersionAnswer(Answer):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from portal.mail.content import MailContent
-from portal.mail.texts import accounts, alerts, dates, runs, teams
+from portal.mail.texts import accounts, alerts, dates, messages, runs, teams
 from portal.models import MailFacts, OutgoingMail
 
 Kind = OutgoingMail.Kind
@@ -23,6 +23,7 @@ TEXTS: Mapping[str, Callable[[OutgoingMail, MailFacts, datetime], MailContent]] 
     Kind.DEADLINE_72: dates.deadline,
     Kind.DEADLINE_24: dates.deadline,
     Kind.RELEASED: dates.released,
+    Kind.MESSAGE: messages.message,
     Kind.ALERT: alerts.alert,
     Kind.ACCOUNT: accounts.late,
 }

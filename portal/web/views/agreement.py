@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.actions.agreement import sign_agreement
+from portal.markdown import render as render_markdown
 from portal.models import Signature
 from portal.queries.agreement import current_agreement
 from portal.web.access import SignedInRequest, client_address, tab_context
 from portal.web.action_forms import carry_out
-from portal.web.markdown import render as render_markdown
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.actions.announcements import delete_announcement, publish_announcement
+from portal.markdown import render as render_markdown
 from portal.models import Announcement, SharedTask
 from portal.queries.public import FEED
 from portal.queries.visible import announcements_of
 from portal.web.access import SignedInRequest, find_task, organizer_context
-from portal.web.markdown import render as render_markdown
 from portal.web.organize_forms import AnnouncementForm
 
 

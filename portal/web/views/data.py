@@ -11,13 +11,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import etag, require_http_methods, require_safe
 
 from portal.actions.base.errors import NotAllowed
+from portal.markdown import Heading
 from portal.models import SharedTask
 from portal.queries.datasets import dataset_line
 from portal.queries.records import team_downloads
 from portal.queries.task_folder import folder_zip
 from portal.web.access import find_task, tab_context
 from portal.web.datasets import access_steps, dataset_response, known_stamp, own_access
-from portal.web.markdown import Heading
 from portal.web.views.data_password import encrypted
 from portal.web.views.tasks import text_context
 

@@ -23,6 +23,7 @@ from portal.actions.task_folder.folder_edits import (
     push_version,
     remove_file,
 )
+from portal.markdown import render as render_markdown
 from portal.models import SharedTask
 from portal.parameters import whole_number
 from portal.queries.visible import visible_pushes
@@ -30,7 +31,6 @@ from portal.queries.working_copy import WorkingCopy, digest, last_problems, move
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.bodies import allow_large_file
 from portal.web.folder_forms import AddFileForm, TextForm
-from portal.web.markdown import render as render_markdown
 
 _PROSE = ".md"  # ending of the pages' files
 

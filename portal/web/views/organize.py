@@ -22,9 +22,9 @@ from portal.queries.audit_words import audit_line
 from portal.queries.duties import to_do
 from portal.queries.organize import failed_on_our_side, run_states
 from portal.queries.records import audit_entries, audit_verbs, mails
-from portal.queries.teams import team_lines
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.action_forms import carry_out
+from portal.web.views.desk_teams import teams_response
 
 
 @require_safe
@@ -61,13 +61,6 @@ def retry(request: SignedInRequest, slug: str) -> HttpResponse:
     return redirect("organize_runs", slug)
 
 
-@require_safe
-@login_required
-def organize_teams(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show teams to approve or decline, and all other teams."""
-    return _teams_page(request, organizer_context(request, slug, "teams"))
-
-
 @login_required
 @require_POST
 def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpResponse:
@@ -84,7 +77,7 @@ def decide(request: SignedInRequest, slug: str, pk: int, verb: str) -> HttpRespo
     given = {"reason": request.POST.get("reason", "")} if verb == "decline" else {}
     if error := carry_out(request, action, team, context["at"], done % {"team": team.name}, **given):
         context |= {"refusal": error.message, "team_with_error": team, "is_declining": verb == "decline"}
-        return _teams_page(request, context, error.http_status)
+        return teams_response(request, context, error.http_status)
     return redirect("organize_teams", slug)
 
 
@@ -135,13 +128,3 @@ def organize_audit(request: HttpRequest, slug: str) -> HttpResponse:
     context["entries"] = entries = audit_entries(shared_task, request.GET.get("page", "1"), verb)
     context["lines"] = [audit_line(entry, words) for entry in entries]
     return render(request, "organize/audit.html", context)
-
-
-def _teams_page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    lines = team_lines(context["page"].shared_task)
-    context |= {
-        "waiting": [line for line in lines if line.team.state == Team.State.PENDING],
-        "papers": [line.team for line in lines if line.team.bibtex or line.team.paper],
-        "others": [line for line in lines if line.team.state != Team.State.PENDING],
-    }
-    return render(request, "organize/teams.html", context, status=status)

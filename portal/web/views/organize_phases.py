@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.actions.base.errors import ActionError
+from portal.actions.desk.pause import pause_uploads, resume_uploads
 from portal.actions.phases import (
     can_be_revoked,
     can_have_extra_time,
@@ -21,6 +22,8 @@ from portal.actions.phases import (
     revoke_extra_time,
 )
 from portal.web.access import SignedInRequest, organizer_context, organizer_phase
+from portal.web.action_forms import carry_out
+from portal.web.desk_forms import PauseForm
 from portal.web.organize_forms import extra_time_form, window_form
 
 
@@ -69,6 +72,30 @@ def revoke(request: SignedInRequest, slug: str, phase: str, pk: int) -> HttpResp
     return redirect("organize_phases", slug)
 
 
+@login_required
+@require_POST
+def pause(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Pause uploads, or replace the message while they are paused."""
+    context = organizer_context(request, slug, "phases")
+    form = PauseForm(request.POST, auto_id="pause-%s")
+    shared_task = context["page"].shared_task
+    if not form.carry_out(lambda given: pause_uploads(request.user, shared_task, context["at"], **given)):
+        return _page(request, context | {"pause_form": form}, status=form.status)
+    messages.success(request, _("Uploads are paused. Teams read your message on the upload page."))
+    return redirect("organize_phases", slug)
+
+
+@login_required
+@require_POST
+def resume(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Accept uploads again."""
+    context = organizer_context(request, slug, "phases")
+    done = _("Uploads are accepted again.")
+    if error := carry_out(request, resume_uploads, context["page"].shared_task, context["at"], done):
+        return _page(request, context | {"refusal": error.message}, status=error.http_status)
+    return redirect("organize_phases", slug)
+
+
 def old_extra_time(_request: HttpRequest, slug: str, phase: str, pk: str | None = None) -> HttpResponse:
     """Redirect from the URLs that the forms for extra time used before."""
     name, arguments = ("revoke_extra_time", [pk]) if pk else ("grant_extra_time", [])
@@ -83,6 +110,7 @@ def _page(
 ) -> HttpResponse:
     """Render the page. Forms with errors are shown as they were filled in."""
     forms = forms or {}
+    context.setdefault("pause_form", PauseForm(auto_id="pause-%s"))
     prefetch_related_objects(context["page"].phases, "changes")
     context["lines"] = [
         {

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from portal.markdown import Heading, contents, has_heading
+from portal.markdown import render as render_markdown
 from portal.paper.references import citation
 from portal.queries.public import described
 from portal.web.access import tab_context
-from portal.web.markdown import Heading, contents, has_heading
-from portal.web.markdown import render as render_markdown
 from portal.web.views.announcements import published
 
 

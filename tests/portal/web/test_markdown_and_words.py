@@ -2,7 +2,7 @@ import pytest
 from django.utils.html import strip_tags
 
 from portal.export import defused
-from portal.web.markdown import has_heading, render
+from portal.markdown import has_heading, render
 from portal.web.templatetags.icons import STATES, state
 from portal.web.templatetags.languages import languages
 from portal.web.templatetags.problems import (

@@ -80,7 +80,7 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
     text = organizer.get(PAGE).content.decode()
     for part in (
         "teams/",
-        "runs/",
+        "uploads/",
         "data/",
         "downloads/",
         "gold/",
@@ -88,7 +88,7 @@ def test_each_page_opens_and_the_first_one_leads_to_what_waits(organizer: Client
         "releases/",
         "scores/",
         "announcements/",
-        "mails/",
+        "messages/",
         "audit/",
     ):
         assert organizer.get(PAGE + part).status_code == 200

@@ -10,10 +10,10 @@ from django.conf import settings
 from django.test import Client
 
 from portal.jobs import refresh_board
+from portal.markdown import contents, render
 from portal.models import Board, ReleasedBoard, SharedTask, Team
 from portal.models.clock import database_now
 from portal.web.calendar import as_ics
-from portal.web.markdown import contents, render
 from portal.web.views import public
 from scoring import __version__ as scorer_version
 from tests.portal.world import EVALUATION, GOOD, PERFECT, POOR, new_team, send_run, work_off

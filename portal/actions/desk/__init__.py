@@ -1,0 +1,1 @@
+"""What organizers do while their task runs: decisions about many teams, notes, messages."""

@@ -1,0 +1,1 @@
+"""What organizers see of a campaign: uploads, teams and messages."""
