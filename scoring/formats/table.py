@@ -29,6 +29,7 @@ SAME_AS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 ABSENT = ""
 LONGEST_NUMBER = 80  # characters of a cell in which a number is looked for
 WRAPPED = re.compile(r"(?:[a-z]+\.)?(?:[a-z]+[0-9]*)?[\[(]{1,2}([^\[\](),]+)[\])]{1,2}")  # [1], tensor(1), np.int64(1)
+MANY_COLUMNS = 50  # tables with more columns are read row by row
 LISTED_NAMES = 12  # maximum number of value names that a problem lists
 
 
@@ -46,6 +47,11 @@ class Domain:
     @property
     def bounds(self) -> tuple[float, float]:
         return -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The number for the text of each of the `values`, and 0 for empty cells."""
+        return {text: int(text) for text in self.values} | {ABSENT: 0}
 
 
 PROBABILITY = Domain(values=(), low=0, high=1)
@@ -344,7 +350,9 @@ def _values_of_list(cell: str, count: int) -> list[str] | None:
     bare = cell.strip()
     if not (bare.startswith("[") and bare.endswith("]")) or bare.count(",") != count - 1:
         return None
-    return [value.strip() for value in bare[1:-1].split(",")]
+    inner = bare[1:-1].replace(", ", ",").strip()
+    values = inner.split(",")
+    return values if len(inner.split(maxsplit=1)) < 2 else [value.strip() for value in values]
 
 
 def _values_of_annotators(cell: str, places: Sequence[int], columns: int) -> list[str] | None:
@@ -373,16 +381,17 @@ def _values(table: TableRows, options: Options, reading: Reading) -> tuple[Numbe
     shape = (len(table.ids), len(options.columns))
     values: Numbers = np.zeros(shape, np.float64) if options.numbers else np.zeros(shape, np.int64)
     absent = np.zeros(shape, np.bool_)
+    if len(options.columns) > MANY_COLUMNS and _are_read_by_row(table, options, values):
+        return values, absent
     problems = Problems(reading.report)
     for place, name in enumerate(options.names):
         domain = options.domain(options.columns[place])
-        convert = _whole_numbers if domain.values else _decimals
         if name not in table.places and options.columns[place] in options.optional:
             absent[:, place] = True
             continue
         cells = table.column(name) if name in table.places else [ABSENT] * len(table.ids)
         lacking = ABSENT in cells
-        column = None if lacking and not _may_lack(reading) else convert(cells, domain)
+        column = None if lacking and not _may_lack(reading) else _converted(cells, domain, domain.numbers)
         if column is None:
             column = _judged(name, cells, table, domain, reading, problems)
         values[:, place] = column
@@ -392,17 +401,43 @@ def _values(table: TableRows, options: Options, reading: Reading) -> tuple[Numbe
     return values, absent
 
 
+def _are_read_by_row(table: TableRows, options: Options, values: Numbers) -> bool:
+    """Fill `values` row by row, which is faster for many columns, because the cells of a column are far apart.
+
+    Return False if any cell is empty or invalid, or if the columns differ in their domains or are in another order.
+    """
+    domains = {options.domain(column) for column in options.columns}
+    places = [table.places.get(name, -1) for name in options.names]
+    first, last = places[0], places[-1] + 1
+    if len(domains) > 1 or places != list(range(first, last)):
+        return False
+    (domain,) = domains
+    numbers, width, cells = domain.numbers, table.rows.width, table.rows.cells
+    for row, start in enumerate(range(0, len(values) * width, width)):
+        own = cells[start + first : start + last]
+        found = None if ABSENT in own else _converted(own, domain, numbers)
+        if found is None:
+            return False
+        values[row] = found
+    return True
+
+
 def _may_lack(reading: Reading) -> bool:
     """Return whether cells may be empty: in gold standards, or for annotators who did not rate the item."""
     return reading.role == "gold" or reading.annotators is not None
 
 
-def _whole_numbers(cells: Sequence[str], domain: Domain) -> NDArray[np.int64] | None:
-    """Return the numbers in valid or empty cells, or None if there are any other cells."""
-    number = {text: int(text) for text in domain.values} | {ABSENT: 0}
-    if not set(cells) <= number.keys():
+def _converted(cells: Sequence[str], domain: Domain, numbers: Mapping[str, int]) -> Numbers | None:
+    """Return the numbers in valid or empty cells, or None if there are any other cells.
+
+    `numbers` are the domain's, which take long to find for each of many columns.
+    """
+    if not domain.values:
+        return _decimals(cells, domain)
+    try:
+        return np.fromiter(map(numbers.__getitem__, cells), np.int64, len(cells))
+    except KeyError:
         return None
-    return np.fromiter(map(number.__getitem__, cells), np.int64, len(cells))
 
 
 def _decimals(cells: Sequence[str], domain: Domain) -> NDArray[np.float64] | None:

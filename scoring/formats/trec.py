@@ -5,9 +5,10 @@ cause a warning.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import chain, groupby, islice, pairwise
+from operator import gt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +36,11 @@ from scoring.formats.stray_rows import report_header
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
 EXAMPLES = {RUN: "q1 Q0 d7 1 12.5 run1", JUDGEMENTS: "q1 0 d7 1"}
-VARIED = ("document", "rank", "score")  # fields that differ in most lines
+NUMBERS = ("rank", "score", "relevance")
 PIECE = 2**20  # characters that are cut at once
 TAG = "agon"  # system name in the last field of runs written by this module
-INTEGER = re.compile(r"-?[0-9]{1,9}")
+INTEGER_DIGITS = 9
+INTEGER = re.compile(rf"-?[0-9]{{1,{INTEGER_DIGITS}}}")
 
 
 OPTIONS = (Key("depth", WHOLE, "Maximum number of documents per query.", 1000),)  # the same as in TREC
@@ -61,11 +63,18 @@ def read_judgements(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking 
     return _read(data, JUDGEMENTS, "relevance", reading, None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Lines:
-    """Fields by name, and the line number of each row."""
+    """The queries, documents and line numbers of all rows, and the fields of the first one.
 
-    fields: dict[str, list[str]]
+    `texts` has the texts of the numbers by field. They are joined with spaces, in pieces, because an object for each of
+    them would need most of the memory.
+    """
+
+    first: list[str]
+    queries: list[str]
+    documents: list[str]
+    texts: dict[str, list[str]]
     lines: NDArray[np.int64]
 
 
@@ -77,26 +86,27 @@ def _read(data: bytes, names: tuple[str, ...], score: str, reading: Reading, dep
     rows = None if is_json_instead(text, expected, reading.report) else _cut(text, names, reading)
     if rows is None:
         return None
-    rows = _without_header(rows, score, reading)
-    queries = rows.fields["query"]
-    place = {query: number for number, query in enumerate(dict.fromkeys(queries))}
-    owners = np.fromiter(map(place.__getitem__, queries), np.int64, len(queries))
+    del text  # all that follows needs memory, too
+    _drop_header(rows, names, score, reading)
+    place = {query: number for number, query in enumerate(dict.fromkeys(rows.queries))}
+    owners = np.fromiter(map(place.__getitem__, rows.queries), np.int64, len(rows.queries))
+    order = np.argsort(owners, kind="stable")
+    counts = np.bincount(owners, minlength=len(place))
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    documents = list(_taken(rows.documents, order))
     scores = _numbers(rows, score, reading)
     problems = Problems(reading.report)
-    are_several = _check_twice(rows, reading, problems)
+    are_several = not _are_different(documents, starts) and _report_twice(rows, reading, problems)
     if "rank" in names and not are_several:
         _check_ranks(rows, owners, scores, reading, problems)
     problems.report()
-    counts = np.bincount(owners, minlength=len(place))
     if depth is not None and counts.max() > depth:
         _report_depth(list(place), counts, depth, reading)
     ids = list(place)
     check_ids(ids, reading)
     if reading.has_errors or scores is None:
         return None
-    order = np.argsort(owners, kind="stable")
-    documents = [rows.fields["document"][row] for row in order.tolist()]
-    return Ranking(ids, documents, scores[order], np.concatenate(([0], np.cumsum(counts))))
+    return Ranking(ids, documents, scores[order], starts)
 
 
 def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
@@ -104,16 +114,21 @@ def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
 
     If any line has too many or too few fields, report it and return None.
     """
-    widths, fields, known = list[int](), {name: list[str]() for name in names}, dict[str, str]()
+    widths, known, first = list[int](), dict[str, str](), list[str]()
+    queries, documents = list[str](), list[str]()
+    texts = {name: list[str]() for name in names if name in NUMBERS}
     # Piece by piece, and with one object for equal texts, because all cells at once would need most of the memory.
     for piece in _pieces(text):
         own = list(map(len, map(str.split, piece.split("\n"))))
         widths += own
         if {0, len(names)}.issuperset(own):
             cells = piece.split()
-            for at, name in enumerate(names):
-                column = cells[at :: len(names)]
-                fields[name] += column if name in VARIED else map(known.setdefault, column, column)
+            first = first or cells[: len(names)]
+            column = cells[names.index("query") :: len(names)]
+            queries += map(known.setdefault, column, column)
+            documents += cells[names.index("document") :: len(names)]
+            for name, pieces in texts.items():
+                pieces.append(" ".join(cells[names.index(name) :: len(names)]))
     problems = Problems(reading.report)
     for line, width in enumerate(widths, 1):
         if width not in (0, len(names)) and not problems.has_counted("trec-line"):
@@ -121,7 +136,7 @@ def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
             problems.add("trec-line", f"line {line}: {found}", line=line, found=found, expected=" ".join(names))
     if problems.report():
         return None
-    return _Lines(fields, np.flatnonzero(widths) + 1)
+    return _Lines(first, queries, documents, texts, np.flatnonzero(widths) + 1)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -134,22 +149,30 @@ def _pieces(text: str) -> Iterator[str]:
         start = end + 1
 
 
-def _without_header(rows: _Lines, score: str, reading: Reading) -> _Lines:
+def _drop_header(rows: _Lines, names: tuple[str, ...], score: str, reading: Reading) -> None:
     """Leave out the first line, with an error, if it has words in place of numbers."""
-    words = [own[0] for name, own in rows.fields.items() if name in ("rank", score)]
-    if any(map(is_decimal, words)) or len(rows.lines) < 2:
-        return rows
-    report_header(int(rows.lines[0]), [own[0] for own in rows.fields.values()], reading)
-    return _Lines({name: own[1:] for name, own in rows.fields.items()}, rows.lines[1:])
+    numbers = [text for name, text in zip(names, rows.first, strict=True) if name in ("rank", score)]
+    if any(map(is_decimal, numbers)) or len(rows.lines) < 2:
+        return
+    report_header(int(rows.lines[0]), rows.first, reading)
+    del rows.queries[0], rows.documents[0]
+    for pieces in rows.texts.values():
+        pieces[0] = pieces[0].partition(" ")[2]
+    rows.lines = rows.lines[1:]
 
 
 def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] | None:
-    texts = rows.fields[name]
-    whole = name != "score"
-    numbers = decimals(texts)
-    if numbers is not None and (not whole or all(map(INTEGER.fullmatch, texts))):
-        return numbers
+    numbers, whole = list[NDArray[np.float64]](), name != "score"
+    for piece in rows.texts[name]:
+        own = piece.split()
+        found = decimals(own)
+        if found is None or (whole and not _are_whole(piece, own)):
+            break
+        numbers.append(found)
+    else:
+        return np.concatenate(numbers)
     problems = Problems(reading.report)
+    texts = chain.from_iterable(map(str.split, rows.texts[name]))
     for text, line in zip(texts, rows.lines.tolist(), strict=True):
         if whole and (point := WITH_POINT.fullmatch(text)):
             report_decimal_point(text, point[1], problems, line=line)
@@ -165,16 +188,26 @@ def _numbers(rows: _Lines, name: str, reading: Reading) -> NDArray[np.float64] |
     return None
 
 
-def _check_twice(rows: _Lines, reading: Reading, problems: Problems) -> bool:
+def _are_whole(piece: str, numbers: Sequence[str]) -> bool:
+    """Return whether all decimal numbers, which are in this piece, match INTEGER."""
+    are_short = max(map(len, numbers), default=0) <= INTEGER_DIGITS
+    if are_short and not piece.encode().translate(None, b"0123456789- "):
+        return True
+    return all(map(INTEGER.fullmatch, numbers))
+
+
+def _are_different(documents: Sequence[str], starts: NDArray[np.int64]) -> bool:
+    """Return whether no query has a document twice."""
+    return all(len(set(documents[start:stop])) == stop - start for start, stop in pairwise(starts.tolist()))
+
+
+def _report_twice(rows: _Lines, reading: Reading, problems: Problems) -> bool:
     """Report documents that are listed twice for a query. Return True if the file contains several runs instead."""
-    queries, documents = rows.fields["query"], rows.fields["document"]
-    if len(set(zip(queries, documents, strict=True))) == len(queries):
-        return False
-    if are_several_runs([query for query, _ in groupby(queries)], reading.report):
+    if are_several_runs([query for query, _ in groupby(rows.queries)], reading.report):
         return True
     seen = set[tuple[str, str]]()
-    for query, document, line in zip(queries, documents, rows.lines.tolist(), strict=True):
-        if (query, document) in seen:
+    for query, document, line in zip(rows.queries, rows.documents, rows.lines.tolist(), strict=True):
+        if (query, document) in seen and not problems.has_counted("document-twice"):
             item, found = shown(query), shown(document)
             problems.add("document-twice", f"line {line}: {item} {found}", line=line, item=item, found=found)
         seen.add((query, document))
@@ -204,7 +237,7 @@ def _ranked_against_names(
     owners: NDArray[np.int64],
     order: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the rows that are ordered before a better-ranked row with the same score, because of their names.
+    """Return the first row of each query that is ordered before a better-ranked row with the same score.
 
     Among equal scores, trec_eval orders documents by name, the last one first. `order` sorts the rows by score.
     """
@@ -212,28 +245,64 @@ def _ranked_against_names(
     tied: NDArray[np.int64] = order[np.append(same, False) | np.append(False, same)]
     if not len(tied):
         return tied
-    names, odd = rows.fields["document"], list[int]()
-    begins = np.append(True, (np.diff(owners[tied]) != 0) | (compared[tied][1:] != compared[tied][:-1])).tolist()
-    is_lower = np.append(False, np.diff(ranks[tied]) > 0).tolist()
+    names = list(_taken(rows.documents, tied))
+    begins = np.append(True, (np.diff(owners[tied]) != 0) | (compared[tied][1:] != compared[tied][:-1]))
+    is_lower = np.append(False, np.diff(ranks[tied]) > 0)
+    kept = _in_ties_with_rising_names(names, begins)
+    bounds = np.flatnonzero(np.diff(owners[tied[kept]], prepend=-1, append=-1))
+    found = list[int]()
+    for start, stop in pairwise(bounds.tolist()):
+        own = kept[start:stop]
+        at = _first_against_names([names[row] for row in own.tolist()], begins[own].tolist(), is_lower[own].tolist())
+        if at is not None:
+            found.append(own[at])
+    return tied[found]
+
+
+def _first_against_names(names: Sequence[str], begins: Sequence[bool], is_lower: Sequence[bool]) -> int | None:
+    """Return the index of the first row of a query whose name is greater than that of a better-ranked row in its tie.
+
+    Args:
+        begins: whether a tie begins with the row.
+        is_lower: whether the row's rank is lower than that of the row before.
+    """
     better, smallest = None, ""  # the smallest names among better ranks, and among all rows so far
-    for row, begins_tie, has_lower_rank in zip(tied.tolist(), begins, is_lower, strict=True):
-        name = names[row]
-        if begins_tie:
+    for at, name in enumerate(names):
+        if begins[at]:
             better, smallest = None, name
-        elif has_lower_rank:
+        elif is_lower[at]:
             better = smallest
         if better is not None and name > better:
-            odd.append(row)
-        smallest = min(smallest, name)
-    return np.array(odd, np.int64)
+            return at
+        if name < smallest:
+            smallest = name
+    return None
+
+
+def _in_ties_with_rising_names(names: Sequence[str], begins: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the indexes of the rows in ties in which any name is followed by a greater one.
+
+    `begins` (rows,) marks where ties begin. In all other ties, as usual, the ranks are in the order of trec_eval.
+    """
+    rises = np.fromiter(map(gt, islice(names, 1, None), names), np.bool_, len(names) - 1) & ~begins[1:]
+    ties = np.cumsum(begins) - 1
+    is_kept = np.zeros(ties[-1] + 1, np.bool_)
+    is_kept[ties[1:][rises]] = True
+    return np.flatnonzero(is_kept[ties])
+
+
+def _taken(texts: Sequence[str], places: NDArray[np.int64]) -> Iterator[str]:
+    """Yield the texts at these places. A list of all places would need more memory than the array."""
+    for start in range(0, len(places), PIECE // 8):
+        yield from map(texts.__getitem__, places[start : start + PIECE // 8].tolist())
 
 
 def _report_queries(
     code: str, odd: NDArray[np.int64], rows: _Lines, owners: NDArray[np.int64], problems: Problems
 ) -> None:
-    """Warn about the first of these rows in each query."""
-    for row in odd[np.unique(owners[odd], return_index=True)[1]].tolist():
-        query, line = shown(rows.fields["query"][row]), int(rows.lines[row])
+    """Warn about the first of these rows in each query. They are sorted by query."""
+    for row in odd[np.flatnonzero(np.diff(owners[odd], prepend=-1))].tolist():
+        query, line = shown(rows.queries[row]), int(rows.lines[row])
         problems.add(code, f"{query} (line {line})", severity="warning", line=line, item=query)
 
 

@@ -15,7 +15,15 @@ import numpy as np
 from scoring.definition import MetricSpec
 from scoring.metrics.combination import Combination, joined
 from scoring.metrics.comparison import MatrixComparison
-from scoring.metrics.counts import Cells, ClassCounts, ClassMarks, marks, marks_of_all_columns, positive_marks
+from scoring.metrics.counts import (
+    Cells,
+    ClassCounts,
+    ClassMarks,
+    marks,
+    marks_of_all_columns,
+    positive_marks,
+    totals_of_column,
+)
 from scoring.metrics.metric import (
     BETA,
     BY_HAND,
@@ -83,7 +91,11 @@ class _Scorer:
 
     def __call__(self, comparison: MatrixComparison, spec: MetricSpec) -> float | None:
         chosen = self.select(comparison, spec)
-        value = np.nan if chosen is None else float(self._value(chosen.totals(), spec))
+        return None if chosen is None else self.of_totals(chosen.totals(), spec)
+
+    def of_totals(self, totals: ClassCounts, spec: MetricSpec) -> float | None:
+        """Return the score of these counts (classes,), or None if it is undefined."""
+        value = float(self._value(totals, spec))
         return None if np.isnan(value) else value
 
     def contributions(self, comparison: MatrixComparison, spec: MetricSpec) -> Contributions | None:
@@ -123,7 +135,8 @@ def _per_column(comparison: MatrixComparison, spec: MetricSpec) -> list[MetricSp
 
 
 def _f1_macro_mean(comparison: MatrixComparison, spec: MetricSpec) -> float | None:
-    values = [_MACRO_F1(comparison, column) for column in _per_column(comparison, spec)]
+    columns = comparison.gold.matrix.columns
+    values = [_MACRO_F1.of_totals(totals_of_column(comparison, column), spec) for column in columns]
     defined = [value for value in values if value is not None]
     return sum(defined) / len(defined) if defined else None
 
