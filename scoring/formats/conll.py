@@ -1,7 +1,8 @@
 """Tagged tokens, as in CoNLL-2003: one token per line, ending with its tag, and an empty line after each sentence."""
 
 import re
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -47,10 +48,12 @@ COMMENT = re.compile(r"# *(?P<key>[A-Za-z_][A-Za-z_ ]{0,40}?) *=(?P<value>.*)")
 DOCUMENT = "-DOCSTART-"  # begins each document in CoNLL-2003, as a sentence of its own
 HEADERS = ("token", "tokens", "word", "words", "form")  # first columns of headers, ignoring case
 OTHER_COMMENT = re.compile(r"# .* |#(?:begin|end) document| *# *new(?:doc|par)")  # in files without `# id = …`
+NO_PLAIN_STARTS = frozenset(("", "#", "-"))  # first characters of lines that may be no tokens
 NAMELESS = "\n"  # stands for a missing id that has already been reported
 NO_BREAK = "\u00a0"
 TOKEN = "_"  # written in place of unknown tokens, and in other columns
 MOST_COLUMNS = 50
+Cut = Callable[[str], list[str]]  # returns the columns of a line
 OPTIONS = (
     Key("classes", NAMES, "Entity types."),
     Key(
@@ -161,33 +164,71 @@ class _Sentences:
     ids: list[str] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+    lines: "array[int]" = field(default_factory=lambda: array("q"))
     documents: list[int] = field(default_factory=list)  # indexes of sentences that consist of `-DOCSTART-`
+    _at: int = field(init=False)  # index of the column with the tag
+    _least: int = field(init=False)  # smallest number of columns
+    _same: dict[str, str] = field(init=False)  # one object for each tag, because one for each token would need memory
     _start: int = 0  # number of tokens before the current sentence
     _id: str = ""
 
+    def __post_init__(self) -> None:
+        self._at, self._least = (-1, 2) if self.column is None else (self.column - 1, self.column)
+        self._same = dict(zip(self.known, self.known, strict=True))
+
     def read(self, text: str) -> None:
-        at, least = (-1, 2) if self.column is None else (self.column - 1, self.column)
         # The fast way is enough unless a cell may be empty or contain a blank.
         has_odd_cells = ("\t" in text and " " in text) or "\t\t" in text or "\n\t" in text
         cut = str.split if text.isascii() and not has_odd_cells else _columns
-        for number, line in enumerate([*text.split("\n"), ""], 1):
-            fields = cut(line)
-            if not fields:
-                self._end()
-            elif (
-                number == 1
-                and fields[0].casefold() in HEADERS
-                and fields[at if len(fields) >= least else -1] not in self.known
-            ):
-                self.problems.add(HEADER, f"line 1: {shown(line)}", line=1, found=shown(line))
-            elif not (line[0] in "#-" and self._is_no_token(number, line, fields)):
-                if len(fields) < least or not fields[0] or (self.with_ids and not self._id):
-                    self._report_token(number, line, len(fields) < least or not fields[0])
-                if self.words is not None:
-                    self.words.append(fields[0])
-                self.tags.append(fields[at] if len(fields) >= least else "O")
-                self.lines.append(number)
+        number = 1
+        for block in text.split("\n\n"):
+            lines = block.split("\n")
+            head = 0
+            while head < len(lines) and (number + head == 1 or lines[head][:1] in NO_PLAIN_STARTS):
+                self._read_line(number + head, lines[head], cut)
+                head += 1
+            if not self._read_tokens(number + head, lines[head:], cut):
+                for at in range(head, len(lines)):
+                    self._read_line(number + at, lines[at], cut)
+            self._end()
+            number += len(lines) + 1
+
+    def _read_tokens(self, number: int, lines: Sequence[str], cut: Cut) -> bool:
+        """Read several lines at once, which is faster. Return False if any of them may be something else than a token.
+
+        `number` is the number of the first line.
+        """
+        if (self.with_ids and not self._id) or not NO_PLAIN_STARTS.isdisjoint({line[:1] for line in lines}):
+            return False
+        rows = list(map(cut, lines))
+        words = [row[0] for row in rows if len(row) >= self._least]
+        if len(words) < len(lines) or "" in words:
+            return False
+        if self.words is not None:
+            self.words += words
+        tags = [row[self._at] for row in rows]
+        self.tags += map(self._same.get, tags, tags)
+        self.lines.extend(range(number, number + len(lines)))
+        return True
+
+    def _read_line(self, number: int, line: str, cut: Cut) -> None:
+        fields = cut(line)
+        if not fields:
+            self._end()
+        elif (
+            number == 1
+            and fields[0].casefold() in HEADERS
+            and fields[self._at if len(fields) >= self._least else -1] not in self.known
+        ):
+            self.problems.add(HEADER, f"line 1: {shown(line)}", line=1, found=shown(line))
+        elif not (line[0] in "#-" and self._is_no_token(number, line, fields)):
+            if len(fields) < self._least or not fields[0] or (self.with_ids and not self._id):
+                self._report_token(number, line, len(fields) < self._least or not fields[0])
+            if self.words is not None:
+                self.words.append(fields[0])
+            tag = fields[self._at] if len(fields) >= self._least else "O"
+            self.tags.append(self._same.get(tag, tag))
+            self.lines.append(number)
 
     def _is_no_token(self, number: int, line: str, fields: Sequence[str]) -> bool:
         """Return whether a line that looks like a comment or the start of a document is not a token.
@@ -225,7 +266,7 @@ class _Sentences:
             self.problems.add("document-line", f"line {line}", line=line, found=DOCUMENT)
         dropped = set(starts)
         kept = [at for at in range(len(self.tags)) if at not in dropped]
-        self.tags, self.lines = [self.tags[at] for at in kept], [self.lines[at] for at in kept]
+        self.tags, self.lines = [self.tags[at] for at in kept], array("q", [self.lines[at] for at in kept])
         if self.words is not None:
             self.words[:] = [self.words[at] for at in kept]
         dropped = set(extra)
@@ -305,7 +346,7 @@ def report_lengths(
 ) -> None:
     """Report sentences with an unexpected number of tokens, because a difference shifts all positions after it."""
     for item, length, wanted in zip(ids, lengths, expected, strict=True):
-        if length != wanted:
+        if length != wanted and not problems.has_counted("tokens-differ"):
             severity: Severity = "warning" if lenient else "error"
             texts = {"item": shown(item), "found": str(length), "expected": str(wanted)}
             place = f"{shown(item)}: {length} instead of {wanted}"
@@ -408,6 +449,8 @@ def _report_order(
     expected = "B-, I- …, E- of one type, or S-" if is_long else "I- only after B- or I- of the same type"
     for at in firsts:
         severity: Severity = "warning" if lenient else "error"
+        if problems.has_counted("tag-out-of-order"):
+            continue
         problems.add("tag-out-of-order", f"line {lines[at]}", severity=severity, line=lines[at], expected=expected)
 
 

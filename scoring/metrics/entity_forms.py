@@ -4,7 +4,9 @@ A form consists of the text and type of an entity. Each form counts once, no mat
 names have the same weight as frequent ones.
 """
 
+from collections import defaultdict
 from functools import partial
+from itertools import count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,21 +31,27 @@ def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
     if answers.texts is None:
         raise ValueError("surface forms require the item texts")
     texts = [answers.texts.get(item, "") for item in answers.ids]
-    return texts if answers.lengths is None else list(map(tokens_of, texts))
+    if answers.lengths is None:
+        return texts
+    same = dict[str, str]()  # one object for equal tokens, because one for each token would need much memory
+    return [list(map(same.setdefault, own, own)) for own in map(tokens_of, texts)]
 
 
 def _forms(
     texts: list[list[str]] | list[str], owners: Rows, begins: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> list[str]:
-    forms = []
-    for owner, begin, end in zip(owners.tolist(), begins.tolist(), ends.tolist(), strict=True):
-        text = texts[owner]
+    """Return the entities' texts. `owners` are sorted."""
+    forms = list[str]()
+    bounds = np.flatnonzero(np.diff(owners, prepend=-1, append=-1))
+    for start, stop in pairwise(bounds.tolist()):
+        text, own = texts[owners[start]], begins[start:stop].tolist()
+        sizes = ends[start:stop] - begins[start:stop]
         if isinstance(text, str):
-            forms.append(text[begin:end])
-        elif end - begin == 1:  # most entities; a list for each of them would take most of the time
-            forms.append(text[begin])
+            forms += [text[begin : begin + size] for begin, size in zip(own, sizes.tolist(), strict=True)]
+        elif (sizes == 1).all():  # as in most sentences; a list for each entity would take most of the time
+            forms += map(text.__getitem__, own)
         else:
-            forms.append(" ".join(text[begin:end]))
+            forms += [" ".join(text[begin : begin + size]) for begin, size in zip(own, sizes.tolist(), strict=True)]
     return forms
 
 
@@ -60,7 +68,7 @@ def _columns(comparison: EntityComparison) -> tuple[Column, ...]:
     """
     gold, run = comparison.once(sides)
     own = _forms(comparison.gold.once(_words), comparison.owners, comparison.begins, comparison.ends)
-    numbers: dict[tuple[str, int], int] = {}
+    numbers: dict[tuple[str, int], int] = defaultdict(count().__next__)
     of_run, of_gold = (
         _numbered(forms, side, numbers) for forms, side in ((own, run), (comparison.gold.once(_gold_forms), gold))
     )
@@ -72,9 +80,9 @@ def _columns(comparison: EntityComparison) -> tuple[Column, ...]:
 
 
 def _numbered(forms: list[str], side: Side, numbers: dict[tuple[str, int], int]) -> Rows:
-    """Return the number of each form with its type. New ones are added to `numbers`."""
+    """Return the number of each form with its type. `numbers` gives new ones the next number."""
     pairs = zip(forms, side.kinds.tolist(), strict=True)
-    return np.fromiter((numbers.setdefault(pair, len(numbers)) for pair in pairs), np.intp, len(side.kinds))
+    return np.fromiter(map(numbers.__getitem__, pairs), np.intp, len(side.kinds))
 
 
 def _shared(side: Side, forms: Rows, keep: NDArray[np.bool_]) -> Column:
