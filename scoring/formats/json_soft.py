@@ -1,11 +1,12 @@
 """Soft labels as JSON: `[{"id": "1", "value": {"YES": 0.8, "NO": 0.2}}, …]`, with a probability per class."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from operator import attrgetter
+from itertools import chain
 from typing import Any, TypeGuard
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,15 +30,14 @@ OPTIONS = (*SHARE_OPTIONS, *RECORD_OPTIONS)
 def read(data: bytes, spec: FormatSpec, reading: Reading) -> Matrix | None:
     """Read shares into a float matrix with one column per class. `absent` marks missing shares."""
     classes: tuple[str, ...] = spec.options["classes"]
-    fields = [f"share{place}" for place in range(len(classes))]
     shape = shape_of(spec, _shares_type(classes), dict.fromkeys(classes[:2], 0.5))
     records = read_records(data, shape, reading, strings_in=lambda values: len(values) * len(classes))
     if records is None:
         return None
     columns, absent, others = classes, None, None
     if records.typed:
-        shares = [np.fromiter(map(attrgetter(name), records.values), float, len(records.ids)) for name in fields]
-        values = np.column_stack(shares)
+        shares = chain.from_iterable(map(msgspec.structs.astuple, records.values))
+        values = np.fromiter(shares, float, len(records.ids) * len(classes)).reshape(-1, len(classes))
     else:
         _judge_values(records, classes, reading)
         # When reading strictly, extra labels have already been reported, and only their sum is needed.
@@ -85,19 +85,16 @@ def _judge_value(
     value: dict[str, Any],
     place: str,
     path: Callable[..., str],
-    classes: Collection[str],
+    classes: Mapping[str, None],
     reading: Reading,
     problems: Problems,
 ) -> None:
     if isinstance(value, RepeatedKeys) and not problems.has_counted("json-duplicate-key"):
         problems.add("json-duplicate-key", place, path=path(), item=place)
-    lacking = [name for name in classes if name not in value]
-    for at, name in enumerate(lacking):
-        if problems.has_counted("missing-label", len(lacking) - at):
-            break
-        missing, expected = f"{place} ({name})", ", ".join(classes)
-        problems.add("missing-label", missing, severity=reading.strict, path=path(), item=place, expected=expected)
-    unknown = [name for name in value if name not in classes]
+    unknown = [] if value.keys() <= classes.keys() else [name for name in value if name not in classes]
+    count = len(classes) - len(value) + len(unknown)
+    if count and not problems.has_counted("missing-label", count):
+        _report_missing([name for name in classes if name not in value], place, path(), classes, reading, problems)
     if NUMBERS.issuperset(map(type, value.values())) and reading.inner_classes.isdisjoint(unknown):
         for at, name in enumerate(unknown):
             if problems.has_counted("label-outside-domain", len(unknown) - at):
@@ -109,6 +106,16 @@ def _judge_value(
             _unknown_class(name, place, path, classes, reading, problems)
         if not _is_number(share) and not problems.has_counted("share-not-a-number"):
             _not_a_number(name, share, place, path(shown(name)), problems)
+
+
+def _report_missing(
+    lacking: Sequence[str], place: str, path: str, classes: Collection[str], reading: Reading, problems: Problems
+) -> None:
+    for at, name in enumerate(lacking):
+        if problems.has_counted("missing-label", len(lacking) - at):
+            break
+        missing, expected = f"{place} ({name})", ", ".join(classes)
+        problems.add("missing-label", missing, severity=reading.strict, path=path, item=place, expected=expected)
 
 
 def _not_a_number(name: str, share: object, place: str, path: str, problems: Problems) -> None:

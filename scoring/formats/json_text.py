@@ -26,8 +26,9 @@ EXPECTED = {  # parser message → Agon's wording
 BROKEN_LINES = 3  # lines that are not JSON that are reported one by one
 BETWEEN = re.compile(r"[\s,]*")
 LONGEST_NUMBER = 40  # digits; no label or probability needs more
-# Matches numbers that must not be passed to `int` and `float`.
-ODD_NUMBER = re.compile(rf"[0-9](?:[eE]|[0-9]{{{LONGEST_NUMBER}}})")
+# Each byte's kind: 1 for digits, e for the start of an exponent, and 0 for all others.
+KINDS_OF_BYTES = bytes(ord("1" if chr(byte) in "0123456789" else "e" if chr(byte) in "eE" else "0") for byte in range(256))
+ODD_NUMBERS = (b"1e", b"1" * (LONGEST_NUMBER + 1))  # kinds in numbers that must not be passed to `int` and `float`
 
 MISSING = object()
 
@@ -95,7 +96,7 @@ def parse(text: str, report: Report, line: int = 1) -> object:
     Args:
         line: the number of the document's first line.
     """
-    is_odd = ODD_NUMBER.search(text) is not None  # the parser's own number conversion is much faster
+    is_odd = _may_have_odd_number(text)  # the parser's own number conversion is much faster
     try:
         return json.loads(
             text,
@@ -109,6 +110,11 @@ def parse(text: str, report: Report, line: int = 1) -> object:
     except RecursionError:
         report.error("json-too-deep")
     return MISSING
+
+
+def _may_have_odd_number(text: str) -> bool:
+    kinds = text.encode(errors="replace").translate(KINDS_OF_BYTES)
+    return any(odd in kinds for odd in ODD_NUMBERS)
 
 
 def _report_syntax(error: json.JSONDecodeError, text: str, line: int, report: Report) -> None:
