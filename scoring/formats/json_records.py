@@ -110,19 +110,21 @@ def _decoder(shape: Shape) -> msgspec.json.Decoder[Any] | None:
     return msgspec.json.Decoder(record if shape.lines else list[record])  # type: ignore[valid-type]
 
 
-def object_type(types: Mapping[str, Any], keys: Mapping[str, str]) -> Any:
+def object_type(types: Mapping[str, Any], keys: Mapping[str, str], default: object = MISSING) -> Any:
     """Return a msgspec type for JSON objects.
 
     Args:
         types: field → type.
         keys: field → key in the file.
+        default: the value of missing keys. By default, no key may be missing.
 
     Returns:
         The type, or None if msgspec cannot match a key because JSON would escape it, such as `5" or 7"` or a key with a
         tab.
     """
+    fields = [(name, own) if default is MISSING else (name, own, default) for name, own in types.items()]
     try:
-        return msgspec.defstruct("Object", types.items(), rename=dict(keys), forbid_unknown_fields=True, gc=False)
+        return msgspec.defstruct("Object", fields, rename=dict(keys), forbid_unknown_fields=True, gc=False)
     except ValueError:
         return None
 

@@ -4,10 +4,14 @@ The order of an item's tuples has no meaning, and equal tuples count once. Blank
 consecutive blanks become one.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any, cast
+
+import msgspec
 
 from scoring import limits
 from scoring.answers import Tuples
@@ -17,7 +21,7 @@ from scoring.definition.kinds import NAMES, WHOLE, WORDS, by_name, one_of
 from scoring.definition.yaml_values import Value
 from scoring.formats.format import Format, Size
 from scoring.formats.json_options import RECORD_OPTIONS, shape_of, write_records
-from scoring.formats.json_records import read_records
+from scoring.formats.json_records import object_type, read_records
 from scoring.formats.json_text import RepeatedKeys, in_json
 from scoring.formats.layout import LAYOUT_OPTIONS, read_table, suffix_by_file, write_rows
 from scoring.formats.reading import Problems, Reading, check_ids, shown, shown_cell
@@ -91,7 +95,8 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Tuples | None:
 
 
 def _clean(cell: str) -> str:
-    return " ".join(cell.split())
+    is_clean = cell.isprintable() and "  " not in cell and " " not in (cell[:1], cell[-1:])
+    return cell if is_clean else " ".join(cell.split())
 
 
 def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Found | None:
@@ -124,12 +129,16 @@ def _read_rows(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
 def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Problems) -> Found | None:
     columns, as_objects = tuple(spec.options["columns"]), spec.options["tuples"] == "objects"
     example = [dict.fromkeys(columns, "…") if as_objects else ["…"] * len(columns)]
-    shape = shape_of(spec, None if as_objects else list[list[str]], example)
-    records = read_records(data, shape, reading, strings_in=lambda values: sum(map(len, chain.from_iterable(values))))
+    one_tuple = _type_of_objects(columns) if as_objects else list[str]
+    shape = shape_of(spec, one_tuple and list[one_tuple], example)  # type: ignore[valid-type]
+    records = read_records(data, shape, reading, strings_in=_strings_in_objects if as_objects else _strings_in_lists)
     if records is None:
         return None
     tuples, expected = [], in_json(example)
     for row, value in enumerate(records.values):
+        if records.typed and as_objects:
+            tuples.append([tuple(map(_text_of, msgspec.structs.astuple(entry))) for entry in value])
+            continue
         own = _cells_of(value, columns, as_objects)
         repeats = own and any(isinstance(one, RepeatedKeys) for one in value)
         if repeats and not problems.has_counted("json-duplicate-key"):
@@ -146,6 +155,27 @@ def _read_json(data: bytes, spec: FormatSpec, reading: Reading, problems: Proble
         return paths.name(item), {"path": paths.path(item, str(number + 1))}
 
     return Found(records.ids, tuples, place)
+
+
+@lru_cache(maxsize=64)
+def _type_of_objects(columns: Cells) -> Any:
+    """Return the msgspec type of a tuple whose columns are texts or missing, or None if JSON would escape their names.
+
+    Other values are read without a type, because msgspec would read 1.0 as a whole number.
+    """
+    keys = {f"column{place}": name for place, name in enumerate(columns)}
+    return object_type(dict.fromkeys(keys, str | None | msgspec.UnsetType), keys, default=msgspec.UNSET)
+
+
+def _strings_in_lists(values: Sequence[Sequence[Sequence[str]]]) -> int:
+    return sum(map(len, chain.from_iterable(values)))
+
+
+def _strings_in_objects(values: Sequence[Sequence[Any]]) -> int:
+    """Return the number of keys and of texts."""
+    cells = chain.from_iterable(map(msgspec.structs.astuple, chain.from_iterable(values)))
+    counts = Counter(map(type, cells))
+    return 2 * counts[str] + counts[type(None)]
 
 
 def _cells_of(value: object, columns: Cells, as_objects: bool) -> list[Cells] | None:
@@ -166,6 +196,10 @@ def _cells_of(value: object, columns: Cells, as_objects: bool) -> list[Cells] | 
     return found
 
 
+def _text_of(cell: str | None | msgspec.UnsetType) -> str:
+    return _clean(cell) if isinstance(cell, str) else ""
+
+
 def _text(cell: object) -> str | None:
     """Return a string, whole number or null from JSON as text, or None for any other value."""
     if isinstance(cell, str):
@@ -177,29 +211,50 @@ def _judge(found: Found, spec: FormatSpec, reading: Reading, problems: Problems)
     """Report invalid cells, repeated tuples, and items with too many tuples."""
     columns, most = spec.options["columns"], int(spec.options["most"])
     values = {name: set(allowed) for name, allowed in spec.options["values"].items()}
+    restricted = [(at, values[name]) for at, name in enumerate(columns) if name in values]
     for row, own in enumerate(found.tuples):
         report_count(found.ids[row], len(own), most, problems)
-        seen = set[Cells]()
+        if len(set(own)) < len(own):
+            _report_twice(found, row, problems)
         for number, cells in enumerate(own):
-            if cells in seen and not problems.has_counted("tuple-twice"):
-                place, where = found.place(row, number)
-                problems.add("tuple-twice", place, severity="warning", item=shown(found.ids[row]), **where)
-            seen.add(cells)
-            for name, cell in zip(columns, cells, strict=True):
-                code = _problem(cell, name, values, spec)
-                if code is not None and not problems.has_counted(code):
-                    place, where = found.place(row, number)
-                    allowed = spec.options["values"].get(name, ())
-                    problems.add(
-                        code,
-                        f"{place} ({name}): {shown_cell(cell)}" if cell else f"{place} ({name})",
-                        severity=reading.strict if cell else "error",
-                        item=shown(found.ids[row]),
-                        found=shown_cell(cell) if cell else "",
-                        expected=" or ".join(allowed) if allowed else "a value",
-                        suggestion=nearest(cell[: limits.SHOWN], allowed) if cell else None,
-                        **where,
-                    )
+            if "" in cells or not all(cells[at] in allowed for at, allowed in restricted):
+                _judge_cells(cells, found, row, number, values, spec, reading, problems)
+
+
+def _report_twice(found: Found, row: int, problems: Problems) -> None:
+    seen = set[Cells]()
+    for number, cells in enumerate(found.tuples[row]):
+        if cells in seen and not problems.has_counted("tuple-twice"):
+            place, where = found.place(row, number)
+            problems.add("tuple-twice", place, severity="warning", item=shown(found.ids[row]), **where)
+        seen.add(cells)
+
+
+def _judge_cells(
+    cells: Cells,
+    found: Found,
+    row: int,
+    number: int,
+    values: Mapping[str, set[str]],
+    spec: FormatSpec,
+    reading: Reading,
+    problems: Problems,
+) -> None:
+    for name, cell in zip(spec.options["columns"], cells, strict=True):
+        code = _problem(cell, name, values, spec)
+        if code is not None and not problems.has_counted(code):
+            place, where = found.place(row, number)
+            allowed = spec.options["values"].get(name, ())
+            problems.add(
+                code,
+                f"{place} ({name}): {shown_cell(cell)}" if cell else f"{place} ({name})",
+                severity=reading.strict if cell else "error",
+                item=shown(found.ids[row]),
+                found=shown_cell(cell) if cell else "",
+                expected=" or ".join(allowed) if allowed else "a value",
+                suggestion=nearest(cell[: limits.SHOWN], allowed) if cell else None,
+                **where,
+            )
 
 
 def report_count(item: str, count: int, most: int, problems: Problems) -> None:

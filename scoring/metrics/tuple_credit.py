@@ -77,7 +77,10 @@ def _word_f1(run: Sequence[str], gold: Sequence[str]) -> Credits:
     run_words, gold_words = ([text.split() for text in texts] for texts in (run, gold))
     known = {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(gold_words)))}
     (given, found), (right, wanted) = (_word_counts(words, known) for words in (run_words, gold_words))
-    both = np.minimum(found[:, None], wanted[None]).sum(axis=-1)
+    if found.max(initial=0) > 1 and wanted.max(initial=0) > 1:
+        both = np.minimum(found[:, None], wanted[None]).sum(axis=-1)
+    else:  # the same numbers, which are exact, in less time
+        both = np.minimum(found, 1).astype(np.float64) @ np.minimum(wanted, 1).astype(np.float64).T
     return ratios(2 * both, given[:, None] + right[None], 1.0)
 
 
