@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
 
-from scoring.formats.reading import Problems, Reading, shown, shown_cell
+from scoring.formats.reading import Problems, Reading, pieces, shown, shown_cell
 from scoring.reports.nearest import nearest
 from scoring.reports.problems import Report, Severity
 
@@ -76,11 +76,15 @@ def split_plain(text: str, separator: str, quoted: bool = True) -> Rows | None:
     """Split text that has no quotes or blank lines and whose rows are equally long. Return None for any other text."""
     if quoted and '"' in text:
         return None
-    lines = text.rstrip("\n").split("\n")
-    separators = set(map(str.count, lines, repeat(separator)))
-    if "" in lines or len(separators) > 1 or max(map(len, lines)) > csv.field_size_limit():
-        return None
-    return Rows(separator.join(lines).split(separator), separators.pop() + 1, range(1, len(lines) + 1))
+    cells, separators, count = list[str](), set[int](), 0
+    for piece in pieces(text.rstrip("\n")):
+        lines = piece.split("\n")
+        separators.update(map(str.count, lines, repeat(separator)))
+        if "" in lines or len(separators) > 1 or max(map(len, lines)) > csv.field_size_limit():
+            return None
+        cells += separator.join(lines).split(separator)
+        count += len(lines)
+    return Rows(cells, separators.pop() + 1, range(1, count + 1))
 
 
 def _split_patiently(text: str, separator: str, quoted: bool, report: Report) -> Rows | None:
@@ -175,7 +179,8 @@ def find_columns(
 
     If a column is missing or repeated, report it. Return None only if no other column could be meant.
     """
-    counts, wanted = Counter(header), set(needed)
+    wanted = set(needed)
+    counts = Counter(cell for cell in header if cell in wanted)
     lacking = [name for name in needed if name not in counts]
     twice = sorted(name for name in wanted if counts[name] > 1)
     further = [cell for cell in header if cell not in wanted]
@@ -214,8 +219,12 @@ def find_columns(
 
 def indexes_of(header: Sequence[str], names: Iterable[str]) -> dict[str, int]:
     """Return the index of the first column with each name."""
-    first = {name: at for at, name in reversed([*enumerate(header)])}
-    return {name: first[name] for name in names}
+    wanted = list(names)
+    first = dict.fromkeys(wanted, -1)
+    for at, cell in enumerate(header):
+        if first.get(cell) == -1:
+            first[cell] = at
+    return {name: first[name] for name in wanted}
 
 
 def _columns_meant(lacking: Sequence[str], further: Sequence[str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ UTF8_MARK = b"\xef\xbb\xbf"
 
 BETWEEN_RUNS = ("header-line", "json-several-lists")  # codes of problems that a file with several runs explains
 MOST_RUNS = 20  # an id that comes this often is not the beginning of another run
+PIECE = 2**20  # characters that are cut at once
 LONGEST_RESPELLED = 200  # characters of an id; normalizing many accents takes quadratic time
 
 JSON_OBJECTS = re.compile(r"""\s*(?:\[\s*)?\{\s*(["'])[^"'\n]{0,100}\1\s*:""")  # the start of one or more objects
@@ -228,6 +229,16 @@ def _without_code_fence(text: str, report: Report) -> str:
     return "\n" * start[0].count("\n") + inner
 
 
+def pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces that end where a line does, because cutting it all at once needs much memory."""
+    start = 0
+    while start <= len(text):
+        end = text.find("\n", start + PIECE)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
+
+
 def is_json_instead(text: str, expected: str, report: Report) -> bool:
     """Return whether a text, which should not be JSON, consists of JSON objects, and report an error if so."""
     if JSON_OBJECTS.match(text) is None:
@@ -280,11 +291,15 @@ def check_ids(ids: list[str], reading: Reading) -> None:
     if given == expected:
         return
     optional = set(reading.optional)
-    respelled = _respelled(given - expected, expected - given)
+    found, given = given, given & (expected | optional)
+    found -= expected  # in place, because a run can have a million unknown ids
+    respelled = _respelled(found, expected - given)
     given |= set(respelled.values())
     missing = [item for item in reading.items.ids if item not in given]
-    found = given - expected - optional - respelled.keys()
+    found -= optional
+    found -= respelled.keys()
     unknown: list[str] = ids if len(found) == len(ids) else [item for item in dict.fromkeys(ids) if item in found]
+    del found
     changed = changed_ids(unknown, [*missing, *(optional - given)], len(expected))
     if changed:
         given |= optional.difference(changed.still_missing)

@@ -53,7 +53,8 @@ def _labels_in(cell: str, spec: FormatSpec) -> list[str]:
             return msgspec.json.decode(cell, type=list[str])
         except msgspec.MsgspecError:
             pass
-    return cell.split(spec.options["between"]) if cell else []
+    # Only as many labels as are needed to find one that is repeated or unknown.
+    return cell.split(spec.options["between"], 2 * len(spec.options["classes"]) + 1) if cell else []
 
 
 def write(answers: Matrix, spec: FormatSpec) -> str | bytes:

@@ -29,6 +29,7 @@ from scoring.formats.reading import (
     decode,
     is_json_instead,
     is_too_much,
+    pieces,
     shown,
 )
 from scoring.formats.stray_rows import report_header
@@ -37,7 +38,7 @@ RUN = ("query", "Q0", "document", "rank", "score", "tag")
 JUDGEMENTS = ("query", "0", "document", "relevance")
 EXAMPLES = {RUN: "q1 Q0 d7 1 12.5 run1", JUDGEMENTS: "q1 0 d7 1"}
 NUMBERS = ("rank", "score", "relevance")
-PIECE = 2**20  # characters that are cut at once
+PLACES_AT_ONCE = 100_000  # of texts
 TAG = "agon"  # system name in the last field of runs written by this module
 INTEGER_DIGITS = 9
 INTEGER = re.compile(rf"-?[0-9]{{1,{INTEGER_DIGITS}}}")
@@ -118,7 +119,7 @@ def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
     queries, documents = list[str](), list[str]()
     texts = {name: list[str]() for name in names if name in NUMBERS}
     # Piece by piece, and with one object for equal texts, because all cells at once would need most of the memory.
-    for piece in _pieces(text):
+    for piece in pieces(text):
         own = list(map(len, map(str.split, piece.split("\n"))))
         widths += own
         if {0, len(names)}.issuperset(own):
@@ -127,8 +128,8 @@ def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
             column = cells[names.index("query") :: len(names)]
             queries += map(known.setdefault, column, column)
             documents += cells[names.index("document") :: len(names)]
-            for name, pieces in texts.items():
-                pieces.append(" ".join(cells[names.index(name) :: len(names)]))
+            for name, joined in texts.items():
+                joined.append(" ".join(cells[names.index(name) :: len(names)]))
     problems = Problems(reading.report)
     for line, width in enumerate(widths, 1):
         if width not in (0, len(names)) and not problems.has_counted("trec-line"):
@@ -139,16 +140,6 @@ def _cut(text: str, names: tuple[str, ...], reading: Reading) -> _Lines | None:
     return _Lines(first, queries, documents, texts, np.flatnonzero(widths) + 1)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Yield the text in pieces that end where a line does."""
-    start = 0
-    while start <= len(text):
-        end = text.find("\n", start + PIECE)
-        end = len(text) if end < 0 else end
-        yield text[start:end]
-        start = end + 1
-
-
 def _drop_header(rows: _Lines, names: tuple[str, ...], score: str, reading: Reading) -> None:
     """Leave out the first line, with an error, if it has words in place of numbers."""
     numbers = [text for name, text in zip(names, rows.first, strict=True) if name in ("rank", score)]
@@ -156,8 +147,8 @@ def _drop_header(rows: _Lines, names: tuple[str, ...], score: str, reading: Read
         return
     report_header(int(rows.lines[0]), rows.first, reading)
     del rows.queries[0], rows.documents[0]
-    for pieces in rows.texts.values():
-        pieces[0] = pieces[0].partition(" ")[2]
+    for joined in rows.texts.values():
+        joined[0] = joined[0].partition(" ")[2]
     rows.lines = rows.lines[1:]
 
 
@@ -293,8 +284,8 @@ def _in_ties_with_rising_names(names: Sequence[str], begins: NDArray[np.bool_]) 
 
 def _taken(texts: Sequence[str], places: NDArray[np.int64]) -> Iterator[str]:
     """Yield the texts at these places. A list of all places would need more memory than the array."""
-    for start in range(0, len(places), PIECE // 8):
-        yield from map(texts.__getitem__, places[start : start + PIECE // 8].tolist())
+    for start in range(0, len(places), PLACES_AT_ONCE):
+        yield from map(texts.__getitem__, places[start : start + PLACES_AT_ONCE].tolist())
 
 
 def _report_queries(
