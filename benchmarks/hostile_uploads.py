@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from benchmarks import hostile_metrics
 from scoring import Definition, limits, load_definition
 
 TEAM = "Lak_NLP"
@@ -20,7 +21,7 @@ ITEMS = [str(500_000 + number) for number in range(2000)]
 KINDS = ["NO", "IDEOLOGICAL-INEQUALITY", "STEREOTYPING-DOMINANCE", "OBJECTIFICATION", "SEXUAL-VIOLENCE", "MISOGYNY-NSV"]
 MANY = [str(500_000 + number) for number in range(20_000)]
 MOST = [str(500_000 + number) for number in range(225_000)]  # for which a run can have a million rows
-QUERIES = [str(500_000 + number) for number in range(400)]
+QUERIES = [str(500_000 + number) for number in range(limits.RANKED // 1000)]
 DOCUMENTS = 1000  # maximum number of documents per query
 WIDE = [f"class {number}" for number in range(1000)]
 TYPES = [f"TYPE{number}" for number in range(limits.CLASSES)]
@@ -89,6 +90,7 @@ TRACKS = {  # slug → format and one metric
     "task9-ter": ("{kind: text-lines, ids: first, longest: 150}", "ter"),
     "task9-edits": ("{kind: text-lines, ids: first, longest: 2000}", "cer"),
     "task9-rouge": ("{kind: text-lines, ids: first, longest: 2000}", "rouge_l"),
+    **hostile_metrics.TRACKS,
 }
 LONGEST = {"task9-chrf": 200, "task9-bleu": 500, "task9-ter": 150, "task9-edits": 2000, "task9-rouge": 2000}
 ITEM_FILES = {
@@ -97,7 +99,10 @@ ITEM_FILES = {
     "task7-deep": "more-queries.txt",
     "task8-many": "many.txt",
     "task8-ids": "most.txt",
+    **hostile_metrics.ITEM_FILES,
 }
+MORE_KEYS = {"task6-conll": "\n    texts: {test: sentences.tsv, dev: dev.tsv}"}
+MORE_KEYS |= dict.fromkeys(hostile_metrics.WITH_SLICES, hostile_metrics.SLICES)
 TASK = """
 agon: 1
 slug: hostile
@@ -117,7 +122,7 @@ phases:
 """
 TRACK = """  - slug: {slug}
     format: {format}
-    items: {{test: {items}, dev: dev.txt}}{texts}
+    items: {{test: {items}, dev: dev.txt}}{more}
     metrics: [{metric}]
     rank_by: {rank_by}
 """
@@ -151,7 +156,7 @@ def hostile_task(folder: Path) -> Definition:
             metric=metric,
             rank_by=_key(metric),
             items=ITEM_FILES.get(slug, "items.txt"),
-            texts="\n    texts: {test: sentences.tsv, dev: dev.tsv}" if slug == "task6-conll" else "",
+            more=MORE_KEYS.get(slug, ""),
         )
         for slug, (form, metric) in TRACKS.items()
     )
@@ -167,6 +172,8 @@ def hostile_task(folder: Path) -> Definition:
     for name, ids in (("sentences", sentences), ("dev", [f"dev-{item}" for item in ITEMS])):
         lines = ["id\ttext", *(f"{item}\t{text}" for item in ids)]
         (folder / f"{name}.tsv").write_text("\n".join(lines), encoding="utf-8")
+    for name, content in hostile_metrics.files().items():
+        (folder / name).write_text(content, encoding="utf-8")
     (folder / "dev.txt").write_text("\n".join(f"dev-{item}" for item in ITEMS), encoding="utf-8")
     return load_definition(folder)
 
@@ -196,6 +203,7 @@ def corpus(size: int = 12_000_000, names: int = 200) -> list[Hostile]:
         _at_maxima(size),
         _texts(size),
         _as_many_as_are_read(size),
+        hostile_metrics.uploads(size),
     )
     found = [
         Hostile(f"{track}: {name}", f"{track.replace('-', '_')}_{TEAM}_1", build)
@@ -489,6 +497,9 @@ def _standoff(size: int) -> Source:
         "overlapping spans of each item": lambda: dict.fromkeys(
             (f"{item}.ann" for item in ITEMS), _overlapping(min(limits.ANNOTATIONS_AN_ITEM, size // 20_000))
         ),
+        "as many spans as there may be": lambda: dict.fromkeys(
+            (f"{item}.ann" for item in ITEMS), _overlapping(min(99, size // 20_000))
+        ),
     }
     for name, build in contents.items():
         yield brat, name, partial(_zipped, build)
@@ -616,7 +627,7 @@ def _at_maxima(size: int) -> Source:
         "task7-deep",
         "as many lines as are read, all with different documents",
         lambda: "\n".join(
-            f"{QUERIES[n % 400]} Q0 {n * 7919 % 1_000_003} {n} 1 t" for n in range(min(900_000, size // 13))
+            f"{QUERIES[n % len(QUERIES)]} Q0 {n * 7919 % 1_000_003} {n} 1 t" for n in range(min(900_000, size // 13))
         ).encode(),
     )
     rows = min(1_000_000, size // 12)
@@ -919,5 +930,6 @@ VALID: dict[str, Callable[[list[str]], bytes]] = {
     "task6-sets": _json_run(
         lambda at: [{"who": f"who one {n}", "what": "two three", "kind": KINDS[at % 6]} for n in range(5)]
     ),
+    **hostile_metrics.GOLD,
     "task6-tuples": _table_run("id\twho\twhat", lambda at: f"a\tb{at % 9}", "\t"),
 }

@@ -27,7 +27,9 @@ BROKEN_LINES = 3  # lines that are not JSON that are reported one by one
 BETWEEN = re.compile(r"[\s,]*")
 LONGEST_NUMBER = 40  # digits; no label or probability needs more
 # Each byte's kind: 1 for digits, e for the start of an exponent, and 0 for all others.
-KINDS_OF_BYTES = bytes(ord("1" if chr(byte) in "0123456789" else "e" if chr(byte) in "eE" else "0") for byte in range(256))
+KINDS_OF_BYTES = bytes(
+    ord("1" if chr(byte) in "0123456789" else "e" if chr(byte) in "eE" else "0") for byte in range(256)
+)
 ODD_NUMBERS = (b"1e", b"1" * (LONGEST_NUMBER + 1))  # kinds in numbers that must not be passed to `int` and `float`
 
 MISSING = object()

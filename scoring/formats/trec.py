@@ -49,7 +49,7 @@ OPTIONS = (Key("depth", WHOLE, "Maximum number of documents per query.", 1000),)
 
 def size(spec: FormatSpec) -> Size:
     depth = int(spec.options["depth"])
-    return Size(entries=2 * depth, cells=16 * depth, bytes=limits.DOCUMENT_BYTES * depth)
+    return Size(entries=depth, cells=16 * depth, bytes=limits.DOCUMENT_BYTES * depth)
 
 
 def read_run(data: bytes, spec: FormatSpec, reading: Reading) -> Ranking | None:

@@ -196,7 +196,7 @@ def _cells_of(value: object, columns: Cells, as_objects: bool) -> list[Cells] | 
     return found
 
 
-def _text_of(cell: str | None | msgspec.UnsetType) -> str:
+def _text_of(cell: str | msgspec.UnsetType | None) -> str:
     return _clean(cell) if isinstance(cell, str) else ""
 
 

@@ -196,8 +196,8 @@ def _label_marks(comparison: MatrixComparison) -> ClassMarks:
 class _ValuesOfColumn:
     """The values of a column that the gold or its format knows, sorted, and where they are.
 
-    `right` and `said` (items,) have the index of the gold's and the run's value in `values`, or −1. `judged` and `given`
-    (items,) mark the items with a gold value and those that the run answers too. `outside` (values,) counts the run's
+    `right` and `said` (items,) have the index of the gold's and the run's value in `values`, or −1. `judged` and
+    `given` (items,) mark items with a gold value, and those that the run answers too. `outside` (values,) counts the run's
     answers to items without gold.
     """
 

@@ -30,7 +30,8 @@ Matches = Callable[[Tokens, Tokens], tuple[int, int, int]]
 def _in_ngrams(order: int) -> Matches:
     def matches(output: Tokens, reference: Tokens) -> tuple[int, int, int]:
         own, wanted = (Counter(zip(*(side[at:] for at in range(order)), strict=False)) for side in (output, reference))
-        return (own & wanted).total(), own.total(), wanted.total()
+        hits = sum(min(own[gram], wanted[gram]) for gram in own.keys() & wanted.keys())
+        return hits, max(0, len(output) - order + 1), max(0, len(reference) - order + 1)
 
     return matches
 

@@ -22,10 +22,12 @@ from scoring.items.slices import MANY, file_cells, slices_of
 from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.metrics import LoadedGold, plain
 from scoring.metrics.text_limits import report_long_texts
+from scoring.metrics.tuple_limits import report_long_pairing
 from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold, named_bytes
 from scoring.task_folder.own_score import shortfalls
+from scoring.task_folder.run_sizes import errors_of_size
 from scoring.task_folder.secret_files import Fingerprint, copies_of_secrets, is_left_out, secret_files
 from scoring.uploads import naming
 from scoring.uploads.name_rules import SAMPLE_TEAMS
@@ -205,6 +207,9 @@ class _Inspection:
             if is_there and (gold.track, gold.split) == (track.slug, split):
                 yield from self._errors_of_gold(gold, items)
         if items is not None:
+            for sentence in errors_of_size(track, len(items.ids) + len(items.optional)):
+                place = f" (items of the track {track.slug}, split {split})"
+                yield self._error(track.items[split], sentence, at=place)
             for name, path in self._baselines(track, split):
                 if not self._is_broken(track, split, path):
                     report = _report_on_baseline(path, track.in_split(split), items)
@@ -235,7 +240,7 @@ class _Inspection:
         for warning in warnings:
             yield replace(self._error(path, problem_line(warning), warning.line, place), severity="warning")
         ids, track = standard.answers.ids, self._definition.track(gold.track, gold.split)
-        for sentence in (*_errors_of_gold_slices(standard, track), *_errors_of_texts(standard, track)):
+        for sentence in (*_errors_of_gold_slices(standard, track), *_errors_of_cost(standard, track)):
             yield self._error(path, sentence, at=place)
         if not ids:
             yield self._error(path, "contains no items. Expected the correct answers in the track's format.", at=place)
@@ -348,10 +353,11 @@ class _Inspection:
         return path.relative_to(self._definition.folder).as_posix()
 
 
-def _errors_of_texts(standard: LoadedGold, track: Track) -> Iterator[str]:
-    """Yield the limits that the references exceed."""
+def _errors_of_cost(standard: LoadedGold, track: Track) -> Iterator[str]:
+    """Yield the limits on the time for scoring that the gold exceeds."""
     report = Report()
     report_long_texts(standard.answers, track.metrics, report)
+    report_long_pairing(standard.answers, track.format, track.metrics, report)
     yield from map(problem_line, report)
 
 

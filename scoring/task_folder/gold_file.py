@@ -7,6 +7,7 @@ from scoring.check import find_items
 from scoring.definition import Definition
 from scoring.gold.coverage import Coverage, coverage, incomplete, may_leave_out
 from scoring.metrics.text_limits import report_long_texts
+from scoring.metrics.tuple_limits import report_long_pairing
 from scoring.reports.messages.counts import and_more
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold
@@ -43,7 +44,9 @@ def check_gold(definition: Definition, track: str, gold: bytes | Path, split: st
         names_files = definition.track(track).files is not None
         return GoldCheck(_discreet(error.report, names_files=names_files))
     ids = answers.ids
-    report_long_texts(answers, definition.track(track).metrics, report)
+    rules = definition.track(track, split)
+    report_long_texts(answers, rules.metrics, report)
+    report_long_pairing(answers, rules.format, rules.metrics, report)
     items = find_items(definition.track(track), None, split, report)
     if items is not None:
         unknown = set(ids) - {*items.ids, *items.optional}

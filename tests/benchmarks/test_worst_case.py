@@ -7,8 +7,10 @@ import pytest
 
 from benchmarks.hostile_uploads import ITEMS, TEAM, corpus, gold_of, hostile_task
 from benchmarks.worst_case import Measured, contract, measured
-from scoring import Definition, check_upload
+from scoring import Definition, Report, check_upload
+from scoring.check import find_items
 from scoring.score import load_gold
+from scoring.task_folder.run_sizes import errors_of_size
 
 SIZE, NAMES = 50_000, 6
 UPLOADS = {upload.name: upload for upload in corpus(SIZE, NAMES)}
@@ -32,6 +34,12 @@ def test_every_format_is_in_it(definition: Definition) -> None:
     assert all(tracks[track.slug] for track in definition.tracks)
     for track in definition.tracks:
         assert len(load_gold(definition, track.slug, gold_of(track.slug, ITEMS[:20])))
+
+
+def test_its_tracks_are_as_large_as_is_allowed(definition: Definition) -> None:
+    sizes = {track.slug: len(find_items(track, None, "test", Report()).ids) for track in definition.tracks}  # type: ignore[union-attr]
+    errors = {track.slug: [*errors_of_size(track, sizes[track.slug])] for track in definition.tracks}
+    assert [slug for slug, own in errors.items() if own] == []
 
 
 @pytest.mark.slow

@@ -254,6 +254,8 @@ MESSAGES = {
     # tuples
     "tuples-not-a-list": "Values that are not lists of tuples: {places}. Write lists such as {expected}.",
     "tuple-twice": "Tuples given more than once: {places}. Each one counts only once.",
+    "tuples-too-many-pairs": "Pairing the tuples of a run with those of the gold can take {found} steps. At most "
+    "{expected} are allowed. Set most to a smaller number in task.yaml, or use metrics without partial credit.",
     "too-many-tuples": "Items with too many tuples: {places}. The limit is {expected}.",
     # rankings
     "trec-line": "Lines with too many or too few fields: {places}. Expected {expected}.",
