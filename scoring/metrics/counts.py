@@ -197,7 +197,7 @@ class _ValuesOfColumn:
     """The values of a column that the gold or its format knows, sorted, and where they are.
 
     `right` and `said` (items,) have the index of the gold's and the run's value in `values`, or −1. `judged` and
-    `given` (items,) mark items with a gold value, and those that the run answers too. `outside` (values,) counts the run's
+    `given` (items,) mark items with a gold value, and those that the run answers. `outside` (values,) counts the run's
     answers to items without gold.
     """
 
