@@ -1,6 +1,6 @@
 """Django's administration. Records are read-only, and the few changes that are possible are audited."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from allauth.account.admin import EmailAddress
@@ -45,7 +45,8 @@ class ShownFieldsAdmin(admin.ModelAdmin):
     """Lists that can be filtered only by the columns shown. Other filters could reveal secrets letter by letter."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        shown = {*self.get_list_display(request), *self.get_list_filter(request)}
+        filters = (own if isinstance(own, str) else own[0] for own in self.get_list_filter(request))
+        shown = {*self.get_list_display(request), *filters}
         return lookup.split("__")[0] in shown and super().lookup_allowed(lookup, value, request)
 
 
@@ -59,6 +60,29 @@ class NewestTasksFilter(admin.RelatedFieldListFilter):
 
 
 admin.FieldListFilter.register(lambda field: field.related_model is SharedTask, NewestTasksFilter, take_priority=True)
+
+
+class LabelsFilter(admin.ChoicesFieldListFilter):
+    """A filter by a field's choices, in which choices with the same label are one."""
+
+    def expected_parameters(self) -> list[str]:
+        return [self._parameter]
+
+    @property
+    def _parameter(self) -> str:
+        return self.lookup_kwarg.replace("__exact", "__in")
+
+    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
+        """Yield a choice for all rows and one for each label, with the query that selects its rows."""
+        chosen = {value for values in self.used_parameters.get(self._parameter, ()) for value in values}
+        labels = dict[str, list[str]]()
+        for value, label in self.field.flatchoices:
+            labels.setdefault(str(label), []).append(str(value))
+        query = changelist.get_query_string(remove=[self._parameter])
+        yield {"selected": not chosen, "query_string": query, "display": "All"}
+        for label, values in labels.items():
+            query = changelist.get_query_string({self._parameter: ",".join(values)})
+            yield {"selected": chosen.issuperset(values), "query_string": query, "display": label}
 
 
 class CappedPaginator(Paginator):
@@ -88,7 +112,7 @@ class RecordAdmin(ShownFieldsAdmin):
     has_change_permission = has_delete_permission = has_add_permission
 
 
-RECORDS: dict[type[Model], dict[str, tuple[str, ...]]] = {
+RECORDS: dict[type[Model], dict[str, tuple[Any, ...]]] = {
     Submission: {
         "list_select_related": ("team", "shared_task", "phase__shared_task"),
         "sortable_by": ("received_at",),  # sorting by a column without an index reads the whole table
@@ -100,7 +124,7 @@ RECORDS: dict[type[Model], dict[str, tuple[str, ...]]] = {
         "list_select_related": ("team", "track__shared_task", "phase__shared_task"),
         "sortable_by": ("received_at",),
         "list_display": ("name", "kind", "team", "track", "phase", "state", "attempts", "postponed", "received_at"),
-        "list_filter": ("track__shared_task", "kind", "state"),
+        "list_filter": ("track__shared_task", "kind", ("state", LabelsFilter)),
         "search_fields": ("name", "team__name", "sha256", "track__shared_task__slug"),
     },
     Evaluation: {

@@ -16,6 +16,7 @@ _NONE_GIVEN = re.compile(f"the following arguments are required: ({COMMAND}|{ACT
 _NO_CHOICE = re.compile(
     r"argument (?P<what>.*): invalid choice: '(?P<given>[^']*)' \(choose from (?P<choices>.*)\)$", re.DOTALL
 )
+_REQUIRED = re.compile(r"the following arguments are required: |one of the arguments .* is required$")
 _NO_OPTION = re.compile(r"unrecognized arguments: (?P<given>--?[\w-]+)")
 
 
@@ -42,6 +43,7 @@ class Parser(argparse.ArgumentParser):
     _choices: "dict[str, Parser] | None" = None  # the parsers of its commands or actions
     scattered: argparse.Action | None = None
     """The list of words that may also stand between and after options. argparse accepts them only side by side."""
+    _typed: Sequence[str] = ()
 
     def add_actions(self, metavar: str = ACTION) -> Any:
         """Return an object to which commands or actions can be added, as by `add_subparsers`."""
@@ -51,6 +53,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse the words, with the options and words described above."""
+        self._typed = () if args is None else args
         found, unread = super().parse_known_args(None if args is None else self._with_values(args), namespace)
         if self.scattered is not None:
             words = [word for word in unread if not word.startswith("-")]
@@ -94,7 +97,21 @@ class Parser(argparse.ArgumentParser):
             options = self._options()
             meant = None if match["given"] in options else nearest(match["given"], options)  # or another command's
             return f"{message}. Did you mean {meant}?" if meant else message
+        if _REQUIRED.match(message) and (unknown := self._first_unknown_option()):
+            meant = nearest(unknown, self._options())
+            return f"unrecognized arguments: {unknown}" + (f". Did you mean {meant}?" if meant else f"; {message}")
         return message
+
+    def _first_unknown_option(self) -> str | None:
+        """Return the first typed option that does not exist. argparse reports missing arguments instead."""
+        known = self._options()
+        for word in self._typed:
+            name = word.partition("=")[0]
+            if word == "--":
+                break
+            if name.startswith("--") and not any(option.startswith(name) for option in known):
+                return name
+        return None
 
     def _options(self) -> list[str]:
         own = [text for action in self._actions for text in action.option_strings]

@@ -16,6 +16,7 @@ from scoring.answers import Entities
 from scoring.definition import FormatSpec
 from scoring.definition.keys import Key
 from scoring.definition.kinds import NAMES, WORD, one_of, whole
+from scoring.formats.class_forms import classes_by_number, report_class_numbers
 from scoring.formats.format import Format, Size
 from scoring.formats.reading import (
     Problems,
@@ -51,6 +52,7 @@ OTHER_COMMENT = re.compile(r"# .* |#(?:begin|end) document| *# *new(?:doc|par)")
 NO_PLAIN_STARTS = frozenset(("", "#", "-"))  # first characters of lines that may be no tokens
 NAMELESS = "\n"  # stands for a missing id that has already been reported
 NO_BREAK = "\u00a0"
+FIRST_LINES = 100  # lines in which swapped columns are recognized
 TOKEN = "_"  # written in place of unknown tokens, and in other columns
 MOST_COLUMNS = 50
 Cut = Callable[[str], list[str]]  # returns the columns of a line
@@ -118,6 +120,8 @@ def read(data: bytes, spec: FormatSpec, reading: Reading) -> Entities | None:
     words: list[str] | None = [] if reading.role == "gold" else None
     known = tags_of(spec)
     sentences = _Sentences(spec.options["ids"] == "comments", spec.options["column"], known, problems, words)
+    if _are_swapped(text, known, spec, reading):
+        return None
     sentences.read(text)
     sentences.judge_documents(reading.numbered)
     ids, lengths, tags, lines = sentences.ids, sentences.lengths, sentences.tags, sentences.lines
@@ -141,6 +145,26 @@ def _after(prefix: str, cell: str) -> str:
     """Return the tag after the prefix in a cell with values between vertical bars, or O if it has only other values."""
     other = "O" if cell == TOKEN or "=" in cell else cell
     return next((part.removeprefix(prefix) for part in cell.split("|") if part.startswith(prefix)), other)
+
+
+def _are_swapped(text: str, known: Mapping[str, int], spec: FormatSpec, reading: Reading) -> bool:
+    """Report tags in the first column, if the first lines with tokens have them there, and words in place of tags."""
+    if reading.lenient:
+        return False
+    column = (spec.options["column"] or 0) - 1
+    rows = [(number, _columns(line)) for number, line in enumerate(islice(text.split("\n"), FIRST_LINES), 1)]
+    rows = [(number, row) for number, row in rows if len(row) > max(1, column) and row[0][:1] not in ("#", "-")]
+    firsts, tags = [row[0] for _, row in rows], [row[column] for _, row in rows]
+    if not rows or not known.keys() >= set(firsts) or not known.keys().isdisjoint(tags):
+        return False
+    number, row = rows[0]
+    reading.report.error(
+        "tags-first",
+        line=number,
+        found=shown(" ".join(row)),
+        expected=shown(" ".join([row[column], *row[1:column], row[0]])),
+    )
+    return True
 
 
 def _texts(words: Sequence[str], lengths: Sequence[int]) -> list[str]:
@@ -373,6 +397,11 @@ def _codes(
     """Convert tags to numbers. Report unknown tags and treat them as `O`."""
     with suppress(KeyError):
         return codes_of(tags, known)
+    names = {} if reading.lenient else classes_by_number(tags, tuple(known))
+    if len(names) > 1:  # a single one is the digit 0 in place of the letter O
+        found = [(f"line {line}", tag) for line, tag in zip(lines, tags, strict=True)]
+        report_class_numbers(found, names, tuple(known), reading, line=lines[0])
+        return np.fromiter((known[names[tag]] for tag in tags), np.uint32, len(tags))
     for tag, line in zip(tags, lines, strict=True):
         if tag not in known and not problems.has_counted("label-outside-domain"):
             problems.add(

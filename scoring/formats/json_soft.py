@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scoring import limits
 from scoring.answers import Matrix
 from scoring.definition import FormatSpec
+from scoring.formats.class_forms import classes_by_number, report_class_numbers
 from scoring.formats.decimals import is_decimal
 from scoring.formats.format import Format
 from scoring.formats.json_options import RECORD_OPTIONS, records_suffix, shape_of, write_records
@@ -70,6 +71,8 @@ def _shares_type(classes: tuple[str, ...]) -> Any:
 
 
 def _judge_values(records: Records, classes: tuple[str, ...], reading: Reading) -> None:
+    if _has_class_numbers(records, classes, reading):
+        return
     problems, expected = Problems(reading.report), "an object with a number for each of " + ", ".join(classes)
     names = dict.fromkeys(classes)  # an ordered set
     for row, (place, value) in enumerate(zip(records.places, records.values, strict=True)):
@@ -79,6 +82,19 @@ def _judge_values(records: Records, classes: tuple[str, ...], reading: Reading) 
         else:
             records.report_value(row, "value-not-shares", expected, problems)
     problems.report()
+
+
+def _has_class_numbers(records: Records, classes: tuple[str, ...], reading: Reading) -> bool:
+    """Report shares of numbers of classes, such as LABEL_3, if there are no others, and return True."""
+    if reading.lenient:
+        return False
+    values = [(row, value) for row, value in enumerate(records.values) if isinstance(value, dict)]
+    names = classes_by_number((name for _, value in values for name in value), classes)
+    if names:
+        found = [(records.places[row], next(iter(value))) for row, value in values if value]
+        first = next(row for row, value in values if value)
+        report_class_numbers(found, names, classes, reading, path=records.path(first))
+    return bool(names)
 
 
 def _judge_value(

@@ -13,6 +13,7 @@ from scoring.answers import Matrix
 from scoring.definition.keys import Key, Values
 from scoring.definition.kinds import FLAG, NAMES, one_of
 from scoring.definition.yaml_values import Value
+from scoring.formats.class_forms import classes_by_number, is_one_hot, report_class_numbers, report_one_hot
 from scoring.formats.json_text import MISSING, in_json
 from scoring.formats.reading import Problems, Reading, shown, shown_cell
 from scoring.reports.nearest import nearest, with_code_points
@@ -84,6 +85,8 @@ class Labels:
             lines: the line of each value.
             path: the path of each value in a JSON file.
         """
+        if self._has_other_form(places, reading, lines, path):
+            return
         problems, suggestions = Problems(reading.report), dict[str, str | None]()
         known = frozenset(self.classes)
         for row, (place, value) in enumerate(zip(places, self.values, strict=True)):
@@ -117,6 +120,40 @@ class Labels:
                 suggestion=meant,
             )
         problems.report()
+
+    def _has_other_form(
+        self,
+        places: Sequence[str],
+        reading: Reading,
+        lines: Sequence[int] | None,
+        path: Callable[[int], str] | None,
+    ) -> bool:
+        """Report labels that are all numbers of classes, or a 0 or 1 for each class. Return False for all others."""
+        rows = [] if reading.lenient else [row for row, value in enumerate(self.values) if value is not MISSING]
+        if not rows:
+            return False
+        line, where = lines[rows[0]] if lines else None, path(rows[0]) if path else None
+        if all(is_one_hot(self.values[row], self.classes) for row in rows):
+            first = self.values[rows[0]]
+            example = in_json(self._from_one_hot(first))
+            report_one_hot([places[row] for row in rows], in_json(first), example, reading, line, where)
+            return True
+        each = ((places[row], label) for row in rows for label in _each(self.values[row], self.multi))
+        names = classes_by_number((label for _, label in each), self.classes)
+        if names:
+            each = ((places[row], label) for row in rows for label in _each(self.values[row], self.multi))
+            report_class_numbers(list(each), names, self.classes, reading, line, where)
+        return bool(names)
+
+    def _from_one_hot(self, value: Any) -> Any:
+        """Return the label or labels that are marked with 1."""
+        marks = value if isinstance(value, list) else [value[name] for name in self.classes]
+        labels = [name for name, mark in zip(self.classes, marks, strict=True) if mark]
+        return labels if self.multi else (labels or self.classes)[0]
+
+
+def _each(value: Any, multi: bool) -> list[Any]:
+    return value if multi and isinstance(value, list) else [value]
 
 
 def _without_point(value: object, known: Collection[str]) -> str | None:

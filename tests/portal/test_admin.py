@@ -1,5 +1,8 @@
 """The Django admin: records are read-only, and changes leave an audit entry."""
 
+import html
+import re
+
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -139,3 +142,18 @@ def test_a_filter_offers_the_newest_tasks_and_the_search_finds_older_ones(meltem
     assert page.count(">Newer ") == 50
     for query in (f"shared_task__id__exact={meltemi.shared_task_id}", f"q={meltemi.shared_task.slug}"):
         assert ">Meltemi</a>" in client.get(f"/admin/portal/team/?{query}").content.decode()
+
+
+def test_a_state_with_two_reasons_is_one_choice(meltemi, client, administrator):
+    """Runs that failed in the check and in scoring are both shown as "failed on our side"."""
+    run = send_run(meltemi, GOOD, 1, EVALUATION)
+    run.state = "unscorable"
+    run.save()
+    runs = reverse("admin:portal_run_changelist")
+    page = client.get(runs).content.decode()
+    links = re.findall(r'<a href="(\?[^"]*state__in=[^"]*)"[^>]*>\s*([^<]*?)\s*</a>', page)
+    labels = [label for _, label in links]
+    assert labels.count("failed on our side") == 1
+    assert len(labels) == len({*labels}) > 4
+    found = {label: client.get(runs + html.unescape(query)).context["cl"].result_count for query, label in links}
+    assert found["failed on our side"] == 1

@@ -146,6 +146,10 @@ MESSAGES = {
     "id-not-a-text": "Ids must be strings: {places}. Put them in quotes, as in the item list.",
     "wrong-constant": "Entries with an incorrect fixed value: {places}. Expected {expected}.",
     "label-outside-domain": "Labels that the track does not define: {places}. Expected {expected}.",
+    "class-numbers": "Numbers of classes in place of their names: {places}. Write the names that your model gives to "
+    "its numbers: {expected}. The suggestion is right only if your model has the classes in this order.",
+    "labels-one-hot": "There is a 0 or 1 for each class, {found}, in place of labels. Write the names of classes: "
+    "{expected} (in pandas, use idxmax(axis=1) for a single label).",
     "inner-class": "Labels that stand for a group of classes: {places}. Use a single class instead: {expected}.",
     "decimal-point": "Whole numbers have a decimal point, for example {found}. Write {suggestion} (in pandas, "
     "convert the columns with astype(int)).",
@@ -231,6 +235,8 @@ MESSAGES = {
     "comment-line": "Comments, which this format does not allow: {places}. Remove these lines.",
     "document-line": "Lines with -DOCSTART-, which is not a sentence of the track: {places}. Remove these lines.",
     "tag-out-of-order": "Tags that don't fit the previous or next tag: {places}. Expected {expected}.",
+    "tags-first": "The tags are in the first column: {found}. Write the token first, and its tag in the tag's column: "
+    "{expected}.",
     "tokens-differ": "Sentences with too many or too few tokens: {places}. Write one line for each token of the task's "
     "data, even if your system splits tokens or leaves some out.",
     "sentence-count": "The file has {found}; expected one for each of the track's {expected} items, in the same "
