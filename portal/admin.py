@@ -1,6 +1,6 @@
 """Django's administration. Records are read-only, and the few changes that are possible are audited."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from allauth.account.admin import EmailAddress
@@ -45,7 +45,7 @@ class ShownFieldsAdmin(admin.ModelAdmin):
     """Lists that can be filtered only by the columns shown. Other filters could reveal secrets letter by letter."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        filters = (own if isinstance(own, str) else own[0] for own in self.get_list_filter(request))
+        filters = (own[0] if isinstance(own, tuple) else own for own in self.get_list_filter(request))
         shown = {*self.get_list_display(request), *filters}
         return lookup.split("__")[0] in shown and super().lookup_allowed(lookup, value, request)
 
@@ -65,16 +65,17 @@ admin.FieldListFilter.register(lambda field: field.related_model is SharedTask, 
 class LabelsFilter(admin.ChoicesFieldListFilter):
     """A filter by a field's choices, in which choices with the same label are one."""
 
-    def expected_parameters(self) -> list[str]:
+    def expected_parameters(self) -> list[str | None]:
         return [self._parameter]
 
     @property
     def _parameter(self) -> str:
         return self.lookup_kwarg.replace("__exact", "__in")
 
-    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
+    def choices(self, changelist: Any) -> Any:
         """Yield a choice for all rows and one for each label, with the query that selects its rows."""
-        chosen = {value for values in self.used_parameters.get(self._parameter, ()) for value in values}
+        given: Any = self.used_parameters.get(self._parameter, ())
+        chosen = {value for values in given for value in values}
         labels = dict[str, list[str]]()
         for value, label in self.field.flatchoices:
             labels.setdefault(str(label), []).append(str(value))
