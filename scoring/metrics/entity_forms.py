@@ -20,6 +20,8 @@ from scoring.metrics.entity_matching import Side, matches_strictly, sides
 from scoring.metrics.loaded_gold import LoadedGold
 from scoring.metrics.metric import ENTITIES, Example, Metric
 
+EVERY = slice(None)
+
 
 def _words(gold: LoadedGold) -> list[list[str]] | list[str]:
     """Return each item's tokens or, if entities are character spans, its text.
@@ -74,23 +76,23 @@ def _columns(comparison: EntityComparison) -> tuple[Column, ...]:
     )
     return (
         _shared(run, of_run, matches_strictly(gold, run) > 0),
-        _shared(run, of_run, np.ones(len(of_run), np.bool_)),
-        _shared(gold, of_gold, np.ones(len(of_gold), np.bool_)),
+        _shared(run, of_run),
+        _shared(gold, of_gold),
     )
 
 
-def _numbered(forms: list[str], side: Side, numbers: dict[tuple[str, int], int]) -> Rows:
+def _numbered(forms: list[str], side: Side, numbers: dict[tuple[str, int], int]) -> NDArray[np.int32]:
     """Return the number of each form with its type. `numbers` gives new ones the next number."""
     pairs = zip(forms, side.kinds.tolist(), strict=True)
-    return np.fromiter(map(numbers.__getitem__, pairs), np.intp, len(side.kinds))
+    return np.fromiter(map(numbers.__getitem__, pairs), np.int32, len(side.kinds))
 
 
-def _shared(side: Side, forms: Rows, keep: NDArray[np.bool_]) -> Column:
+def _shared(side: Side, forms: NDArray[np.int32], keep: NDArray[np.bool_] | slice = EVERY) -> Column:
     """Return 1 / (number of items with the form) for each distinct form in each item."""
     kinds = np.zeros(int(forms.max(initial=-1)) + 1, np.intp)
     kinds[forms] = side.kinds
     items = int(side.owners.max(initial=0)) + 1
-    form, owners = np.divmod(distinct(forms[keep] * items + side.owners[keep]), items)
+    form, owners = np.divmod(distinct(forms[keep].astype(np.int64) * items + side.owners[keep]), items)
     spread = np.bincount(form)
     return Column(owners, kinds[form], 1 / spread[form])
 

@@ -18,9 +18,11 @@ def _squared(comparison: MatrixComparison, spec: MetricSpec) -> tuple[Numbers, N
     gold = comparison.gold
     at = column_places(gold.matrix.columns, spec.part)
     judged = ~gold.absent[:, at]
-    errors = np.where(judged, comparison.run[:, at].astype(np.float64) - gold.values[:, at], 0.0)
+    errors = comparison.run[:, at].astype(np.float64, copy=False)  # a copy, which can be changed
+    errors -= gold.values[:, at]
+    errors[~judged] = 0.0
     cells: Numbers = judged.sum(axis=1, dtype=np.float64)
-    squares: Numbers = (errors**2).sum(axis=1)
+    squares: Numbers = np.square(errors, out=errors).sum(axis=1)
     return squares, np.sign(cells) if spec.options.get("per") == "item" else cells
 
 

@@ -145,7 +145,7 @@ def test_a_filter_offers_the_newest_tasks_and_the_search_finds_older_ones(meltem
 
 
 def test_a_state_with_two_reasons_is_one_choice(meltemi, client, administrator):
-    """Runs that failed in the check and in scoring are both shown as "failed on our side"."""
+    """Runs that could not be checked and runs that could not be scored have the same words."""
     run = send_run(meltemi, GOOD, 1, EVALUATION)
     run.state = "unscorable"
     run.save()

@@ -167,7 +167,8 @@ def test_errors_of_labels(tiny: Definition, edit: Edit, code: str, item: str) ->
         (["A", "A"], "label-twice", None),
         (["A", "c"], "label-outside-domain", None),
         (["a"], "label-outside-domain", "A"),
-        ([1], "value-not-a-list", None),
+        ([1], "class-numbers", "1 → A"),
+        ([1.5], "value-not-a-list", None),
     ],
 )
 def test_errors_of_lists_of_labels(tiny: Definition, value: object, code: str, suggestion: str | None) -> None:
