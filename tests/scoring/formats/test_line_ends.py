@@ -69,6 +69,7 @@ RUNS: list[tuple[str, dict[str, object], Content]] = [
     ("id-lists", {"file": "table", "id": "id"}, 'id,documents\n1,"[1, 2]"\n2,[]\n3,[7]\n'),
     ("text-lines", {}, "one two\nthree\nfour\n"),
     ("text-lines", {"ids": "first"}, "1\tone two\n2\tthree\n3\tfour\n"),
+    ("table-texts", {"id": "id"}, "id,text\n1,one two\n2,three\n3,four\n"),
     (
         "json-texts",
         {"lines": True},

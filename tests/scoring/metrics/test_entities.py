@@ -33,7 +33,7 @@ TYPES = ("PER", "LOC", "ORG")
 
 
 def read(sentences: Sequence[Sequence[str]], scheme: str = "BIO", repair: str = "begin") -> Entities:
-    options = {"classes": TYPES, "scheme": scheme, "repair": repair, "ids": "numbers", "column": None}
+    options = {"classes": TYPES, "scheme": scheme, "repair": repair, "ids": "numbers", "column": None, "prefix": None}
     text = "\n\n".join("\n".join(f"token {tag}" for tag in tags) for tags in sentences)
     report = Report()
     found = FORMATS["conll"].read(text.encode(), FormatSpec("conll", options), Reading(role="run", report=report))
