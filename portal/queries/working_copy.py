@@ -80,7 +80,10 @@ class WorkingCopy:
     def imported(self, path: str) -> bytes | None:
         """Return the content of the imported folder's file, or None if there is no such file."""
         file = self._folder / path
-        is_there = file.is_file() and file.resolve().is_relative_to(self._folder.resolve())
+        try:
+            is_there = file.is_file() and file.resolve().is_relative_to(self._folder.resolve())
+        except OSError:  # the path is longer than any file's
+            return None
         return file.read_bytes() if is_there else None
 
     def conflicts(self) -> list[str]:
