@@ -229,10 +229,11 @@ def finish_options(value: Value, options: Values) -> None:
 
 def _check_optional(value: Value, options: Values) -> None:
     """Report optional columns that do not exist or whose absence would not be noticed."""
-    for place, name in enumerate(options["optional"]):
-        if name not in options["columns"]:
-            expected = f"one of the columns {', '.join(options['columns'])}"
-            value.at("optional", place).invalid(expected, nearest(name, options["columns"]))
+    known = set(options["columns"])
+    unknown = [(place, name) for place, name in enumerate(options["optional"]) if name not in known]
+    for place, name in unknown[: limits.LISTED]:  # because finding similar names takes time
+        expected = f"one of the columns {', '.join(options['columns'])}"
+        value.at("optional", place).invalid(expected, nearest(name, options["columns"]))
     if options["optional"] and (options["header"] == "none" or options["list"]):
         value.at("optional").invalid("no columns, because they require a header and do not work with list")
 
