@@ -217,7 +217,7 @@ def _of_same_width(rows: Rows, width: int, id_places: Sequence[int], reading: Re
     if check_widths(rows, width, reading.report):
         return rows
     rows, others = of_width(rows, width)
-    long_enough = (row for row in others if len(row) > max(id_places))
+    long_enough = (row for row in others if id_places and len(row) > max(id_places))
     reading.other_ids.extend("_".join(row[place] for place in id_places) for row in long_enough)
     return rows
 

@@ -8,6 +8,7 @@ from scoring.definition.keys import Key
 from scoring.definition.kinds import WORD, one_of
 from scoring.formats.layout import LAYOUT_OPTIONS, TableRows, read_columns, read_table
 from scoring.formats.reading import Problems, Reading, are_several_times, shown
+from scoring.reports.problems import Severity
 
 NUMBERED_OPTIONS = (
     Key(
@@ -61,8 +62,12 @@ def _has_all_rows(count: int, reading: Reading) -> bool:
     if are_several_times(count, reading):
         return False
     if count not in (expected, expected + len(reading.optional)):
-        reading.report.add(reading.strict, "row-count", found=f"{count:,}", expected=f"{expected:,}")
-        return False
+        if reading.has_errors:  # about rows that were left out
+            return False
+        may_lack = reading.missing_allowed and count < expected
+        severity: Severity = "warning" if may_lack else reading.strict
+        reading.report.add(severity, "row-count", found=f"{count:,}", expected=f"{expected:,}")
+        return severity == "warning"
     return True
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scoring import Definition, DefinitionError, check, load_definition, score
 from scoring.answers import Entities, Matrix, Texts
@@ -11,6 +13,7 @@ from scoring.formats import read_gold, read_run, write_run
 from scoring.items.index import ItemIndex
 from scoring.reports.problems import Report
 from tests.for_each import for_each
+from tests.scoring.formats.test_fuzz import mutated
 from tests.scoring.formats.test_writing import assert_same, read_back, track
 
 IDS = ["1", "2", "3"]
@@ -63,6 +66,7 @@ def test_the_order_of_the_rows_says_the_item(options: dict[str, Any], data: byte
         pytest.param(b"0.5\nx\n2\n", ["value-not-a-number"], id="no number"),
         pytest.param(b"# system: x\n0.5\n1\n", ["value-not-a-number"], id="an undeclared comment"),
         pytest.param(b"score\n0.5\n1\n2\n", ["header-line"], id="an undeclared header"),
+        pytest.param(b"0.5\n1,2\n2\n", ["ragged-row"], id="a row too long"),
         pytest.param(b"", ["empty-file"], id="empty"),
     ],
 )
@@ -173,3 +177,39 @@ def test_a_file_may_lack_optional_columns(tmp_path: Path) -> None:
     assert read_run(where, b"id,B\n1,1\n2,0\n3,0\n", report, items=ItemIndex(IDS)) is None
     assert [problem.code for problem in report] == ["header-column-missing"]
     assert read_run(where, b"id,A,B\n1,1,\n2,0,1\n3,0,0\n", Report(), items=ItemIndex(IDS)) is None
+
+
+MUTATED = {
+    "numbers": (SCORES | {"comments": "#"}, b"# c\n0.5\n-1\n3e2\n"),
+    "texts": (LABELS | {"same_text": "text"}, b"text,label\nx,A\ny,B\nz,A\n"),
+    "rows": (LABELS | {"json": {"lines": True, "nested": True}}, b'{"label": "A"}\n{"label": "B"}\n{"label": "A"}\n'),
+    "by id": (
+        {"kind": "json-labels", "classes": ["A", "B"], "keys": {"by_id": True, "inside": "x"}},
+        b'{"x": {"1": "A", "2": "B", "3": "A"}}',
+    ),
+    "nested": (
+        {"kind": "json-labels", "classes": ["0", "1"], "value": "o.l", "keys": {"nested": True, "values": ["number"]}},
+        b'[{"id": "1", "o": {"l": 1}}, {"id": "2", "o": {"l": 0}}, {"id": "3", "o": {"l": 1}}]',
+    ),
+    "objects": (
+        {"kind": "table", "id": "id.x", "columns": ["p", "y"], "optional": ["y"], "json": {"nested": True}},
+        b'[{"id": {"x": 1}, "p": 1, "y": 0}, {"id": {"x": 2}, "p": 1}, {"id": {"x": 3}, "p": true}]',
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTATED)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_no_content_raises(name: str, data: st.DataObject) -> None:
+    options, valid = MUTATED[name]
+    content, where = data.draw(mutated(valid) | st.binary(max_size=60)), track(**options)
+    for lenient in (False, True):
+        report = Report()
+        items, texts = ItemIndex(IDS), {"1": "x", "2": "y"}
+        answers = read_run(where, content, report, items=items, texts=texts, lenient=lenient)
+        assert (answers is None) == (not report.ok)
+        assert all(problem.message for problem in report)
+        if answers is not None and not lenient:
+            assert sorted(answers.ids) == IDS
