@@ -26,8 +26,9 @@ def change_settings(
     mails_about_deadlines: bool,
     mails_about_results: bool,
     mails_about_teams: bool,
+    named_on_team_pages: bool,
 ) -> None:
-    """Change your name, affiliation, time zone, language and email settings."""
+    """Change your name, affiliation, time zone, language and email settings, and whether team pages name you."""
     EarlierName.objects.note(account, name, account.email)
     User.objects.filter(pk=account.pk).update(
         name=name,
@@ -39,6 +40,7 @@ def change_settings(
         mails_about_deadlines=mails_about_deadlines,
         mails_about_results=mails_about_results,
         mails_about_teams=mails_about_teams,
+        named_on_team_pages=named_on_team_pages,
     )
 
 

@@ -119,6 +119,7 @@ def _forget_keys(user: User) -> None:
 def _anonymize(user: User) -> None:
     user.name, user.email = _placeholder(user)
     user.affiliation = user.country = ""
+    user.named_on_team_pages = False
     user.time_zone = "UTC"
     user.is_active = user.is_staff = user.is_superuser = False
     user.set_unusable_password()

@@ -88,7 +88,7 @@ def describe_run(
     system_type: Run.SystemType | Literal[""] = "",
     fields: RunFields | None = None,
 ) -> Run:
-    """Describe the system behind a run. Possible until the results are final.
+    """Describe the system behind a run. Possible until the results are final. Everyone sees it after the release.
 
     Run fields that are not in `fields` keep their texts.
     """
@@ -98,6 +98,9 @@ def describe_run(
     if fields:
         wanted["fields"] = checked_run_fields(run.track.shared_task, fields, stored=current.fields)
     before = {name: getattr(current, name) for name, value in wanted.items() if getattr(current, name) != value}
+    if not current.description_is_public:
+        current.description_is_public = True
+        current.save(update_fields=["description_is_public"])
     if before:
         for name in before:
             setattr(current, name, wanted[name])

@@ -72,6 +72,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     mails_about_deadlines = models.BooleanField(_("emails about deadlines"), default=True)
     mails_about_results = models.BooleanField(_("emails about results"), default=True)
     mails_about_teams = models.BooleanField(_("emails about teams"), default=True)  # for organizers
+    # Whether everyone may see the person's name, affiliation and country on the public pages of their teams.
+    named_on_team_pages = models.BooleanField(_("named on team pages"), default=False, db_default=False)
     may_create_tasks = models.BooleanField(_("may create tasks"), default=False, db_default=False)
     is_staff = models.BooleanField(_("administrator"), default=False)
     is_active = models.BooleanField(_("active"), default=True)

@@ -229,6 +229,8 @@ class Described(models.Model):
     method = models.CharField(_("Method"), max_length=80, blank=True, validators=[one_line])
     description = models.TextField(_("Short description"), max_length=1000, blank=True)
     link = models.CharField(_("Link"), max_length=300, blank=True, validators=[web_address])
+    # Whether the form that saved the description and the link said that everyone can see them after the release.
+    description_is_public = models.BooleanField(default=False, db_default=False)
     system_type = models.CharField(_("System type"), max_length=10, choices=SystemType, blank=True)
     # values of the task's run fields, by key
     fields = models.JSONField(default=dict, db_default={}, blank=True)

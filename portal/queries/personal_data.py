@@ -49,8 +49,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "portal.TeamNote": ("team", "text", "at"),
     "portal.User": (
         "email", "name", "affiliation", "country", "time_zone", "language", "mails_about_runs",
-        "mails_about_deadlines", "mails_about_results", "mails_about_teams", "may_create_tasks", "is_staff",
-        "is_superuser", "is_active", "date_joined", "last_login",
+        "mails_about_deadlines", "mails_about_results", "mails_about_teams", "named_on_team_pages",
+        "may_create_tasks", "is_staff", "is_superuser", "is_active", "date_joined", "last_login",
     ),
     "portal.Validation": ("phase", "team", "slot", "file_name", "size", "sha256", "received_at"),
     "socialaccount.SocialAccount": ("provider", "uid", "extra_data", "date_joined", "last_login"),

@@ -67,10 +67,16 @@ class PersonForm(ActionForm):
         "affiliation",
         label=_("Affiliation"),
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
-        help_text=_("University or company (optional). The organizers of your tasks can see it."),
+        help_text=_(
+            "University or company (optional). The organizers of your tasks can see it, and everyone can if you are "
+            "named on team pages."
+        ),
     )
     country = User._meta.get_field("country").formfield(
-        label=_("Country"), help_text=_("Optional. The organizers of your tasks can see it.")
+        label=_("Country"),
+        help_text=_(
+            "Optional. The organizers of your tasks can see it, and everyone can if you are named on team pages."
+        ),
     )
 
 
@@ -147,6 +153,16 @@ class SettingsForm(PersonForm):
     )
     mails_about_teams = action_field(
         change_settings, "mails_about_teams", label=_("A team is waiting for approval in a task that I organize")
+    )
+
+    named_on_team_pages = action_field(
+        change_settings,
+        "named_on_team_pages",
+        label=_("Name me on the pages of my teams"),
+        help_text=_(
+            "Everyone can see these pages once results with your team’s name are public. If you agree, they show your "
+            "name, affiliation and country."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -200,6 +200,7 @@ def _agreement(world: World) -> dict[str, Any]:
 SETTINGS = {
     "name": "Cleo C.", "affiliation": "Aegean", "country": "GR", "time_zone": "Europe/Athens", "language": "es",
     "mails_about_runs": True, "mails_about_deadlines": False, "mails_about_results": True, "mails_about_teams": False,
+    "named_on_team_pages": True,
 }  # fmt: skip
 
 EDIT: dict[str, Any] = {"path": "pages/more.md", "content": b"More.", "base": ""}

@@ -70,6 +70,7 @@ SHOWS = {  # where the scores of a released phase appear, and for whom
     "run": EVERYONE,  # baselines are public
     "run_figure": EVERYONE,
     "team_runs": MEMBERS,
+    "public_team": EVERYONE,
     "submission": OWN,
     "submission_status": OWN,
     "api:leaderboard": EVERYONE,

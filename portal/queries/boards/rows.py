@@ -288,4 +288,5 @@ def _row(
         group=group,
         bounds=bounds,
         fields=line.fields if is_known else {},
+        team_id=line.team_id if is_known else None,
     )

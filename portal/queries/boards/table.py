@@ -57,6 +57,7 @@ class Row(Bounded):
     change: int | None = None  # number of ranks gained since the last release
     fields: Mapping[str, str] = field(default_factory=dict)  # values of run fields, by key
     is_new: bool = False  # whether there is an earlier release that does not list the team
+    team_id: int | None = field(default=None, compare=False)  # None for references, aliases and released boards
 
     @property
     def is_team(self) -> bool:
@@ -193,14 +194,19 @@ class BoardTable(RankedTable):
 
 def content_of(table: BoardTable) -> dict[str, Any]:
     """Return the content to store for a released board, as JSON values."""
-    rows = [asdict(row) | {"run_id": str(row.run_id), "received_at": row.received_at.isoformat()} for row in table.rows]
     return {
         "rank_by": table.rank_by,
         "columns": [asdict(column) for column in table.columns],
-        "rows": rows,
+        "rows": [_plain(row) for row in table.rows],
         "comparison": asdict(table.comparison) if table.comparison else None,
         "since": table.since,
     }
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    values = asdict(row) | {"run_id": str(row.run_id), "received_at": row.received_at.isoformat()}
+    del values["team_id"]
+    return values
 
 
 def released_table(release: ReleasedBoard) -> BoardTable:

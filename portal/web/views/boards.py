@@ -19,6 +19,7 @@ from portal.queries.boards.leaderboard import leaderboard as find_board
 from portal.queries.boards.overall import overall as find_overall
 from portal.queries.boards.table import BoardTable, released_table
 from portal.queries.boards.whiskers import scale
+from portal.queries.public_teams import has_public_rows
 from portal.queries.tasks import TaskPage
 from portal.queries.visible import public_releases
 from portal.web.access import tab_context
@@ -49,6 +50,7 @@ def _board_text(request: HttpRequest, context: dict[str, Any], choices: Choices)
     parts = table_parts(board, choices) | {
         "board_state": board_state(board, choices, context["at"]),
         "step": board.phase.step_at(context["at"]),
+        "has_public_rows": has_public_rows(context["page"].shared_task, board.phase, context["at"]),
         "systems": Run.SystemType.choices,
         "slots": Run.Slot.choices,
     }

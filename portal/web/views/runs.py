@@ -5,6 +5,7 @@ from datetime import datetime
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -14,16 +15,19 @@ from django.views.decorators.http import require_safe
 from portal.actions.base.errors import ActionError
 from portal.figures.classes import positive_lines, run_figures
 from portal.models import Run
+from portal.models.clock import database_now
 from portal.paper.references import team_citation
 from portal.permissions import may_change_run, may_download_run
 from portal.queries import runs as queries
 from portal.queries.boards.run_scores import earlier_scores, place
 from portal.queries.boards.slices import run_slices
 from portal.queries.items import item_table, items_are_unread
+from portal.queries.public_teams import public_run
 from portal.queries.uploads import run_body
 from portal.queries.visible import visible_runs
 from portal.web.access import tab_context
 from portal.web.board_address import item_choice
+from portal.web.views import public_teams
 
 
 @require_safe
@@ -45,8 +49,14 @@ def team_runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def run(request: HttpRequest, pk: str) -> HttpResponse:
-    """Show a run to its team and the organizers. Baselines are public."""
-    return run_page(request, find_run(request, pk))
+    """Show a run to its team and the organizers, or the public part of it to others. Baselines are public."""
+    found = visible_runs(request.user).filter(pk=pk).first()
+    if found is not None:
+        return run_page(request, found)
+    released = public_run(UUID(str(pk)), database_now())
+    if released is None:
+        raise Http404
+    return public_teams.run_page(request, released)
 
 
 def run_page(request: HttpRequest, found: Run, error: ActionError | None = None) -> HttpResponse:

@@ -90,7 +90,14 @@ def test_impossible_values_are_rejected_and_nothing_is_saved(browser, cleo, wron
 )
 def test_the_action_knows_the_limits_too(cleo, wrong, problem):
     mails = dict.fromkeys(
-        ["mails_about_runs", "mails_about_deadlines", "mails_about_results", "mails_about_teams"], True
+        [
+            "mails_about_runs",
+            "mails_about_deadlines",
+            "mails_about_results",
+            "mails_about_teams",
+            "named_on_team_pages",
+        ],
+        True,
     )
     with pytest.raises(Invalid) as caught:
         change_settings(cleo, cleo, EVALUATION, **values(affiliation="elsewhere") | mails | wrong)

@@ -459,9 +459,11 @@ def test_who_sees_a_run_and_its_file(
     for client in (sender, teammate, organizer):
         assert "1.0000" in client.get(f"/runs/{run.pk}/").content.decode()
         assert client.get(f"/runs/{run.pk}/file/").getvalue() == run_file(PERFECT)
-    assert stranger.get(f"/runs/{run.pk}/").status_code == 404
+    for client in (stranger, anybody):  # the phase's scores are public
+        shown = client.get(f"/runs/{run.pk}/").content.decode()
+        assert "1.0000" in shown
+        assert "/file/" not in shown
     assert stranger.get(f"/runs/{run.pk}/file/").status_code == 404
-    assert anybody.get(f"/runs/{run.pk}/").status_code == 404
     assert anybody.get(f"/runs/{run.pk}/file/").status_code == 302
 
 
