@@ -10,6 +10,7 @@ function enhance() {
   document.querySelectorAll("[data-copy]").forEach((button) => { button.hidden = false; });
   document.querySelectorAll("[data-zone-offer]").forEach(offerZone);
   document.querySelectorAll("form[data-line]").forEach(showLine);
+  document.querySelectorAll("form[data-filters]:not([data-enhanced])").forEach(filterOnChange);
   document.querySelectorAll("code:not(a code, [data-kept])").forEach(keepWords);
   const tab = document.querySelector(".tabs [aria-current]");
   if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
@@ -62,6 +63,12 @@ function offerZone(offer) {
   offer.querySelector("b").textContent = zone;
   offer.querySelector("button").addEventListener("click", () => { field.value = zone; offer.hidden = true; });
   offer.hidden = false;
+}
+
+function filterOnChange(form) {
+  form.dataset.enhanced = "";
+  form.querySelector("button").hidden = true;
+  form.addEventListener("change", () => form.requestSubmit());
 }
 
 function enhanceUpload(form) {

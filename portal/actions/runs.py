@@ -1,4 +1,4 @@
-"""A team's actions on a run: making it official, withdrawing it, and describing its system."""
+"""A team's actions on a run: making it official, withdrawing it, describing its system, and notes."""
 
 from typing import Annotated, Any, Literal
 
@@ -108,6 +108,13 @@ def describe_run(
         Board.objects.of(run).changed()
         call.record(**_place(run), before=before)
     return current
+
+
+@action(who=MEMBERS, repeatable=True)
+def note_run(call: ActionCall, run: Run, *, note: Annotated[str, column(Run, "note")]) -> Run:
+    """Write a note on a run that only the members of its team see. Possible at any time."""
+    Run.objects.filter(pk=run.pk).update(note=note)
+    return Run.objects.get(pk=run.pk)
 
 
 def _require_unsettled(call: ActionCall, run: Run) -> None:

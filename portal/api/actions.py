@@ -221,6 +221,7 @@ ROUTES = (
         answer=_run,
         example={"method": "XLM-R large", "system_type": "tuned"},
     ),
+    Route(f"{RUN}/note", runs.note_run, find_run, "Runs", answer=_run, example={"note": "Seed 3, threshold 0.4"}),
     Route(
         f"{TASK}/announcements",
         announcements.publish_announcement,

@@ -15,4 +15,9 @@ class Migration(migrations.Migration):
             name="description_is_public",
             field=models.BooleanField(db_default=False, default=False),
         ),
+        migrations.AddField(
+            model_name="run",
+            name="note",
+            field=models.CharField(blank=True, db_default="", max_length=500, verbose_name="Note"),
+        ),
     ]

@@ -286,6 +286,7 @@ class Run(Evaluated, Described):
     withdrawn_at = models.DateTimeField(null=True)
     withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     withdrawal_reason = models.CharField(max_length=300, blank=True)
+    note = models.CharField(_("Note"), max_length=500, blank=True, db_default="")  # only the team sees it
     chosen_at = models.DateTimeField(null=True)
     chosen_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
 

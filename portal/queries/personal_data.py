@@ -40,7 +40,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "portal.RejectedUpload": ("shared_task", "phase", "team", "file_name", "size", "received_at"),
     "portal.Run": (
         "name", "track", "phase", "team", "number", "file_sha256", "sha256", "received_at", "method", "description",
-        "link", "system_type", "fields", "chosen_at", "withdrawn_at", "withdrawal_reason",
+        "note", "link", "system_type", "fields", "chosen_at", "withdrawn_at", "withdrawal_reason",
     ),
     "portal.Signature": ("shared_task", "version", "text", "sha256", "typed_name", "address", "signed_at"),
     "portal.Submission": ("shared_task", "phase", "team", "file_name", "size", "sha256", "slot", "received_at"),

@@ -14,7 +14,7 @@ from portal.models.official import official_runs_of_teams
 from portal.models.run import RunQuerySet
 from portal.queries.boards.columns import Score, scores, shown_score
 from portal.queries.boards.ladder import shown_keys
-from portal.queries.boards.official import OfficialRun, official_runs
+from portal.queries.boards.official import OfficialRun, official_runs, organized_tasks
 from portal.queries.line import Place, place_of
 from portal.queries.quota import TrackLimits, remaining
 from portal.queries.task_folder import home_command, items_option
@@ -209,8 +209,9 @@ def run_lines(found: QuerySet[Run], viewer: Viewer, at: datetime) -> list[RunLin
         )
     )
     phases = {run.phase for run in runs}
-    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}  # only for texts
-    step = {phase: phase.step_for(viewer, at) for phase in phases}
+    organized = organized_tasks(phases, viewer, at)
+    visible = {phase: phase.scores_are_public(at) or phase.shared_task_id in organized for phase in phases}
+    step = {phase: None if phase.shared_task_id in organized else phase.step_at(at) for phase in phases}
     evaluations = _shown_evaluations([run for run in runs if visible[run.phase]], viewer, at)
     keys = shown_keys([run for run in runs if visible[run.phase] and step[run.phase] is not None], viewer, at)
     exact = {phase for phase in phases if visible[phase] and step[phase] is None}

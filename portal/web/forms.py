@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.actions.base.errors import Invalid
 from portal.actions.papers import BIBTEX, set_paper
-from portal.actions.runs import describe_run, withdraw_run
+from portal.actions.runs import describe_run, note_run, withdraw_run
 from portal.actions.teams import ANSWER_LENGTH, NAME_TAKEN, TEAM_NAME, check_team_name, register_team
 from portal.actions.uploads.submit import submit
 from portal.models import Phase, SharedTask, Team
@@ -108,6 +108,12 @@ class DescriptionForm(RunFieldsForm):
         help_text=_("Link to code, a model card or a paper."),
     )
     system_type = action_field(describe_run, "system_type", label=_("System type"))
+
+
+class NoteForm(ActionForm):
+    """A note on a run, for its team."""
+
+    note = action_field(note_run, "note", widget=forms.Textarea(attrs={"rows": 2}), required=False)
 
 
 class ReceiptForm(forms.Form):

@@ -213,10 +213,12 @@ urlpatterns = [
     path(f"{ORGANIZE}/mails/resend/", organize.resend, name="organize_resend"),
     path(f"{ORGANIZE}/audit/", organize.organize_audit, name="organize_audit"),
     path("teams/<number:pk>/", public_teams.team, name="public_team"),
+    path("runs/", own_runs.my_runs, name="my_runs"),
     path("runs/<uuid:pk>/", runs.run, name="run"),
     path("runs/<uuid:pk>/file/", runs.run_file, name="run_file"),
     path("runs/<uuid:pk>/figures/<slug:name>.<ending:ending>", figures.run_figure, name="run_figure"),
     path("runs/<uuid:pk>/choose/", own_runs.choose, name="choose_run"),
     path("runs/<uuid:pk>/describe/", own_runs.describe, name="describe_run"),
+    path("runs/<uuid:pk>/note/", own_runs.note, name="note_run"),
     path("runs/<uuid:pk>/withdraw/", own_runs.withdraw, name="withdraw_run"),
 ]

@@ -98,7 +98,9 @@ def walk(
     expect(page.get_by_role("heading", level=1)).to_have_text(f"{team}_task1_1.csv")
     yield
     page.goto(f"{TASK}/runs/")
-    expect(page.locator("table.runs tbody tr")).to_have_count(2)
+    expect(page.locator("table.runs tbody tr")).to_have_count(1)
+    page.get_by_role("link", name="Rejected uploads").click()
+    expect(page.locator("tbody tr")).to_have_count(1)
     yield
 
 

@@ -212,6 +212,7 @@ CALLS: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
     "describe_run": ("member", lambda world: {"method": "XLM-T", "link": "https://example.org/"}),
     "discard_edit": ("organizer", lambda world: {"path": EDIT["path"]}),
     "edit_file": ("organizer", lambda world: EDIT),
+    "note_run": ("member", lambda world: {"note": "Seed 3"}),
     "import_shared_task": ("server", lambda world: {}),
     "join_team": ("stranger", lambda world: {"code": world.targets[Team].invitation_code}),
     "open_papers": ("organizer", lambda world: {}),

@@ -69,6 +69,7 @@ SHOWS = {  # where the scores of a released phase appear, and for whom
     "paper": EVERYONE,
     "run": EVERYONE,  # baselines are public
     "run_figure": EVERYONE,
+    "my_runs": MEMBERS,
     "team_runs": MEMBERS,
     "public_team": EVERYONE,
     "submission": OWN,
@@ -348,7 +349,7 @@ def test_scores_are_shown_where_and_when_they_may_be(
 
 # Pages about runs also hide that a run is scored, so opening a single queryset shows nothing there.
 OF_RUNS = {
-    "team_runs", "submission", "submission_status", "run", "run_figure", "api:run", "api:runs", "api:submission",
+    "my_runs", "team_runs", "submission", "submission_status", "run", "run_figure", "api:run", "api:runs", "api:submission",
 }  # fmt: skip
 CLOSED = {  # what a captain sees of hidden phases, and where, if one queryset lets everything through
     (PhaseQuerySet, "with_visible_scores"): (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from portal.models import Phase, Run, Track, Viewer
+from portal.models import Phase, Run, SharedTask, Track, Viewer
 from portal.models.official import official_run
 from portal.queries.boards.columns import Column, ranking_column
 
@@ -41,6 +41,15 @@ class OfficialRun:
         return self.rule == Phase.Official.CHOSEN and not self.may_choose
 
 
+def organized_tasks(phases: Iterable[Phase], viewer: Viewer, at: datetime) -> set[int]:
+    """Return those of the phases' tasks that the viewer organizes, if it matters: if some scores are not public."""
+    hidden = [phase for phase in phases if not phase.scores_are_public(at) or phase.step_at(at) is not None]
+    tasks = {phase.shared_task_id for phase in hidden}
+    if not tasks:
+        return set()
+    return set(SharedTask.objects.filter(pk__in=tasks).organized_by(viewer).values_list("pk", flat=True))
+
+
 def official_runs(
     runs: Iterable[Run], scores: Mapping[UUID, Scores], viewer: Viewer, at: datetime
 ) -> list[OfficialRun]:
@@ -52,8 +61,9 @@ def official_runs(
     for run in runs:
         groups[run.team_id, run.phase, run.track].append(run)
     phases = {phase for _team, phase, _track in groups}
-    visible = {phase: phase.scores_are_visible_to(viewer, at) for phase in phases}
-    in_steps = {phase: phase.step_for(viewer, at) is not None for phase in phases}
+    organized = organized_tasks(phases, viewer, at)
+    visible = {phase: phase.scores_are_public(at) or phase.shared_task_id in organized for phase in phases}
+    in_steps = {phase: phase.shared_task_id not in organized and phase.step_at(at) is not None for phase in phases}
     found = []
     for (team, phase, track), mine in groups.items():
         is_best = phase.official == Phase.Official.BEST

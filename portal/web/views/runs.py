@@ -22,6 +22,7 @@ from portal.queries import runs as queries
 from portal.queries.boards.run_scores import earlier_scores, place
 from portal.queries.boards.slices import run_slices
 from portal.queries.items import item_table, items_are_unread
+from portal.queries.my_runs import rejected_uploads
 from portal.queries.public_teams import public_run
 from portal.queries.uploads import run_body
 from portal.queries.visible import visible_runs
@@ -36,14 +37,20 @@ def team_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """Show all runs of the user's team."""
     context = tab_context(request, slug, "runs")
     team = context["page"].team
-    lines = queries.team_runs(team, request.user, context["at"]) if team else []
+    every = queries.team_runs(team, request.user, context["at"]) if team else []
+    lines = [line for line in every if line.state != Run.State.REJECTED]
     official_runs = queries.official_runs_of(lines, request.user, context["at"])
     context |= {
         "lines": lines,
         "official_runs": official_runs,
         "official": {official_run.run for official_run in official_runs},
         "choosing": {official_run.phase for official_run in official_runs if official_run.may_choose},
+        "tab_of_runs": "rejected" if request.GET.get("tab") == "rejected" else "runs",
+        "query": "tab=rejected",
     }
+    if team:
+        context["uploads"] = rejected_uploads([team.pk], request.GET.get("page", "1"))
+        context["rejected"] = context["uploads"].paginator.count
     return render(request, "runs/list.html", context)
 
 
