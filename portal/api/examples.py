@@ -644,6 +644,7 @@ EXAMPLES: Mapping[str, Any] = {
     "choose_official_run": _BEFORE_RELEASE,
     "withdraw_run": _WITHDRAWN,
     "describe_run": _BEFORE_RELEASE,
+    "note_run": _BEFORE_RELEASE,
     "publish_announcement": _ANNOUNCEMENT,
     "organized_teams": [_ORGANIZED_TEAM],
     "organized_team": desk.DeskTeamAnswer(**_ORGANIZED_TEAM.model_dump(), notes=[_NOTE_ABOUT_TEAM]),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet
@@ -86,8 +86,8 @@ def my_runs(user: User, at: datetime, wanted: RunFilter, page: str = "1") -> MyR
     )
 
 
-def rejected_uploads(teams: Sequence[int], page: str = "1") -> Page[Submission]:
-    """Return a page of the rejected uploads of these teams, newest first, each with its number of runs."""
+def rejected_uploads(teams: Sequence[int], page: str = "1") -> Page[Any]:
+    """Return a page of the rejected uploads of these teams, newest first, each with its `run_count`."""
     found = _rejected(teams).select_related("shared_task", "phase", "team", "sent_by")
     return Paginator(found.annotate(run_count=Count("runs")).order_by("-received_at", "pk"), PAGE_SIZE).get_page(page)
 

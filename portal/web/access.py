@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from portal.actions.base.roles import NO_SECOND_FACTOR, ORGANIZERS, Role
 from portal.models import Phase, SharedTask, User, Viewer
@@ -53,6 +54,12 @@ def find_task(request: HttpRequest, slug: str, tasks: SharedTaskQuerySet | None 
 def _not_visible(user: Viewer, slug: str) -> Exception:
     """Return the exception for a task that does not exist or that the user may not see."""
     return SecondFactorMissing() if SharedTask.objects.assigned_to(user).filter(slug=slug).exists() else Http404()
+
+
+def next_address(request: HttpRequest) -> str:
+    """Return the portal's own address to go to afterwards, `next`, or an empty text."""
+    wanted = request.POST.get("next") or request.GET.get("next", "")
+    return wanted if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, None) else ""
 
 
 def require_role(role: Role, user: Viewer, target: Any) -> None:

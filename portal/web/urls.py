@@ -37,6 +37,7 @@ from portal.web.views import (
     public_teams,
     pushes,
     receipts,
+    results,
     runs,
     settings,
     submissions,
@@ -69,6 +70,7 @@ ORGANIZE = f"{TASK}/organize"
 urlpatterns = [
     path("", home.home, name="home"),
     path("guide/", home.guide, name="guide"),
+    path("results/", results.results, name="results"),
     path("client/", client.client, name="client"),
     path("client/<str:name>", client.client_wheel, name="client_wheel"),
     path("organize/new/", pushes.new_task, name="new_task"),
@@ -99,6 +101,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
     path(f"{TASK}/", tasks.overview, name="task"),
+    path(f"{TASK}/take-part/", tasks.take_part, name="take_part"),
     path(f"{TASK}/data/", data.data, name="task_data"),
     path(f"{TASK}/data/<slug:dataset>/", data.dataset, name="dataset"),
     path(f"{TASK}/folder.zip", data.task_folder, name="task_folder"),

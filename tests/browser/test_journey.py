@@ -94,7 +94,7 @@ def walk(
     mine = page.locator("tr.mine").filter(has_text=team)
     expect(mine.locator(".rank")).to_have_text("1")
     yield
-    mine.get_by_role("link").click()
+    mine.locator(".c-run").get_by_role("link").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"{team}_task1_1.csv")
     yield
     page.goto(f"{TASK}/runs/")

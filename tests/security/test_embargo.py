@@ -60,6 +60,7 @@ ORGANIZERS = frozenset(("organizer", "admin"))
 MEMBERS = frozenset(("rival", "captain"))
 OWN = ORGANIZERS | {"captain"}
 SHOWS = {  # where the scores of a released phase appear, and for whom
+    "home": frozenset(("anonymous",)),
     "leaderboard": EVERYONE,
     "leaderboards": EVERYONE,
     "released_board": EVERYONE,
@@ -89,6 +90,8 @@ SHOWS = {  # where the scores of a released phase appear, and for whom
 }
 # Pages that need a release, or that do not exist for every set of runs.
 UNRELEASED = {
+    "home",
+    "public_team",
     "released_board",
     "insights_figure",
     "api:released_leaderboard",
@@ -349,7 +352,8 @@ def test_scores_are_shown_where_and_when_they_may_be(
 
 # Pages about runs also hide that a run is scored, so opening a single queryset shows nothing there.
 OF_RUNS = {
-    "my_runs", "team_runs", "submission", "submission_status", "run", "run_figure", "api:run", "api:runs", "api:submission",
+    "my_runs", "public_team", "team_runs", "submission", "submission_status", "run", "run_figure", "api:run",
+    "api:runs", "api:submission",
 }  # fmt: skip
 CLOSED = {  # what a captain sees of hidden phases, and where, if one queryset lets everything through
     (PhaseQuerySet, "with_visible_scores"): (

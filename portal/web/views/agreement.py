@@ -6,7 +6,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -14,7 +13,7 @@ from portal.actions.agreement import sign_agreement
 from portal.markdown import render as render_markdown
 from portal.models import Signature
 from portal.queries.agreement import current_agreement
-from portal.web.access import SignedInRequest, client_address, tab_context
+from portal.web.access import SignedInRequest, client_address, next_address, tab_context
 from portal.web.action_forms import carry_out
 
 
@@ -55,9 +54,8 @@ def _context(request: HttpRequest, slug: str) -> dict[str, Any]:
     agreement = current_agreement(context["page"].shared_task, request.user)
     if agreement is None:
         raise Http404
-    wanted = request.POST.get("next") or request.GET.get("next", "")
     return context | {
         "agreement": agreement,
         "text": render_markdown(agreement.text),
-        "next": wanted if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, None) else "",
+        "next": next_address(request),
     }

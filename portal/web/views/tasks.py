@@ -14,6 +14,7 @@ from portal.markdown import Heading, contents, has_heading
 from portal.markdown import render as render_markdown
 from portal.paper.references import citation
 from portal.queries.public import described
+from portal.queries.take_part import checklist
 from portal.web.access import tab_context
 from portal.web.views.announcements import published
 
@@ -25,6 +26,14 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {"announcements": published(shared_task)}
     context |= {"described": described(shared_task, address), "citation": citation(shared_task, address)}
     return render(request, "tasks/overview.html", context)
+
+
+@require_safe
+def take_part(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what the person has done and still has to do before the first valid run."""
+    context = tab_context(request, slug, "take_part")
+    context["checklist"] = checklist(context["page"], context["at"])
+    return render(request, "take_part/take_part.html", context)
 
 
 @require_safe

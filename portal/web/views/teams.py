@@ -19,7 +19,7 @@ from portal.models import Team
 from portal.parameters import whole_number
 from portal.permissions import has_signed
 from portal.queries.teams import team_view
-from portal.web.access import SignedInRequest, tab_context
+from portal.web.access import SignedInRequest, next_address, tab_context
 from portal.web.action_forms import carry_out
 from portal.web.forms import AgainForm, PaperForm, TeamForm
 
@@ -39,7 +39,7 @@ def _create(request: HttpRequest, slug: str) -> HttpResponse:
     shared_task = context["page"].shared_task
     form = TeamForm(request.POST, shared_task=shared_task)
     if form.carry_out(lambda given: teams.register_team(request.user, shared_task, context["at"], **given)):
-        return redirect("team", slug)
+        return redirect(next_address(request) or reverse("team", args=[slug]))
     refusal = form.action_error.message if form.action_error else ""
     return _page(request, context | {"form": form, "refusal": refusal}, form.status)
 

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("portal", "0048_folder_edits")]
+    dependencies = [("portal", "0053_extra_runs")]
 
     operations = [
         migrations.AddField(
