@@ -17,9 +17,9 @@ from agon.answers import (
 )
 from agon.downloads import Progress, fetch
 from agon.errors import FileExists, NotAllowed
-from agon.portal import WAIT, Portal, Watch
+from agon.portal import WAIT, Portal, Watch, unpack
 
-EXPORTS = ("teams.csv", "runs.zip", "scores.csv", "downloads.csv", "audit.csv", "audit.json")
+EXPORTS = ("teams.csv", "runs.zip", "scores.csv", "downloads.csv", "audit.csv", "task.zip", "audit.json")
 
 
 class OrganizersPortal(Portal):
@@ -127,6 +127,15 @@ class OrganizersPortal(Portal):
             raise FileExists(f"{target} already exists.")
         fetch(self._connection, f"/tasks/{task}/organize/{name}", target, progress=progress)
         return target
+
+    def pull(self, task: str, folder: str | Path = ".", *, force: bool = False) -> Path:
+        """Unpack the task's folder as it was last applied, without gold, votes and datasets, into `folder`.
+
+        Return the path of the task's own folder. It can be edited and pushed again.
+        """
+        content = self._connection.ask("GET", f"/tasks/{task}/organize/task.zip").data
+        unpack(content, Path(folder), f"The folder of {task}", force=force)
+        return Path(folder) / task
 
     def teams(self, task: str, **filters: str) -> list[OrganizedTeam]:
         """Return all teams, starting with those that are waiting for approval.

@@ -196,13 +196,7 @@ class Portal:
     def download_rules(self, task: str, folder: str | Path = ".", *, force: bool = False) -> Path:
         """Unpack the rules and item ids that `agon check` needs into `folder`. Return the path to the task's folder."""
         content = self._connection.ask("GET", f"/tasks/{task}/folder.zip").data
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as packed:
-                if not force:
-                    _keep_others(packed, Path(folder))
-                packed.extractall(folder)
-        except zipfile.BadZipFile:
-            raise AgonError(f"The downloaded rules of {task} are damaged. Download them again.") from None
+        unpack(content, Path(folder), f"The rules of {task}", force=force)
         return Path(folder) / task
 
     def submit(
@@ -437,6 +431,22 @@ class Portal:
 def _board_query(phase: str, all_runs: bool, as_of: date | None) -> dict[str, str | int]:
     """Return the parameters that select a leaderboard. Empty ones are not sent."""
     return {"phase": phase, "runs": "all" if all_runs else "", "as_of": as_of.isoformat() if as_of else ""}
+
+
+def unpack(content: bytes, folder: Path, name: str, *, force: bool) -> None:
+    """Unpack a downloaded zip into `folder`. `name` names it in messages.
+
+    Raises:
+        AgonError: the zip is damaged.
+        FileExists: a file with different content exists, and `force` is not set.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            if not force:
+                _keep_others(packed, folder)
+            packed.extractall(folder)
+    except zipfile.BadZipFile:
+        raise AgonError(f"{name}: the downloaded zip is damaged. Download it again.") from None
 
 
 def _keep_others(packed: zipfile.ZipFile, folder: Path) -> None:

@@ -24,7 +24,8 @@ from portal.queries.desk.uploads import Upload, UploadFilter, UploadRow, rejecte
 from portal.queries.records import downloads
 from portal.queries.uploads import run_body
 from portal.queries.visible import audit_log
-from portal.storage import stored_name
+from portal.queries.working_copy import files_in, packed_files
+from portal.storage import pieces_of, stored_name
 
 MANIFEST = "manifest.json"
 _PIECE = 256 * 1024  # bytes
@@ -184,6 +185,14 @@ def _about_upload(upload: Upload) -> dict[str, Any]:
     }
 
 
+def _folder(shared_task: SharedTask, _organizer: User, _at: datetime) -> Iterator[bytes]:
+    """Yield a zip of the task's folder as it was last applied, in a folder with the task's name."""
+    files = files_in(shared_task.definition.folder)
+    return iter(
+        stream_zip(packed_files({f"{shared_task.slug}/{path}": pieces_of(file) for path, file in files.items()}))
+    )
+
+
 def path_of(run: Run) -> str:
     """Return the run's path in the zip. No team or file name can lead out of the folder or to another run's path."""
     team = _UNSAFE.sub("_", run.team.name) if run.team else run.kind
@@ -234,6 +243,13 @@ EXPORTS = {
         Export("scores.csv", _("Scores"), _("One row per run and metric, at full precision."), _CSV, _scores),
         Export("downloads.csv", _("Downloads"), _("Who downloaded which data and when."), _CSV, _downloads),
         Export("audit.csv", _("Audit log, CSV"), _("Who did what and when."), _CSV, _audit_table),
+        Export(
+            "task.zip",
+            _("Task folder"),
+            _("The rules, pages, items and baselines as last applied, without gold, votes and datasets."),
+            _ZIP,
+            _folder,
+        ),
         Export("audit.json", _("Audit log, JSON"), _("The same log with all recorded details."), _JSON, _audit_json),
     )
 }

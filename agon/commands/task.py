@@ -40,6 +40,7 @@ ACTIONS = {
     "push": "upload a task folder; a new task becomes a draft, and changes to an existing task are shown before "
     "they are applied",
     "diff": "show what pushing a task folder would change",
+    "pull": "save the folder of a task that you organize, to edit it and push it again",
     "open": "publish a draft",
     "hide": "hide an open task from everyone except its organizers",
     "show": "show a hidden task again",
@@ -61,7 +62,7 @@ def add_options(parser: Parser, _command: str) -> None:
             task_argument(own)
         if action in _OPTIONS:
             _OPTIONS[action](own)
-        if action not in ("new", "check", "diff", "export"):
+        if action not in ("new", "check", "diff", "pull", "export"):
             own.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         declare(own, globals()[f"_{action}"])
 
@@ -98,6 +99,10 @@ def _release_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--take-back", action="store_true", help="hide the scores again, or cancel a scheduled release")
 
 
+def _pull_options(parser: argparse.ArgumentParser) -> None:
+    saving_options(parser, "task’s folder", "existing files")
+
+
 def _export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="names of the exports to download (default: all)")
     saving_options(parser, "files", "existing files")
@@ -107,6 +112,7 @@ _OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "new": _new_options,
     "push": _wait_option,
     "diff": _wait_option,
+    "pull": _pull_options,
     "gold": _gold_options,
     "release": _release_options,
     "export": _export_options,
@@ -207,6 +213,15 @@ def _said_of(pushed: Push, slug: str, address: str) -> str:
             f"agon task open {slug}"
         )
     return f"{slug} now matches the folder." if pushed.changes else "There are no changes."
+
+
+def _pull(options: argparse.Namespace) -> int:
+    task = chosen_task(options.slug)
+    folder = portal_of(options).pull(task, options.path, force=options.overwrite)
+    if options.json is None and not options.quiet:
+        note(f"Gold, votes and datasets stay on the portal. After editing, run: agon task push {folder}")
+    show_paths(options, [folder])
+    return 0
 
 
 def _open(options: argparse.Namespace) -> int:

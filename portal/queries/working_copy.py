@@ -25,7 +25,7 @@ _BOM = b"\xef\xbb\xbf"
 _LINES = 400  # lines of a difference that are shown
 _COMPARED = 3000  # lines; the time for comparing longer texts grows with the square of their length
 _EPOCH = datetime(1980, 1, 1, tzinfo=UTC)  # so that the same files always give the same zip
-_FILE = 0o100644
+_FILE = 0o100644  # a regular file that everyone can read
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +199,14 @@ def _difference(path: str, before: str, after: str) -> str:
 def sealed_files(files: Mapping[str, Iterable[bytes]]) -> SealedFile:
     """Return the files as a sealed zip. The caller closes it."""
     sealed = SealedFile(UPLOAD_BYTES)
-    for piece in stream_zip(_entries(files), get_compressobj=_fast):
+    for piece in stream_zip(packed_files(files), get_compressobj=_fast):
         sealed.add(piece)
     sealed.end()
     return sealed
 
 
-def _entries(files: Mapping[str, Iterable[bytes]]) -> Iterator[tuple[Any, ...]]:
+def packed_files(files: Mapping[str, Iterable[bytes]]) -> Iterator[tuple[Any, ...]]:
+    """Yield the entries of a zip, which is always the same for the same files."""
     for path in sorted(files):
         yield path, _EPOCH, _FILE, ZIP_32, files[path]
 

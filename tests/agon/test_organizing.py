@@ -25,6 +25,7 @@ from portal.models import Board, SharedTask, Team, User
 from portal.queries.boards.waiting_scores import show_announced
 from portal.task_exports import EXPORTS, MANIFEST
 from portal.web.client import wheel
+from scoring.task_folder.secret_files import public_files
 from tests.agon.conftest import Typed, server
 from tests.portal.web.conftest import Clock
 from tests.portal.world import (
@@ -283,12 +284,28 @@ def test_all_exports_are_saved(agon: Typed, organizer: User, scored: Team) -> No
     agon("task", "export", "tiny", "gold.json", expect=2)
 
 
+@pytest.mark.slow
+def test_a_folder_is_pulled_and_edits_are_not_overwritten(agon: Typed, organizer: User, scored: Team) -> None:
+    assert agon("task", "pull", "tiny") == "tiny\n"
+    pulled = {path.relative_to("tiny").as_posix() for path in Path("tiny").rglob("*") if path.is_file()}
+    definition = scored.shared_task.definition
+    assert pulled == {path.relative_to(definition.folder).as_posix() for path in public_files(definition)}
+    rules = Path("tiny/task.yaml")
+    before = rules.read_bytes()
+    rules.write_bytes(before + b"# Changed.\n")
+    agon("task", "pull", "tiny", expect=1)
+    assert "already exists and differs" in agon.err
+    agon("task", "pull", "tiny", "-o")
+    assert rules.read_bytes() == before
+
+
 def test_who_does_not_organize_is_not_let_in(agon: Typed, team: Team) -> None:
     Path("gold.json").write_bytes(run_file(GOOD))
     for words in (
         ("teams", "tiny"),
         ("task", "gold", "tiny"),
         ("task", "export", "tiny", "audit.json"),
+        ("task", "pull", "tiny"),
         ("task", "release", "tiny", "evaluation", "--yes"),
     ):
         agon(*words, expect=5)
