@@ -261,7 +261,7 @@ ROUTES = (
             "wanted": {"downloaded": "yes", "valid": "no"},
         },
     ),
-    Route(f"{MESSAGE}/test", messages.send_test_message, _find_message),
+    Route(f"{MESSAGE}/test", messages.send_test_message, _find_message, example={"recipient": 31}),
     Route(f"{MESSAGE}/send", messages.send_message, _find_message, answer=_message),
     Route(MESSAGE, messages.discard_message, _find_message, method="DELETE"),
     Route(f"{TEAMS}/password", data_password.renew_password, find_team),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from django.db.models import Q
+from django.db.models import Q, Subquery
 
 from portal.models import ExtraRuns, Phase, Quota, Run, Team, Track, Viewer
 from portal.models.quota import quota_day, whole_phase
@@ -37,15 +37,17 @@ def remaining(team: Team, user: Viewer, phase: Phase, at: datetime) -> list[Trac
     """
     today, whole = quota_day(at), whole_phase(phase, at)
     mine = Q(team=team) | Q(user=user.pk, user__isnull=False)
-    rows = Quota.objects.filter(mine, phase=phase, day__in=(whole, today)).values_list("track", "day", "team", "used")
+    granted = ExtraRuns.objects.order_by().filter(team=team, phase=phase).values_list("runs", flat=True)
+    counted = Quota.objects.filter(mine, phase=phase, day__in=(whole, today))
+    rows = list(counted.values_list("track", "day", "team", "used", Subquery(granted)))
+    extra = (rows[0][-1] if rows else granted.first()) or 0  # usually without a statement of its own
     used: Counter[tuple[int, str, str]] = Counter()
-    for track, day, of_team, count in rows:
+    for track, day, of_team, count, _extra in rows:
         used[track, day, "person" if of_team is None else "team"] = count
     for track, sender in Run.objects.replaceable(team, phase).values_list("track", "submission__sent_by"):
         used[track, whole, "team"] -= 1
         used[track, whole, "person"] -= sender == user.pk
 
-    extra = ExtraRuns.objects.filter(team=team, phase=phase).values_list("runs", flat=True).first() or 0
     in_phase = None if phase.runs_per_track is None else phase.runs_per_track + extra
 
     def tightest(track: Track) -> TrackLimits:

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 from pydantic import StringConstraints
 
 from portal.actions.base.errors import ActionError, Conflict, NotAllowed, TooLarge
 from portal.actions.base.input import column
-from portal.models import Phase, Refusal, SharedTask, Submission, Team, User
-from portal.models.prepared import PreparedQuery
+from portal.models import Phase, Refusal, Submission, Team, User
 from portal.permissions import has_signed
 from portal.storage import StoredUpload, UploadTooLarge, store_upload
 from scoring.limits import UPLOAD_BYTES
@@ -71,16 +69,10 @@ def require_signature(given: Sending) -> None:
         raise UNSIGNED()
 
 
-def require_not_paused(given: Sending) -> None:
-    """Check that organizers have not paused the task's uploads, as the database knows it now."""
-    message = _pause_messages.first(shared_task=given.phase.shared_task_id)
+def require_not_paused(message: str) -> None:
+    """Check that organizers have not paused the task's uploads: `message` is `SharedTask.uploads_paused`."""
     if message:
         raise PAUSED(message=message)
-
-
-@PreparedQuery
-def _pause_messages(shared_task: int) -> QuerySet[SharedTask, str]:
-    return SharedTask.objects.filter(pk=shared_task).values_list("uploads_paused", flat=True)
 
 
 def require_open(given: Sending) -> None:

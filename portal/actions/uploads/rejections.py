@@ -3,13 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet, Value
+from django.db.models import Q, QuerySet, Subquery, Value
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from portal.actions.base.errors import LimitReached
 from portal.actions.base.waiting import seconds_until, until_fewer
-from portal.models import FailedAttempt, Membership, Submission, Team, User, Validation
+from portal.models import FailedAttempt, Membership, SharedTask, Submission, Team, User, Validation
 from portal.models.failed_attempt import AN_HOUR
 from portal.models.prepared import PreparedQuery
 
@@ -54,19 +54,22 @@ REPLACEABLE_WITHIN_AN_HOUR = LimitReached.declare(
 REJECTION_ERRORS = (REJECTED_WITHIN_AN_HOUR, REJECTED_WITHIN_TEN_MINUTES, UNCHECKED_OF_TEAM, UNCHECKED_OF_PERSON)
 
 
-def lock_senders(user: User, team: Team) -> None:
+def lock_senders(user: User, team: Team) -> str:
     """Lock the accounts of the sender and the team's members, so that simultaneous uploads are counted one by one.
 
-    The team itself is not locked: organizers' actions must not block uploads.
+    The team itself is not locked: organizers' actions must not block uploads. Return why uploads to its task are
+    paused, or an empty text.
     """
-    _senders(user=user.pk, team=team.pk)
+    _key, paused = _senders(user=user.pk, team=team.pk)[0]
+    return str(paused)
 
 
 @PreparedQuery
 def _senders(user: int, team: int) -> QuerySet[User, Any]:
     members = Membership.objects.filter(team=team).values("user")
     senders = User.objects.filter(Q(pk=user) | Q(pk__in=members)).order_by("pk")
-    return senders.select_for_update(no_key=True).values_list("pk")
+    task = SharedTask.objects.order_by().filter(teams=team).values("uploads_paused")
+    return senders.select_for_update(no_key=True).values_list("pk", Subquery(task))
 
 
 def count_rejected(user: User, team: Team, at: datetime) -> None:

@@ -96,7 +96,7 @@ def _require_place(given: Sending, key: str) -> None:
     try:
         require_signature(given)
         require_open(given)
-        require_not_paused(given)
+        require_not_paused(given.phase.shared_task.uploads_paused)
     except ActionError as error:
         # If the first response was lost, repeating the call must find the upload, even after the phase has closed.
         if not _with_key(given, key).exists():
@@ -110,7 +110,9 @@ def _submitted(call: ActionCall, given: Sending, stored: StoredUpload, key: str)
         require_few_rejections(given.user, given.team, given.at)
         upload = inspect(given.team.shared_task, stored, given.team, given.phase)
         with transaction.atomic():
-            lock_senders(given.user, given.team)  # first, so that a simultaneous upload with the same key waits here
+            # First, so that a simultaneous upload with the same key waits here.
+            paused = lock_senders(given.user, given.team)
+            require_not_paused(paused)  # again, because receiving the file may have taken long
             if upload.report.ok and upload.runs:
                 return _accepted(call, given, stored, upload, key)
             if earlier := _sent_before(given, stored, key):
@@ -163,7 +165,6 @@ def _with_key(given: Sending, key: str) -> QuerySet[Submission]:
 
 def _accepted(call: ActionCall, given: Sending, stored: StoredUpload, upload: Upload, key: str) -> Submission:
     """Insert the rows and the audit entry, store the file, and queue a message for workers after the commit."""
-    require_not_paused(given)  # again, because receiving the file may have taken long
     submission = add_runs(given, stored, upload.runs, key)
     detail = {"team": given.team.name, "phase": given.phase.slug, "sha256": stored.sha256, "runs": len(upload.runs)}
     call.record(subject=submission.audit_subject, **detail)

@@ -73,7 +73,7 @@ def organizers_pages() -> list[str]:
             }
             if pattern.name == "organize_state":
                 values["verb"] = "hide"
-            elif pattern.name == "gold_preview":
+            elif pattern.name in ("gold_preview", "organize_rejected_upload", "organize_upload_file"):
                 values["pk"] = UUID(int=1)
             arguments = {name: value for name, value in values.items() if name in names}
             found.append(reverse(str(pattern.name), kwargs={"slug": "tiny"} | arguments))
