@@ -627,7 +627,8 @@ def _at_maxima(size: int) -> Source:
         "task7-deep",
         "as many lines as are read, all with different documents",
         lambda: "\n".join(
-            f"{QUERIES[n % len(QUERIES)]} Q0 {n * 7919 % 1_000_003} {n} 1 t" for n in range(min(900_000, size // 13))
+            f"{QUERIES[n % len(QUERIES)]} Q0 {n * 7919 % 1_000_003} {n} 1 t"
+            for n in range(min(limits.RANKED + limits.ENTRIES_FREE, size // 13))
         ).encode(),
     )
     rows = min(1_000_000, size // 12)
