@@ -33,7 +33,7 @@ class TextForm(ActionForm):
         max_length=EDITABLE_BYTES,
         widget=forms.Textarea(attrs={"rows": 26, "spellcheck": "false"}),
     )
-    base = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+    base = action_field(edit_file, "base", required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, before: bytes, is_prose: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
