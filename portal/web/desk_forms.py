@@ -12,7 +12,7 @@ from portal.actions.desk.extra_runs import MOST, grant_extra_runs
 from portal.actions.desk.messages import UNKNOWN_PLACEHOLDER, prepare_message
 from portal.actions.desk.notes import add_note
 from portal.actions.desk.pause import pause_uploads
-from portal.models import SharedTask, Team
+from portal.models import SharedTask, Team, TeamMessage
 from portal.queries.desk.team_filter import Seen, TeamFilter, YesNo
 from portal.queries.desk.uploads import UploadFilter, UploadState, codes_of
 from portal.web.action_forms import ActionForm, action_field
@@ -120,7 +120,9 @@ class MessageForm(ActionForm):
 
     fields_of_errors = {UNKNOWN_PLACEHOLDER.code: "text"}
 
-    audience = action_field(prepare_message, "audience", label=_("To"))
+    audience = action_field(
+        prepare_message, "audience", label=_("To"), required=True, initial=TeamMessage.Audience.MEMBERS
+    )
     subject = action_field(
         prepare_message,
         "subject",

@@ -25,7 +25,7 @@ BAD_PATH = Invalid.declare("bad_path", _("%(path)s can’t be a file’s path. E
 CODE_FILE = Invalid.declare("code_file", _("%(path)s is a program. Task folders can’t contain programs."))
 SECRET_FILE = Conflict.declare(
     "secret_file",
-    _("%(path)s can’t be edited here, because gold, votes and hidden files are never shown. Use the “Gold” page."),
+    _("%(path)s can’t be edited here: gold, votes, scorers and hidden files are never shown. Push it in a zip."),
 )
 SET_APART = Conflict.declare(
     "set_apart", _("%(path)s is the file of the dataset %(dataset)s. Replace it on the “Data” page.")
