@@ -49,6 +49,7 @@ from portal.api.schemas.tasks import AnnouncementAnswer
 from portal.api.schemas.teams import TeamAnswer
 from portal.models import Announcement, GoldStandard, GoldUpload, Membership, Run, TaskPush, Team, TeamMessage, TeamNote
 from portal.queries.boards.waiting_scores import waiting_scores
+from portal.queries.desk.messages import readable_messages
 from portal.queries.gold_preview import find_preview
 from portal.queries.runs import official_among, run_view
 from portal.web.access import client_address
@@ -161,7 +162,7 @@ def _message(_request: ApiRequest, message: TeamMessage) -> TeamMessageAnswer:
 
 
 def _find_message(request: ApiRequest, task: str, message: int) -> TeamMessage:
-    return get_object_or_404(TeamMessage, shared_task=find_task(request, task), pk=message)
+    return get_object_or_404(readable_messages(find_task(request, task), request.user), pk=message)
 
 
 def _find_note(request: ApiRequest, task: str, note: int) -> TeamNote:

@@ -63,7 +63,7 @@ def results(at: datetime, words: str = "", language: str = "", page: str = "1") 
 
 def public_boards(at: datetime) -> QuerySet[Board]:
     """Return the leaderboards that show exact scores to everyone and have a run by a team."""
-    by_team = Evaluation.objects.filter(
+    by_team = Evaluation.objects.visible_to(AnonymousUser(), at).filter(
         phase=OuterRef("phase"), gold=OuterRef("gold"), scorer=OuterRef("scorer"), team__isnull=False
     )
     phases = Phase.objects.with_visible_scores(AnonymousUser(), at)
@@ -75,7 +75,9 @@ def _with_team(boards: QuerySet[Board], word: str, at: datetime) -> QuerySet[Boa
     named = Q(phase__team_names=Phase.TeamNames.SHOWN) | Q(phase__released__lte=at)
     teams = Team.objects.filter(name__icontains=word, state=Team.State.APPROVED, reason="", withdrawn_at__isnull=True)
     here = {"phase": OuterRef("phase"), "gold": OuterRef("gold"), "scorer": OuterRef("scorer")}
-    rows = Evaluation.objects.filter(**here, team__in=teams, run__withdrawn_at__isnull=True)
+    rows = Evaluation.objects.visible_to(AnonymousUser(), at).filter(
+        **here, team__in=teams, run__withdrawn_at__isnull=True
+    )
     return boards.filter(named, Exists(rows))
 
 

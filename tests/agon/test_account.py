@@ -339,7 +339,7 @@ def test_a_server_that_is_no_portal(agon: Typed) -> None:
         for words, said in {
             ("tasks",): "Update agon",
             ("leaderboard", "tiny/one", "--phase", "post"): "Update agon",
-            ("download", "tiny", "-f", "rules"): "are damaged",
+            ("download", "tiny", "-f", "rules"): "is damaged",
             ("files", "tiny"): f"{address} is not an Agon portal: it responded with status 404 (no content type)",
         }.items():
             agon(*words, "--portal", address, expect=1)

@@ -93,7 +93,7 @@ def test_the_home_page_says_that_a_round_ends(practice, meltemi):
     client = Client()
     client.force_login(captain(meltemi))
     text = re.sub(r"<[^>]+>|\s+", " ", client.get("/").content.decode())
-    assert len(re.findall(r"This round of +\S+ +ends in", text)) == 2  # in the next steps and in the list
+    assert len(re.findall(r"This round of +\S+ +ends in", text)) == 3  # next steps, own tasks, and the list
     assert "closes in" not in text
 
 

@@ -26,8 +26,9 @@ TAKES_FILES = {  # URLs that write a large file to disk, and who may use them
     "submit": "captain",
     "validate_only": "captain",
     "replace_dataset": "organizer",
+    "add_file": "organizer",
 }
-ORGANIZERS = ("replace_dataset", "organize_gold")
+ORGANIZERS = ("replace_dataset", "organize_gold", "add_file")
 
 
 class Watched(FakePayload):

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils.safestring import SafeString
 
 from portal.markdown import render
-from portal.models import MailedMessage, MessageRecipient, OutgoingMail, SharedTask, Team, TeamMessage, User
+from portal.models import MailedMessage, MessageRecipient, OutgoingMail, SharedTask, Team, TeamMessage, User, Viewer
 from portal.models.team_message import filled_in
 from portal.queries.quota import remaining
 
@@ -43,6 +43,12 @@ def sent_messages(shared_task: SharedTask, page: str) -> tuple[Page[TeamMessage]
     rows = shared_task.team_messages.filter(sent_at__isnull=False).select_related("by").order_by("-sent_at", "-pk")
     found = Paginator(rows, PAGE_SIZE).get_page(page)
     return found, _lines(list(found.object_list))
+
+
+def readable_messages(shared_task: SharedTask, user: Viewer) -> QuerySet[TeamMessage]:
+    """Select the messages that were sent, and those that this organizer has prepared."""
+    own = Q(sent_at__isnull=False) | Q(by=user.pk)
+    return shared_task.team_messages.select_related("shared_task", "by").filter(own)
 
 
 def prepared_message(shared_task: SharedTask, user: User) -> TeamMessage | None:

@@ -4,7 +4,6 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -15,7 +14,7 @@ from portal.actions.base.errors import ActionError
 from portal.actions.desk.messages import discard_message, prepare_message, send_message, send_test_message
 from portal.models import Team, TeamMessage
 from portal.parameters import whole_number
-from portal.queries.desk.messages import message_view, prepared_message, sent_messages
+from portal.queries.desk.messages import message_view, prepared_message, readable_messages, sent_messages
 from portal.queries.desk.team_filter import selected_teams
 from portal.web.access import SignedInRequest, organizer_context
 from portal.web.action_forms import carry_out
@@ -96,9 +95,7 @@ def discard(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 
 def _find(request: SignedInRequest, context: dict[str, Any], pk: int) -> TeamMessage:
     """Return a message that was sent, or that this organizer has prepared."""
-    own = Q(sent_at__isnull=False) | Q(by=request.user)
-    found = TeamMessage.objects.select_related("shared_task", "by").filter(own)
-    return get_object_or_404(found, pk=pk, shared_task=context["page"].shared_task)
+    return get_object_or_404(readable_messages(context["page"].shared_task, request.user), pk=pk)
 
 
 def _one_team(request: HttpRequest, context: dict[str, Any]) -> Team | None:
