@@ -337,12 +337,17 @@ def publish_scores(run_ids: Iterable[UUID], lane: Lane = Lane.SCORING) -> None:
 
 
 def publish_first_scores(run_ids: Collection[UUID]) -> None:
-    """Queue runs that have no score yet, in the lane for hidden scores if theirs are hidden."""
+    """Queue runs that have no score yet, in the lane for hidden scores if theirs are hidden.
+
+    Runs of tasks with an own scorer, which may be slow, are queued in the lane for bulk work.
+    """
     if run_ids:
-        found = Run.objects.filter(pk__in=run_ids).with_hidden_scores(database_now())
-        hidden = set(found.values_list("pk", flat=True))
-        publish_scores(run for run in run_ids if run not in hidden)
+        found = Run.objects.filter(pk__in=run_ids)
+        slow = set(found.exclude(track__shared_task__own_scorer_sha256="").values_list("pk", flat=True))
+        hidden = set(found.with_hidden_scores(database_now()).values_list("pk", flat=True)) - slow
+        publish_scores(run for run in run_ids if run not in hidden | slow)
         publish_scores(hidden, Lane.HIDDEN)
+        publish_scores(slow, Lane.BULK)
 
 
 def _is_empty(lane: Lane, priority: int = HINT_PRIORITY) -> bool:

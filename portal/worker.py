@@ -15,8 +15,9 @@ from django.urls import get_resolver
 
 from portal.evaluation.lanes import Lane
 from portal.evaluation.limits import PROBE_SECONDS
+from portal.evaluation.own_scorers.confined import forget_work_folders, why_not_run
 from portal.evaluation.probe import missing_for
-from portal.models import WorkerHost
+from portal.models import OwnScorer, WorkerHost
 from portal.models.clock import clock_offset, database_now
 
 log = structlog.get_logger("portal.worker")
@@ -39,6 +40,17 @@ def wait_until_able(sender: WorkController, **_: object) -> None:
         log.warning("this worker is ready and starts")
     if Lane.MAIL in lanes:
         load_pages()
+    if set(lanes) - {Lane.MAIL}:
+        try_own_scorers()
+
+
+def try_own_scorers() -> None:
+    """If a task has an own scorer, try here whether a hostile one can escape. If it can, none runs on this machine."""
+    forget_work_folders(database_now())
+    has_scorers = OwnScorer.objects.exists()
+    connections.close_all()  # must happen before the pool is forked
+    if has_scorers and (why := why_not_run()):
+        log.error("own scorers are not run on this machine", why=why)
 
 
 def load_pages() -> None:

@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module  # noqa: TID251 - by the name of the command
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ ALIASES = {"analyze": ["analyse"], "votes": ["gold"]}
 _COMPLETING = "_ARGCOMPLETE"  # set by the shell scripts that `agon completion` prints
 INTERRUPTED = 128 + 2  # the exit code that shells report for a program ended by SIGINT
 BROKEN_PIPE = 128 + 13  # the exit code that shells report for a program ended by SIGPIPE
+NOT_RUN = "the task's own scorer was not run; to run the program in its folder scorer, add --run-scorer"
 ITEMS_ERRORS = ("items-unreadable", "items-unknown-split")
 
 AddCommands = Callable[[Any, str], None]
@@ -184,6 +186,11 @@ def _parser(typed: str, add_commands: AddCommands | None) -> argparse.ArgumentPa
     scorer.add_argument("--gold", type=Path, metavar="FILE", help="gold file (default: the one in the task folder)")
     scorer.add_argument(
         "--lenient", action="store_true", help="also score runs that the official evaluator accepts despite errors"
+    )
+    scorer.add_argument(
+        "--run-scorer",
+        action="store_true",
+        help="run the program in the folder scorer, which can do on this computer whatever you can do",
     )
     scorer.add_argument("run", type=Path, metavar="RUN", help="run file, or zip archive of runs")
     scorer.set_defaults(command=_score, inputs=lambda options: [options.run, options.gold])
@@ -348,16 +355,28 @@ def _runs_to_score(
 
 
 def _scored(options: argparse.Namespace, definition: Definition, track: str, run: Path | bytes) -> Result:
-    return score(
+    gold = options.gold or gold_in_folder(definition, track, options.split)
+    result = score(
         definition,
         track,
         run,
-        gold=options.gold or gold_in_folder(definition, track, options.split),
+        gold=gold,
         items=options.items,
         lenient=options.lenient,
         split=options.split,
         listed=None if options.all else LISTED,
     )
+    if not result.scores or not definition.track(track, options.split).scorer_metrics:
+        return result
+    if not options.run_scorer:
+        return replace(result, flags=[*result.flags, NOT_RUN])
+    from scoring.own_scorers.local import ScorerError, own_scores  # noqa: PLC0415 - so that other commands start faster
+
+    try:
+        return replace(result, scores=result.scores | own_scores(definition, track, run, gold))
+    except ScorerError as error:
+        print(error.messages, file=sys.stderr, end="")
+        raise UsageError(str(error)) from None
 
 
 def _scores_shown(options: argparse.Namespace, definition: Definition, name: str, track: str, result: Result) -> str:

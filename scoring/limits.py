@@ -81,3 +81,10 @@ LISTED = 20  # maximum number of places that a problem lists, followed by the nu
 SHOWN = 80  # maximum number of characters of an invalid value that a problem shows
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)  # first date that is not allowed
+SCORER_BYTES = MEBIBYTE  # size of all files of an organizer's own scorer together
+SCORER_FILES = 200  # files of an own scorer
+SCORER_COLUMNS = 50  # columns of an own scorer
+SCORER_SECONDS = 15  # maximum time for a run that a task can allow its own scorer
+SCORER_MEMORY = 2048  # maximum memory in MiB
+SCORES_BYTES = 65_536  # bytes of the scores that an own scorer writes for a run
+SCORER_MESSAGES = 16_384  # bytes of what an own scorer prints that are kept, counted from the end

@@ -369,7 +369,7 @@ def _result(track: Track, gold: LoadedGold, answers: Answers, report: Report) ->
     praised = any(get(spec.name).flags_constant for spec in plain(track.metrics))
     flags = [CONSTANT] if praised and _is_constant(answers) else []
     ranking_first = sorted(track.metrics, key=lambda spec: spec.key != track.rank_by)
-    undefined = [spec for spec in ranking_first if scores[spec.key] is None]
+    undefined = [spec for spec in ranking_first if scores[spec.key] is None and spec.scorer_column is None]
     flags += notes_on_undefined(comparison, undefined, track.slices)
     return Result(scores, report, len(gold), flags, comparison)
 

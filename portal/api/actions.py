@@ -350,6 +350,7 @@ ROUTES = (
 
 WITHOUT_URL = {
     "allow_device_login": "people allow access in a browser",
+    "approve_scorer": "administrators read the scorer in a browser first",
     "change_settings": "people change their own account in a browser",
     "create_draft": "a worker does this once it has checked a new task's folder",
     "create_token": "a leaked token could otherwise create more tokens",

@@ -10,6 +10,7 @@ from django.db.models import Case, F, Q, When
 from portal.evaluation.limits import ATTEMPTS, LEASE_SECONDS, LEASES_LOST
 from portal.models import GoldUpload, Run, SharedTask, Submission
 from portal.models.lease import LeaseQuerySet
+from portal.models.task import engine_of
 from scoring import __version__ as scorer_version
 
 log = structlog.get_logger("portal.evaluation")
@@ -43,7 +44,7 @@ def claim_preview(upload_id: UUID, at: datetime) -> UUID | None:
 
 def goes_by_this_scorer(shared_task: SharedTask) -> bool:
     """Return whether this worker has the shared task's scorer version. If it does not, other workers claim the work."""
-    if shared_task.scorer == scorer_version:
+    if engine_of(shared_task.scorer) == scorer_version:
         return True
     log.warning(
         "not claimed: the task uses another scorer",

@@ -15,6 +15,7 @@ from portal.evaluation.limits import COMPARE_AGAIN_SECONDS, COMPARE_SECONDS
 from portal.evaluation.opened_gold import opened_gold
 from portal.models import Board, Evaluation, Phase, ReleasedBoard, Run
 from portal.models.board import BoardQuerySet
+from portal.models.task import by_engine, engine_of
 from portal.storage import stored_file
 from scoring import __version__ as scorer_version
 
@@ -31,7 +32,7 @@ def boards_to_refresh(among: BoardQuerySet, at: datetime) -> list[int]:
     boards = among.free(at).filter(gold__isnull=False).select_related("phase", "track__shared_task", "gold")
     boards = boards.defer("comparison")  # large if the board has many runs
     rested = Q(compared_at__isnull=True) | Q(compared_at__lte=at - timedelta(seconds=COMPARE_AGAIN_SECONDS))
-    stale = boards.filter(rested, scorer=scorer_version).exclude(compared_revision=F("revision"))
+    stale = boards.filter(rested, by_engine(scorer_version)).exclude(compared_revision=F("revision"))
     due = [board.pk for board in stale if board.phase.scores_are_public(at) or not board.phase.is_open(at)]
     return [*due, *(board.pk for board in boards.exclude(pk__in=due) if is_to_be_kept(board, at))]
 
@@ -41,7 +42,7 @@ def is_to_be_kept(board: Board, at: datetime) -> bool:
     phase = board.phase
     if phase.scores != Phase.Scores.ON_RELEASE or not phase.scores_are_public(at):
         return False
-    if board.scorer == scorer_version and board.compared_revision != board.revision:
+    if engine_of(board.scorer) == scorer_version and board.compared_revision != board.revision:
         return False  # scores from an older scorer are not compared again
     same = {"gold": board.gold, "scorer": board.scorer, "content__rank_by": board.track.definition.rank_by}
     kept = ReleasedBoard.objects.filter(track=board.track_id, phase=phase, **same)

@@ -15,6 +15,7 @@ from portal.evaluation.limits import COMPARE_AGAIN_SECONDS, COMPARE_SECONDS
 from portal.models import Board, CombinedBoard, Evaluation, Phase
 from portal.models.board import BoardQuerySet
 from portal.models.lease import has_ended
+from portal.models.task import engine_of
 from portal.storage import stored_file
 from scoring import __version__ as scorer_version
 from scoring.definition import Overall
@@ -44,7 +45,8 @@ def combined_to_refresh(among: BoardQuerySet, at: datetime) -> tuple[list[int], 
         for rule in rules:
             boards = _boards(phase, rule)
             if not boards or any(
-                board.scorer != scorer_version or board.compared_revision != board.revision for board in boards.values()
+                engine_of(board.scorer) != scorer_version or board.compared_revision != board.revision
+                for board in boards.values()
             ):
                 continue
             row, _is_new = CombinedBoard.objects.defer("comparison").get_or_create(phase=phase, slug=rule.slug)

@@ -1,4 +1,4 @@
-"""Limits on a child that reads uploads.
+"""Limits on a child that reads uploads, and on organizers' own scorers.
 
 It cannot exceed its memory limit, write files, open connections, read other files or outlive its parent. Resource
 limits work on every platform, except that macOS does not limit memory. On Linux, the kernel also filters system calls
@@ -17,8 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from portal.evaluation import file_status, landlock, seccomp
-from portal.evaluation.kernel import LIBRARY
-from portal.evaluation.limits import CHILD_FILE, CHILD_FILES_OPEN
+from portal.evaluation.kernel import LIBRARY, SET_NO_NEW_PRIVILEGES, checked
+from portal.evaluation.limits import CHILD_FILE, CHILD_FILES_OPEN, SCORER_FILE
 
 _SET_DEATH_SIGNAL = 1  # from linux/prctl.h
 
@@ -38,6 +38,8 @@ def _folders_of_libraries(maps: Path = Path("/proc/self/maps")) -> set[Path]:
         return set()
     return {Path(folder) for folder in _LIBRARY.findall(mapped)}
 
+
+_DEVICES = (os.devnull, "/dev/urandom")  # that own scorers can read
 
 # The child may read these folders, because some modules are imported only when they are first used.
 _CODE = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -76,21 +78,50 @@ def confine(parent: int, keep: int, seconds: float, memory: int, readable: Itera
         seccomp.allow_only_listed_calls()
 
 
+def confine_scorer(
+    parent: int, seconds: float, memory: int, readable: Iterable[Path], writable: Iterable[Path]
+) -> None:
+    """Confine this process, which runs an organizers' own scorer next.
+
+    It has more rights than other children: it can print, and change the files in `writable`. Because it runs unknown
+    code, it needs all protections, and may have no thread that they would not cover.
+
+    Raises:
+        OSError: this machine lacks a protection, or the kernel rejects one.
+    """
+    checked(LIBRARY.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    if missing := missing_protection():
+        raise OSError(" ".join(missing))
+    if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208 - as below
+        raise OSError("the process has several threads")
+    _close_inherited(keep=2)
+    _limit(seconds, memory, SCORER_FILE)
+    _die_with(parent)
+    landlock.allow_reading([*_CODE, *map(Path, _DEVICES), *readable], _LANDLOCK, [Path(os.devnull), *writable])
+    file_status.answer_by_opening()
+    seccomp.allow_only_calls_of_scorers()
+
+
 def _close_all_but(keep: int) -> None:
     """Close sockets and database files. Redirect input, output and errors to /dev/null."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
+    _close_inherited(keep)
+
+
+def _close_inherited(keep: int) -> None:
     for descriptor in map(int, os.listdir("/dev/fd")):  # noqa: PTH208 - paths would be the slowest part
         if descriptor > 2 and descriptor != keep:
             with suppress(OSError):  # the descriptor of the directory listing itself
                 os.close(descriptor)
 
 
-def _limit(seconds: float, memory: int) -> None:
+def _limit(seconds: float, memory: int, file: int = CHILD_FILE) -> None:
+    """Set the limits of CPU time, and of the bytes of memory and of each file."""
     limits = {
         resource.RLIMIT_CPU: int(seconds) + 1,
-        resource.RLIMIT_FSIZE: CHILD_FILE,
+        resource.RLIMIT_FSIZE: file,
         resource.RLIMIT_NOFILE: CHILD_FILES_OPEN,
         resource.RLIMIT_NPROC: 0,  # has no effect on root
         resource.RLIMIT_CORE: 0,

@@ -1,4 +1,6 @@
-"""Landlock: the confined child can open only the given files, and only for reading, even as root.
+"""Landlock: a confined process can open only the given files, and only for reading, even as root.
+
+An own scorer can also write to some files that are there.
 
 The kernel reports the version of its interface. Operations that an older version cannot restrict, other than reading,
 are blocked by seccomp.
@@ -15,7 +17,8 @@ from portal.evaluation.kernel import LIBRARY, SET_NO_NEW_PRIVILEGES, checked
 # From linux/landlock.h. The numbers are the same on all architectures.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH = 1, 1
-_READ_FILE, _READ_DIRECTORY = 1 << 2, 1 << 3
+_WRITE_FILE, _READ_FILE, _READ_DIRECTORY, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
+_TRUNCATE_SINCE = 3
 # The file access rights that each version knows.
 _FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _NETWORK_SINCE, _NETWORK_RIGHTS = 4, 0b11  # binding and connecting over TCP
@@ -27,10 +30,10 @@ def version() -> int:
     return max(0, LIBRARY.syscall(_CREATE_RULESET, None, 0, _ASK_VERSION))
 
 
-def allow_reading(paths: Iterable[Path], known: int) -> None:
+def allow_reading(paths: Iterable[Path], known: int, writable: Iterable[Path] = ()) -> None:
     """Let this process read only these files and folders, permanently. `known` is the result of `version`.
 
-    A path that does not exist is skipped.
+    A path that does not exist is skipped. `writable` are files that it can also change. It can create no files.
 
     Raises:
         OSError: the kernel call fails.
@@ -38,6 +41,8 @@ def allow_reading(paths: Iterable[Path], known: int) -> None:
     ruleset = checked(LIBRARY.syscall(_CREATE_RULESET, *_attributes(known), 0))
     for path in paths:
         _allow(path, ruleset)
+    for path in writable:
+        _allow(path, ruleset, _WRITE_FILE | (_TRUNCATE if known >= _TRUNCATE_SINCE else 0))
     checked(LIBRARY.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     checked(LIBRARY.syscall(_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
@@ -55,12 +60,12 @@ def _attributes(known: int) -> tuple[bytes, int]:
     return packed, len(packed)
 
 
-def _allow(path: Path, ruleset: int) -> None:
+def _allow(path: Path, ruleset: int, more_rights: int = 0) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
-    rights = _READ_FILE | (_READ_DIRECTORY if path.is_dir() else 0)
+    rights = _READ_FILE | more_rights | (_READ_DIRECTORY if path.is_dir() else 0)
     rule = struct.pack("=Qi", rights, descriptor)
     checked(LIBRARY.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.c_char_p(rule), 0))
     os.close(descriptor)

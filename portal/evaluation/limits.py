@@ -5,6 +5,9 @@ VALIDATE_SECONDS = 20  # wall-clock time of a validation
 CHILD_MEMORY = 2 * 1024**3  # bytes of address space
 CHILD_FILE = 0  # bytes that a child may write to files
 CHILD_FILES_OPEN = 64
+SCORER_FILE = 1024**2  # bytes of each file that an own scorer writes, and of what it prints
+SCORER_WALL_SECONDS = 18  # wall-clock time of an own scorer
+SCORED_BY_SCORER_SECONDS = 8  # wall-clock time for reading a run with an own scorer, and for its other metrics
 CHILD_ANSWER = 16 * 1024**2  # bytes of a child's answer
 
 # On shared machines, web and database come first, then scores and emails, then everything else. Children have the
@@ -60,7 +63,7 @@ BROKER_SECONDS = 2  # maximum time that an upload waits for the broker
 QUIET_SECONDS = 10  # time until the broker is tried again after it did not respond
 
 if not (
-    CHILD_SECONDS
+    max(CHILD_SECONDS, SCORER_WALL_SECONDS + 2 * SCORED_BY_SCORER_SECONDS)
     < GIVE_WAY_SECONDS
     < JOB_SECONDS
     < LEASE_SECONDS

@@ -16,6 +16,7 @@ from portal.evaluation.claim import claim_submission
 from portal.evaluation.limits import ATTEMPTS
 from portal.models import SharedTask, Submission
 from portal.models.lease import ended
+from portal.models.task import by_engine
 from scoring import __version__ as scorer_version
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,7 +40,9 @@ def claim_next(submission_id: UUID, at: datetime) -> tuple[UUID, UUID] | None:
 
 def _in_order(submission_id: UUID, at: datetime) -> Iterator[UUID]:
     """Yield the upload in the message if it goes first, then one upload of each task, the next one first."""
-    in_message = Submission.objects.unchecked().filter(pk=submission_id, shared_task__scorer=scorer_version)
+    in_message = Submission.objects.unchecked().filter(
+        by_engine(scorer_version, "shared_task__scorer"), pk=submission_id
+    )
     if in_message.filter(Q(started_at__isnull=False) | Q(turn_at__isnull=True)).exists():
         yield submission_id
     last_served = Submission.objects.filter(shared_task=OuterRef("shared_task"), started_at__isnull=False)
@@ -61,7 +64,7 @@ def _rank(
 def _first_of_each_task(at: datetime) -> list[UUID]:
     """Return the upload in each task that goes first, with an index probe for each task."""
     first = _waiting(at).filter(shared_task=OuterRef("pk")).order_by("in_bulk", "turn_at", "received_at")
-    tasks = SharedTask.objects.filter(scorer=scorer_version).annotate(first=Subquery(first.values("pk")[:1]))
+    tasks = SharedTask.objects.filter(by_engine(scorer_version)).annotate(first=Subquery(first.values("pk")[:1]))
     return [key for key in tasks.values_list("first", flat=True) if key is not None]
 
 

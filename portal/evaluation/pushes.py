@@ -21,6 +21,7 @@ from portal.evaluation.errors import HostError, description
 from portal.evaluation.gold import Versions, opened
 from portal.evaluation.limits import HINT_SECONDS, PUSH_CHILD_SECONDS, PUSH_SECONDS, RETRY_SECONDS, SWEEP_BATCH
 from portal.evaluation.notices import alert
+from portal.evaluation.own_scorers.versions import PreparedScorer
 from portal.evaluation.record import Problems
 from portal.models import GoldStandard, Run, SharedTask, Submission, TaskPush
 from portal.models.push import KEPT, WAITS
@@ -61,6 +62,7 @@ class PushedFolder:
     size: int = 0  # size of the unpacked files in bytes
     gold: list[PushedGold] = field(default_factory=list)
     agreement: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
+    scorer: PreparedScorer | None = None
 
 
 @contextmanager
@@ -238,7 +240,8 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
     versions = GoldStandard.objects.none()  # a new task has no versions
     if push.shared_task is not None:
         versions = GoldStandard.objects.filter(track__shared_task=push.shared_task)
-    judged = child.ask("check", sorted(set(versions.values_list("track__slug", "split"))))
+    holds_scorer = push.shared_task is not None and bool(push.shared_task.own_scorer_sha256)
+    judged = child.ask("check", sorted(set(versions.values_list("track__slug", "split"))), holds_scorer)
     problems += judged["problems"]
     if not _ok(problems):
         return PushedFolder(problems)
@@ -253,7 +256,8 @@ def _judged(child: Child, folder: Path, push: TaskPush) -> PushedFolder:
         forget_gold(map(asdict, gold))
         raise
     agreement = {(judgment["track"], judgment["split"]): judgment["rows"] for judgment in judged["agreement"]}
-    return PushedFolder(problems, load_definition(folder), sum(sizes.values()), gold, agreement)
+    scorer = None if judged["scorer"] is None else PreparedScorer.of(judged["scorer"])
+    return PushedFolder(problems, load_definition(folder), sum(sizes.values()), gold, agreement, scorer)
 
 
 def _add_held_datasets(push: TaskPush, folder: Path, datasets: Mapping[str, str], given: Container[str]) -> None:

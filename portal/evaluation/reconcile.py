@@ -13,6 +13,7 @@ from portal.evaluation.errors import ChildError
 from portal.evaluation.limits import LEASE_SECONDS
 from portal.evaluation.score import compute
 from portal.models import AuditEntry, Evaluation, GoldStandard, Quota, Run, SharedTask, Submission
+from portal.models.own_scorer import without_approval
 from portal.models.quota import quota_day, whole_phase
 from portal.models.run import RunQuerySet
 from portal.models.task import definition_name
@@ -169,7 +170,8 @@ def _stuck(shared_task: SharedTask, at: datetime) -> Iterator[Difference]:
         yield Difference(
             "stuck", f"submission {submission.pk}", "no worker has claimed it. Check that beat and workers are running"
         )
-    for run in _runs(shared_task).unfinished().filter(long_ago, lease_ends__isnull=False):
+    runs = _runs(shared_task).exclude(without_approval()).unfinished()
+    for run in runs.filter(long_ago, lease_ends__isnull=False):
         yield Difference("stuck", f"run {run.pk}", "no worker has claimed it. Check that beat and workers are running")
 
 

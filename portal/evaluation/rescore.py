@@ -9,8 +9,9 @@ from typing import TypedDict
 from django.db import transaction
 from django.db.models import Case, Value, When
 
-from portal.models import AuditEntry, Board, Run, SharedTask
+from portal.models import AuditEntry, Board, OwnScorer, Run, SharedTask
 from portal.models.run import RunQuerySet
+from portal.models.task import by_engine, engine_of, with_own_scorer
 from scoring import __version__ as scorer_version
 
 
@@ -39,17 +40,22 @@ class ScoredAgain(TypedDict):
 
 @transaction.atomic
 def score_again(shared_task: SharedTask) -> ScoredAgain:
-    """Rescore all runs of a shared task with the installed scorer version, which its boards use from then on."""
-    before = SharedTask.objects.select_for_update(no_key=True).get(pk=shared_task.pk).scorer
-    SharedTask.objects.filter(pk=shared_task.pk).update(scorer=scorer_version)
+    """Rescore all runs of a shared task with the installed engine and the task's approved own scorer, if it has one.
+
+    Its boards use these from then on.
+    """
+    there = SharedTask.objects.select_for_update(no_key=True).get(pk=shared_task.pk)
+    is_approved = OwnScorer.objects.of(there).approved().exists()
+    after = with_own_scorer(scorer_version, there.own_scorer_sha256 if is_approved else "")
+    SharedTask.objects.filter(pk=shared_task.pk).update(scorer=after)
     runs = ask_again(Run.objects.filter(track__shared_task=shared_task))
-    return {"scorer_before": before, "scorer": scorer_version, "runs": runs}
+    return {"scorer_before": there.scorer, "scorer": after, "runs": runs}
 
 
 def adopt_scorer(at: datetime) -> list[SharedTask]:
     """Switch shared tasks with an older scorer to the installed one and return them. A newer one is never replaced."""
-    others = SharedTask.objects.exclude(scorer=scorer_version)
-    outdated = [shared_task for shared_task in others if _order(shared_task.scorer) < _order(scorer_version)]
+    others = SharedTask.objects.exclude(by_engine(scorer_version))
+    outdated = [task for task in others if _order(engine_of(task.scorer)) < _order(scorer_version)]
     for shared_task in outdated:
         reason = f"scorer {shared_task.scorer or 'unknown'} → {scorer_version}"
         with transaction.atomic():

@@ -1,8 +1,9 @@
 """Scoring one run against the newest gold standard of its track and split."""
 
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -10,15 +11,15 @@ import structlog
 
 from portal.evaluation.child import Child
 from portal.evaluation.claim import claim_run, goes_by_this_scorer
-from portal.evaluation.confined.runs import Runs
-from portal.evaluation.limits import CHILD_SECONDS
+from portal.evaluation.confined.runs import PIECE, Runs
+from portal.evaluation.limits import CHILD_SECONDS, SCORED_BY_SCORER_SECONDS
 from portal.evaluation.opened_gold import opened_gold
+from portal.evaluation.own_scorers.scores import has_approved_scorer, has_own_columns, own_scores
 from portal.evaluation.record import Scored, record_error, record_score
 from portal.models import GoldStandard, GoldUpload, Run
 from portal.models.clock import running_from
 from portal.models.run import RunQuerySet
 from portal.storage import stored_file
-from scoring import __version__ as scorer_version
 
 log = structlog.get_logger("portal.evaluation")
 
@@ -61,9 +62,9 @@ def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
     if token is None:
         return False
     # The rules, gold and scorer must be read after the claim; see `ask_again`.
-    shared_task.refresh_from_db(fields=["scorer", "definition_sha256"])
+    shared_task.refresh_from_db(fields=["scorer", "definition_sha256", "own_scorer_sha256"])
     gold = GoldStandard.objects.newest(run.track, run.phase.split)
-    if gold is None or not goes_by_this_scorer(shared_task):
+    if gold is None or not goes_by_this_scorer(shared_task) or not has_approved_scorer(shared_task):
         return False
     logger = log.bind(run=str(run.pk), name=run.name, track=str(run.track))
     try:
@@ -71,7 +72,7 @@ def score(run: Run, at: datetime, reader: Reader | None = None) -> bool:
     except Exception as error:
         record_error(run, token, error, now())
         return False
-    if not record_score(run, token, gold, scorer_version, scored, now()):
+    if not record_score(run, token, gold, shared_task.scorer, scored, now()):
         logger.warning("scores arrived too late")
         return False
     logger.info("scored", gold=gold.version)
@@ -87,12 +88,28 @@ def compute(run: Run, gold: GoldStandard | GoldUpload, reader: Reader | None = N
     """
     shared_task = run.track.shared_task
     standard = opened_gold(gold, shared_task.definition, shared_task.definition_sha256)
+    if has_own_columns(run):
+        return _with_own_scores(run, gold, standard)
     with _child_with(run, reader) as child:
         return Scored(**child.ask("score", run.entry, run.track.slug, standard))
 
 
+def _with_own_scores(run: Run, gold: GoldStandard | GoldUpload, standard: bytes) -> Scored:
+    """Return the run's scores, some of which the organizers' own scorer computes in another process.
+
+    Only children open uploads, so one of them reads the run's content.
+    """
+    with _child_with(run, None, SCORED_BY_SCORER_SECONDS) as child:
+        size = child.ask("size", run.entry)
+        pieces = (b64decode(child.ask("piece", start)) for start in range(0, max(size, 1), PIECE))
+        own = own_scores(run, gold, b"".join(pieces))
+        child.grant(SCORED_BY_SCORER_SECONDS)
+        scored = Scored(**child.ask("score", run.entry, run.track.slug, standard))
+    return replace(scored, scores=scored.scores | own)
+
+
 @contextmanager
-def _child_with(run: Run, reader: Reader | None) -> Iterator[Child]:
+def _child_with(run: Run, reader: Reader | None, seconds: float = CHILD_SECONDS) -> Iterator[Child]:
     """Yield a child that has read the run and has enough time left to score it."""
     if reader is not None and reader.has(run):
         # The check may have used most of the child's time.
@@ -102,7 +119,7 @@ def _child_with(run: Run, reader: Reader | None) -> Iterator[Child]:
     definition = run.track.shared_task.definition
     with stored_file(run.file_sha256) if run.file_sha256 else nullcontext() as file:
         runs = Runs(definition, run.phase.split, file)
-        with Child(runs, [definition.folder, *([file] if file else [])]) as child:
+        with Child(runs, [definition.folder, *([file] if file else [])], seconds) as child:
             # Only the gold standard, which is scored like a run, has no file.
             if file:
                 child.ask("read", run.entry, run.track.slug, run.kind == Run.Kind.BASELINE)

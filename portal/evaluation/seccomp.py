@@ -1,8 +1,8 @@
-"""An allow-list of system calls (seccomp) for the confined child, which can only compute, read, answer and exit.
+"""Allow-lists of system calls (seccomp) for the confined child, which can only compute, read, answer and exit.
 
 Everything else fails with EPERM: sockets, programs, processes, signals, ptrace, namespaces, mounts, keys, BPF,
 io_uring, and all calls that create, change, rename or remove a file. Some calls are allowed only with certain
-arguments.
+arguments. An organizers' own scorer may also write to files that Landlock lets it open, but it may not start threads.
 """
 
 import ctypes
@@ -10,6 +10,8 @@ import errno
 import platform
 import struct
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from portal.evaluation.kernel import LIBRARY, SET_NO_NEW_PRIVILEGES, checked
 
@@ -37,6 +39,7 @@ _ANSWERS = {
 # a namespace.
 _TO_WRITE = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20000000  # WRONLY, RDWR, CREAT, TRUNC, APPEND, TMPFILE
 _PATH_ONLY = 0o10000000  # O_PATH
+_WRITE_ONLY, _READ_WRITE, _TRUNCATE, _UNNAMED = 0o1, 0o2, 0o1000, 0o20000000  # WRONLY, RDWR, TRUNC, TMPFILE
 _THREAD, _NAMESPACES = 0x00010000, 0x7E020000
 _FCNTL = (0, 1, 2, 3, 4, 1030)  # copying descriptors, reading and setting their flags; no locks, no signal owners
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # terminal check and width, number of bytes to read, close on exec
@@ -71,6 +74,11 @@ _AARCH64 = {
     "mmap": 222, "mprotect": 226, "mincore": 232, "madvise": 233, "prlimit64": 261, "getrandom": 278,
     "membarrier": 283, "statx": 291, "rseq": 293, "clone3": 435, "close_range": 436, "faccessat2": 439,
 }  # fmt: skip
+# Calls that own scorers may make, too. They change only files that are open for writing, and the process itself.
+_CALLS_OF_SCORERS = {
+    "x86_64": {"fsync": 74, "fdatasync": 75, "ftruncate": 77, "chdir": 80},
+    "aarch64": {"ftruncate": 46, "chdir": 49, "fsync": 82, "fdatasync": 83},
+}
 # Architecture identifiers for seccomp, and call numbers.
 MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
 
@@ -87,17 +95,57 @@ def is_supported() -> bool:
 
 
 def allow_only_listed_calls() -> None:
-    """Install the filter in this process, permanently.
+    """Install the filter of children that read uploads in this process, permanently.
 
     Raises:
         OSError: the kernel call fails.
     """
+    _install(_PROGRAM)
+
+
+def allow_only_calls_of_scorers() -> None:
+    """Install the filter of own scorers in this process, which must have a single thread, permanently.
+
+    Raises:
+        OSError: the kernel call fails.
+    """
+    _install(_SCORERS_PROGRAM)
+
+
+def _install(program: _Program) -> None:
     checked(LIBRARY.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
-    checked(LIBRARY.prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(_PROGRAM)))
+    checked(LIBRARY.prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(program)))
 
 
-def _filter(architecture: int, numbers: Mapping[str, int]) -> list[bytes]:
-    """Return the filter's instructions.
+def _conditions_of_scorers() -> dict[str, list[bytes]]:
+    """Return what own scorers may do otherwise than children: open files for writing, but start no threads.
+
+    A file that is opened only for reading must not be truncated, because before Linux 6.2, Landlock allows that.
+    """
+    return {
+        "clone": [_instruction(_RETURN, _NOT_PERMITTED)],
+        "open": [*_no_bits(1, _UNNAMED | _PATH_ONLY), *_reads_or_writes(1)],
+        "openat": [*_no_bits(2, _UNNAMED | _PATH_ONLY), *_reads_or_writes(2)],
+    }
+
+
+def _reads_or_writes(argument: int) -> list[bytes]:
+    """Forbid to truncate without writing, and access mode 3, for which Landlock asks for no rights."""
+    return [
+        _load(argument),
+        _instruction(_IF_BIT, _WRITE_ONLY, if_false=2),
+        _instruction(_IF_BIT, _READ_WRITE, if_false=1),
+        _instruction(_RETURN, _NOT_PERMITTED),
+        _instruction(_IF_BIT, _TRUNCATE, if_false=2),
+        _instruction(_IF_BIT, _WRITE_ONLY | _READ_WRITE, if_true=1),
+        _instruction(_RETURN, _NOT_PERMITTED),
+    ]
+
+
+def _filter(
+    architecture: int, numbers: Mapping[str, int], others: Mapping[str, list[bytes]] = MappingProxyType({})
+) -> list[bytes]:
+    """Return the filter's instructions. `others` replace the conditions of some calls.
 
     A jump has two counts of instructions to skip: one for when its condition holds, one for when it does not.
     """
@@ -109,6 +157,7 @@ def _filter(architecture: int, numbers: Mapping[str, int]) -> list[bytes]:
         "ioctl": _one_of(1, _IOCTL),
         # Only to read the process's own limits.
         "prlimit64": [*_one_of(0, (0,)), *_one_of(2, (0,)), *_one_of(2, (0,), half=1)],
+        **others,
     }
     program = [
         _instruction(_LOAD, _ARCHITECTURE),
@@ -147,6 +196,20 @@ def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> 
     return struct.pack("=HBBI", code, if_true, if_false, value)
 
 
-_INSTRUCTIONS = _filter(*MACHINES[platform.machine()]) if platform.machine() in MACHINES else []
-_BUFFER = ctypes.create_string_buffer(b"".join(_INSTRUCTIONS))
-_PROGRAM = _Program(len(_INSTRUCTIONS), ctypes.addressof(_BUFFER))
+def _program(instructions: list[bytes]) -> tuple[_Program, Any]:
+    """Return the struct sock_fprog, and the memory that it points to."""
+    buffer = ctypes.create_string_buffer(b"".join(instructions))
+    return _Program(len(instructions), ctypes.addressof(buffer)), buffer
+
+
+def _instructions(more: Mapping[str, int], others: Mapping[str, list[bytes]]) -> list[bytes]:
+    if platform.machine() not in MACHINES:
+        return []
+    architecture, numbers = MACHINES[platform.machine()]
+    return _filter(architecture, {**numbers, **more}, others)
+
+
+_PROGRAM, _MEMORY = _program(_instructions({}, {}))
+_SCORERS_PROGRAM, _SCORERS_MEMORY = _program(
+    _instructions(_CALLS_OF_SCORERS.get(platform.machine(), {}), _conditions_of_scorers())
+)

@@ -24,7 +24,8 @@ class Work:
     submissions: list[UUID] = field(default_factory=list)
     runs: list[UUID] = field(default_factory=list)
     hidden: list[UUID] = field(default_factory=list)  # runs whose scores only organizers may see
-    others: list[UUID] = field(default_factory=list)  # baselines, and runs that already have scores
+    # baselines, runs that already have scores, and runs of tasks with an own scorer
+    others: list[UUID] = field(default_factory=list)
     previews: list[UUID] = field(default_factory=list)  # gold standards that need a preview
 
 
@@ -45,14 +46,17 @@ def sweep(at: datetime, lanes: Collection[Lane] = tuple(Lane)) -> Work:
     scored = Exists(Evaluation.objects.filter(run=OuterRef("pk")))
     first, scorable = Q(~scored, kind=Run.Kind.TEAM), runs.scorable()
     is_public = Q(phase__in=Phase.objects.with_public_scores(at))
+    # Organizers' own scorers may be slow. No other task's run may wait for them.
+    is_quick = Q(track__shared_task__own_scorer_sha256="")
     work = Work()
     if Lane.SCORING in lanes:
-        first_runs = _hint_runs(scorable.filter(first, is_public), at)
+        first_runs = _hint_runs(scorable.filter(first, is_public, is_quick), at)
         work = Work(submissions=_hint(submissions, at), runs=first_runs)
     if Lane.HIDDEN in lanes:
-        work = replace(work, hidden=_hint_runs(scorable.filter(first, ~is_public), at))
+        work = replace(work, hidden=_hint_runs(scorable.filter(first, ~is_public, is_quick), at))
     if Lane.BULK in lanes:
-        work = replace(work, others=_hint_runs(scorable.exclude(first), at), previews=_hint(previews, at))
+        others = scorable.exclude(first, is_quick)
+        work = replace(work, others=_hint_runs(others, at), previews=_hint(previews, at))
     return work
 
 

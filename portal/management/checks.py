@@ -14,6 +14,7 @@ from django.db import connection
 
 from portal.evaluation.confinement import missing_protection
 from portal.evaluation.lanes import Lane
+from portal.evaluation.own_scorers.confined import why_not_run
 from portal.evaluation.probe import missing_for
 from portal.models import GoldStandard, OutgoingMail, Reading, Tally, User, WorkerHost
 from portal.models.clock import clock_offset, database_now
@@ -306,4 +307,5 @@ CHECKS: dict[str, Callable[[], Iterator[str]]] = {
     "database connections": _connections,
     "point-in-time archive": _wal_archive,
     "upload sandbox": lambda: iter(missing_protection()),
+    "own scorers": lambda: filter(None, [why_not_run()]),
 }

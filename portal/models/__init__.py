@@ -17,6 +17,7 @@ from portal.models.gold_upload import GoldUpload
 from portal.models.heartbeat import Heartbeat
 from portal.models.items import GoldItems, RunItems, items_are_public
 from portal.models.mail import Finding, MailedMessage, MailedResult, MailFacts, OutgoingMail
+from portal.models.own_scorer import OwnScorer, OwnScorerMessage
 from portal.models.paper_pack import PaperPack
 from portal.models.phase import ExtraTime, Phase, PhaseChange
 from portal.models.push import TaskPush

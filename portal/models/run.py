@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.models.account import User, Viewer
 from portal.models.gold import GoldStandard
 from portal.models.lease import Leased, LeaseQuerySet
+from portal.models.own_scorer import without_approval
 from portal.models.phase import Phase
 from portal.models.prepared import PreparedQuery
 from portal.models.task import SharedTask, Track
@@ -196,10 +197,13 @@ class RunQuerySet(LeaseQuerySet["Run"]):
         return set(self.values_list("track__slug", "number"))
 
     def scorable(self) -> Self:
-        """Select runs that have a gold standard and whose upload, if any, was accepted."""
+        """Select runs that have a gold standard and whose upload, if any, was accepted.
+
+        If the task has an own scorer, an administrator must have approved it.
+        """
         accepted = Q(submission__isnull=True) | Q(submission__state=Submission.State.ACCEPTED)
         gold = GoldStandard.objects.filter(track=OuterRef("track"), split=OuterRef("phase__split"))
-        return self.filter(accepted, Exists(gold))
+        return self.filter(accepted, ~without_approval(), Exists(gold))
 
     def rescorable(self) -> Self:
         """Select the runs that get new scores after a change to the gold standard or the scorer.

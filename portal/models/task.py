@@ -41,6 +41,21 @@ class StoredDataset:
         return datetime.fromisoformat(self.since) if self.since else None
 
 
+def with_own_scorer(engine: str, own_scorer_sha256: str = "") -> str:
+    """Return what scores depend on apart from run, gold and rules: the engine's version, and the own scorer if any."""
+    return f"{engine}+{own_scorer_sha256[:12]}" if own_scorer_sha256 else engine
+
+
+def engine_of(scorer: str) -> str:
+    """Return the engine's version in a version that `with_own_scorer` returns."""
+    return scorer.partition("+")[0]
+
+
+def by_engine(engine: str, field: str = "scorer") -> Q:
+    """Return the condition for rows whose scorer version has this version of the engine."""
+    return Q(**{field: engine}) | Q(**{f"{field}__startswith": f"{engine}+"})
+
+
 def definition_of(sha256: str) -> Definition:
     """Return the imported definition with this digest."""
     return _definition(data_objects().folder(definition_name(sha256)))
@@ -102,7 +117,9 @@ class SharedTask(models.Model):
     languages = models.JSONField(default=list)
     state = models.CharField(max_length=6, choices=State, default=State.OPEN, db_default=State.OPEN)  # see `visible_to`
     definition_sha256 = models.CharField(max_length=64)  # hash of the imported folder without gold
-    scorer = models.CharField(max_length=32, blank=True)  # the scoring.__version__ that the task's boards use
+    scorer = models.CharField(max_length=32, blank=True)  # from `with_own_scorer`; the task's boards use it
+    # Digest of the own scorer that the task's folder has, whether or not it is approved. Empty if there is none.
+    own_scorer_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
     dataset_files = models.JSONField(default=dict)  # slug of a dataset → its StoredDataset as a dict
     # Why organizers have paused uploads, for teams. Empty if uploads are not paused.
     uploads_paused = models.CharField(max_length=300, blank=True, default="", db_default="")

@@ -34,6 +34,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "portal.Membership": ("team", "shared_task", "is_captain", "joined_at"),
     "portal.MessageRecipient": ("message", "team"),
     "portal.OutgoingMail": ("kind", "shared_task", "team", "address", "queued_at", "sent_at"),
+    "portal.OwnScorer": ("shared_task", "sha256", "approved_at"),
     "portal.PaperPack": ("phase", "requested_at"),
     "portal.PhaseChange": ("phase", "opens_before", "opens_after", "closes_before", "closes_after", "note", "at"),
     "portal.Quota": ("team", "phase", "track", "day", "used"),

@@ -14,6 +14,7 @@ from portal.actions.base.input import OUT_OF_RANGE
 from portal.actions.datasets import ALREADY_DOWNLOADED, EMPTY, FILE_OF_RULES, SAME_FILE, replace_dataset
 from portal.actions.gold import apply_gold
 from portal.actions.organizers import COMPETES, add_organizer
+from portal.actions.own_scorers import approve_scorer
 from portal.actions.phases import grant_extra_time, move_phase
 from portal.actions.scores import CHANGED, apply_scores
 from portal.actions.task_folder.pushes import UNSURE, apply_push
@@ -244,6 +245,12 @@ class ScoresForm(ActionForm):
         field.choices = [(key, str(line.board)) for key, line in ready.items()]
         field.coerce = ready.__getitem__
         field.error_messages["invalid_choice"] = CHANGED().message
+
+
+class ScorerForm(ActionForm):
+    """The approval of an own scorer. The digest that the page showed is sent along."""
+
+    sha256 = action_field(approve_scorer, "sha256", widget=forms.HiddenInput())
 
 
 def dataset_form(

@@ -6,6 +6,7 @@ is checked before it is imported.
 
 from scoring.definition.data import Baseline, Dataset, GoldFile, GoldView, VotesFile
 from scoring.definition.phases import Phase
+from scoring.definition.scorer import Scorer, ScorerColumn
 from scoring.definition.spec import Definition, DefinitionError, Naming, Organizer, Overall, RunField
 from scoring.definition.teams import Agreement, Question, TeamRules
 from scoring.definition.tracks import Examples, FormatSpec, MetricSpec, Track
@@ -27,6 +28,8 @@ __all__ = [
     "Phase",
     "Question",
     "RunField",
+    "Scorer",
+    "ScorerColumn",
     "TeamRules",
     "Track",
     "VotesFile",

@@ -30,6 +30,7 @@ from scoring.definition.kinds import (
     whole,
 )
 from scoring.definition.phases import Phase, finish_phase
+from scoring.definition.scorer import SCORER, Scorer
 from scoring.definition.teams import Agreement, TeamRules, finish_team
 from scoring.definition.tracks import HIERARCHIES, TRACK, Hierarchy, Track, slug_of
 from scoring.reports.problems import Problem, Report
@@ -186,6 +187,12 @@ class Definition:
         DECIMALS, "Number of decimal places in displayed scores. Stored scores are not rounded.", default=4
     )
     tracks: tuple[Track, ...] = declare(many(TRACK, least=1), "The rankings of the task.")
+    scorer: Scorer | None = declare(
+        SCORER,
+        "Your own scoring program, in the folder `scorer`. Administrators of the portal must approve its files before "
+        "it runs. Its columns are metrics such as `scorer:quality`.",
+        default=None,
+    )
     all_runs_figure: str | None = declare(
         TEXT,
         "Metric for a figure on the *All tracks* page and in the paper files, with a bar for each official run and "

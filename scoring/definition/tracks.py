@@ -28,6 +28,8 @@ from scoring.definition.kinds import (
     number,
     one_of,
 )
+from scoring.definition.scorer import NAME as SCORER
+from scoring.definition.scorer import Scorer, ScorerColumn
 from scoring.definition.slices import SLICES, Slicing, of_languages
 from scoring.definition.yaml_values import Value
 from scoring.reports.nearest import nearest
@@ -61,6 +63,12 @@ class MetricSpec:
         """The name of the score in reports."""
         key = self.alias or (f"{self.name}:{self.part}" if self.part else self.name)
         return f"{key}@{'='.join(self.where)}" if self.where else key
+
+    @property
+    def scorer_column(self) -> ScorerColumn | None:
+        """The column of the organizers' own scorer that this is, or None if it is another metric."""
+        column = self.options.get("column") if self.name == SCORER else None
+        return column if isinstance(column, ScorerColumn) else None
 
     @property
     def is_name(self) -> bool:
@@ -428,6 +436,11 @@ class Track:
     def ranking_metric(self) -> MetricSpec:
         return next(spec for spec in self.metrics if spec.key == self.rank_by)
 
+    @property
+    def scorer_metrics(self) -> list[MetricSpec]:
+        """The metrics that the organizers' own scorer computes."""
+        return [spec for spec in self.metrics if spec.scorer_column is not None]
+
     def files_in(self, split: str) -> Files | None:
         """Return the files of a run for a split, or None if runs have a single file."""
         return self.files and self.files.in_split(split)
@@ -439,6 +452,15 @@ class Track:
             return self
         metrics = tuple(kept for spec in self.metrics if (kept := _in_files(spec, files)))
         return replace(self, files=files, metrics=metrics, slices={**self.slices, files.name: files.slicing})
+
+
+def with_scorer_columns(track: Track, scorer: Scorer) -> Track:
+    """Return the track with the columns that its metrics such as `scorer:quality` name."""
+    metrics = []
+    for spec in track.metrics:
+        column = scorer.column(spec.part) if spec.name == SCORER else None
+        metrics.append(spec if column is None or spec.options else replace(spec, options={"column": column}))
+    return replace(track, metrics=tuple(metrics))
 
 
 def _finish_track(value: Value, values: Values) -> None:

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from scoring.definition import MetricSpec
+from scoring.answers import AnswerKind
+from scoring.definition import MetricSpec, ScorerColumn
+from scoring.definition.scorer import NAME as SCORER
 from scoring.definition.slices import RIGHT, Slicing, shown_value
 from scoring.formats import FORMATS
 from scoring.metrics import (
@@ -96,10 +98,26 @@ FAMILIES = (
     ssa,
 )
 METRICS: dict[str, Metric] = {metric.name: metric for family in FAMILIES for metric in family.METRICS}
+# The columns of organizers' own scorers, which run in processes of their own (`scoring.own_scorers`). Here, they are
+# undefined. `describe` and `value_range` use what task.yaml says about each column.
+OWN_SCORER = Metric(
+    name=SCORER,
+    title="Own scorer",
+    short="Own scorer",
+    formula="Computed by the organizers' own scoring program",
+    source="the organizers' own scoring program",
+    compute=lambda _comparison, _spec: None,
+    kinds=frozenset(get_args(AnswerKind)),
+    numbers=True,
+    low=None,
+    high=None,
+)
 
 
 def find(name: str) -> Metric | None:
     """Find a built-in metric, or one from an installed package's entry points `agon.metrics`."""
+    if name == SCORER:
+        return OWN_SCORER
     return METRICS.get(name) or _announced(name)
 
 
@@ -300,6 +318,8 @@ def _scores(specs: Iterable[MetricSpec]) -> Iterator[MetricSpec]:
 
 def value_range(spec: MetricSpec) -> tuple[float | None, float | None]:
     """Return the range of values, with None for an unbounded end."""
+    if spec.scorer_column is not None:
+        return spec.scorer_column.bounds
     if not spec.of:
         metric = get(spec.name)
         is_open = metric.exceeds_high is not None and metric.exceeds_high(spec)
@@ -344,6 +364,8 @@ def describe(spec: MetricSpec, slicings: Mapping[str, Slicing] = MappingProxyTyp
     """
     if spec.of:
         return _describe_combined(spec, slicings)
+    if spec.scorer_column is not None:
+        return _describe_column(spec, spec.scorer_column)
     metric = get(spec.name)
     ranked = metric.part in (Part.CUTOFF, Part.CUTOFF_OR_ALL)
     heading = metric.heading(spec) if metric.heading else Heading(metric.title, metric.short, metric.formula)
@@ -357,6 +379,19 @@ def describe(spec: MetricSpec, slicings: Mapping[str, Slicing] = MappingProxyTyp
         formula=heading.formula + in_words(spec),
         source=f"{metric.source}; {metric.signature(spec)}" if metric.signature else metric.source,
     )
+
+
+def _describe_column(spec: MetricSpec, column: ScorerColumn) -> MetricInfo:
+    title = column.title or column.key
+    better, formula, source = column.higher_is_better, OWN_SCORER.formula, OWN_SCORER.source
+    return MetricInfo(spec.key, title, title, better, formula, source)
+
+
+def decimals(spec: MetricSpec, otherwise: int) -> int:
+    """Return the number of decimal places to show: those of the metric, or those of its track."""
+    if spec.scorer_column is not None and spec.scorer_column.decimals is not None:
+        return spec.scorer_column.decimals
+    return 0 if is_count(spec) else otherwise
 
 
 def is_count(spec: MetricSpec) -> bool:

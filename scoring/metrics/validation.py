@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from scoring import limits
 from scoring.definition import MetricSpec, Track
+from scoring.definition.scorer import NAME as SCORER
 from scoring.definition.slices import RIGHT
 from scoring.definition.tracks import has_too_many_metrics
-from scoring.formats import answer_kind
+from scoring.formats import answer_kind, is_zipped
 from scoring.formats.table import values_of
 from scoring.metrics.combination import NAMES
 from scoring.metrics.metric import AnyNumber, Metric, Part, SomeColumns
@@ -34,6 +35,8 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
     """Return what is wrong with a metric in a track's definition as one sentence, or None if it is valid."""
     if spec.name == "combine":
         return _validate_score(spec, track)
+    if spec.name == SCORER:
+        return _validate_scorer_column(spec, track)
     metric = find(spec.name)
     if metric is None:
         return f"there is no metric {spec.name}{existing_names(answer_kind(track))}"
@@ -53,6 +56,18 @@ def validate(spec: MetricSpec, track: Track) -> str | None:
         or _validate_undefined(metric, spec)
         or _validate_slice(metric, spec, track)
     )
+
+
+def _validate_scorer_column(spec: MetricSpec, track: Track) -> str | None:
+    if spec.where is not None:
+        return f"{spec.key}: columns of your own scorer can't be limited to slices; compute the slice in the scorer"
+    if spec.scorer_column is None and spec.options:
+        return f"{spec.name} has no option {next(iter(spec.options))}"
+    if spec.scorer_column is None:
+        return f"{spec.key} is not a column of your own scorer; list it under columns of scorer"
+    if track.files is not None or is_zipped(track):
+        return f"{spec.key}: your own scorer needs runs with a single file"
+    return None
 
 
 def validate_key(spec: MetricSpec, track: Track, only_known: bool) -> str | None:
@@ -76,6 +91,8 @@ def _validate_score(spec: MetricSpec, track: Track) -> str | None:
     """Validate a combined score. Errors of combined scores among its parts are reported where these are listed."""
     if not spec.of:
         return _validate_name(spec, track)
+    if any(leaf.name == SCORER for leaf in spec.leaves()):
+        return f"{spec.key} can't combine columns of your own scorer; compute the combination in the scorer"
     if spec.where is not None:
         return _validate_score_in_slice(spec, track)
     if spec.options["columns"] and (track.files is None or spec.options["slices"] != track.files.name):

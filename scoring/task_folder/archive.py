@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from scoring import limits
 from scoring.clutter import is_clutter
+from scoring.definition.scorer import FOLDER as SCORER_FOLDER
 from scoring.reports.problems import Report
 from scoring.uploads.archives import check_kind, check_sizes
 from scoring.uploads.naming import composed, printable
@@ -34,7 +35,10 @@ class FolderArchive:
 
 
 def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
-    """Check the archive's structure and the paths, kinds, sizes and number of its entries. Skip code with a warning."""
+    """Check the archive's structure and the paths, kinds, sizes and number of its entries. Skip code with a warning.
+
+    Files of the organizers' own scorer are not skipped: whether they ever run is decided elsewhere.
+    """
     report = Report()
     try:
         entries = read_entries(file, limits.FOLDER_ENTRIES)
@@ -53,7 +57,7 @@ def inspect_folder_archive(file: BinaryIO) -> FolderArchive:
     files = [entry for entry in entries if not entry.is_folder and not is_clutter(entry.path)]
     found = _below_folder({entry.path: entry for entry in files})
     _check_twice(list(found), report)
-    for path in [path for path in found if CODE.fullmatch(path)]:
+    for path in [path for path in found if CODE.fullmatch(path) and not path.startswith(f"{SCORER_FOLDER}/")]:
         del found[path]
         report.warning("folder-code", file=printable(path), found=printable(path))
     if report.ok and DEFINITION not in found:

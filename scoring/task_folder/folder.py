@@ -14,6 +14,7 @@ from scoring import limits
 from scoring.check import Items, find_items, read_ids, read_with_items
 from scoring.definition import Definition, GoldFile, Track
 from scoring.definition.files import each_file
+from scoring.definition.scorer import FOLDER as SCORER_FOLDER
 from scoring.formats.several import packed_name
 from scoring.gold.coverage import coverage, may_leave_out
 from scoring.gold.track_votes import agreement_of
@@ -23,6 +24,7 @@ from scoring.items.texts import TextsError, id_columns, read_texts
 from scoring.metrics import LoadedGold, plain
 from scoring.metrics.text_limits import report_long_texts
 from scoring.metrics.tuple_limits import report_long_pairing
+from scoring.own_scorers.program import ScorerError, read_program
 from scoring.reports.printing import problem_line
 from scoring.reports.problems import Problem, Report
 from scoring.score import GoldError, load_gold, named_bytes
@@ -33,23 +35,39 @@ from scoring.uploads import naming
 from scoring.uploads.name_rules import SAMPLE_TEAMS
 
 
-def errors_of_folder(definition: Definition, held_gold: Container[tuple[str, str]] = frozenset()) -> list[str]:
+def errors_of_folder(
+    definition: Definition, held_gold: Container[tuple[str, str]] = frozenset(), *, holds_scorer: bool = False
+) -> list[str]:
     """Return the errors in the folder as sentences. See `problems_of_folder`."""
-    return [problem.message for problem in problems_of_folder(definition, held_gold) if problem.severity == "error"]
+    problems = problems_of_folder(definition, held_gold, holds_scorer=holds_scorer)
+    return [problem.message for problem in problems if problem.severity == "error"]
 
 
 def problems_of_folder(
     definition: Definition,
     held_gold: Container[tuple[str, str]] = frozenset(),
     apart: Mapping[Path, Fingerprint] = MappingProxyType({}),
+    *,
+    holds_scorer: bool = False,
 ) -> list[Problem]:
     """Return the problems in the folder, each with its file and, if known, its line. Warnings are among them.
 
     Args:
         held_gold: track and split of gold standards that are stored elsewhere. Their files may be missing.
         apart: gold and votes files that are not on disk because they are checked separately.
+        holds_scorer: the own scorer is checked or stored elsewhere. Its folder may be missing.
     """
-    return _Inspection(definition, held_gold, apart).problems()
+    problems = _Inspection(definition, held_gold, apart).problems()
+    return problems if holds_scorer else [*problems, *problems_of_scorer(definition)]
+
+
+def problems_of_scorer(definition: Definition) -> Iterator[Problem]:
+    """Yield what is wrong with the own scorer in the folder, if the task has one."""
+    if definition.scorer is not None:
+        try:
+            read_program(definition.folder, definition.scorer)
+        except ScorerError as error:
+            yield Problem("error", "folder-scorer", str(error), file=SCORER_FOLDER)
 
 
 class _Inspection:
@@ -82,7 +100,7 @@ class _Inspection:
                 yield self._error(path, f"{both}. Use a different file for {use}.")
                 self._broken.add(path)
             elif is_left_out(self._name(path)):
-                left_out = "files in the folder gold and hidden files are never published"
+                left_out = "files in the folders gold and scorer and hidden files are never published"
                 yield self._error(path, f"{left_out}, but task.yaml uses it for {use}. Move it to another folder.")
                 self._broken.add(path)
         known = dict(self._apart) | {path: Fingerprint.of_file(path) for path in secret if self._is_readable(path)}

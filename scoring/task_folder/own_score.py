@@ -59,6 +59,8 @@ def shortfalls(definition: Definition, track: str, standard: LoadedGold, split: 
         return
     assert result.comparison is not None
     for spec in definition.track(track, split).metrics:
+        if spec.scorer_column is not None:
+            continue
         value, best = result.scores[spec.key], _best(spec)
         if value is None:
             yield Shortfall(spec.key, None, best or 0.0, why_undefined(result.comparison, spec))

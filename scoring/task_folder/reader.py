@@ -7,6 +7,7 @@ from pathlib import Path
 from scoring import limits
 from scoring.definition import Definition, DefinitionError, Naming, Track
 from scoring.definition.keys import keys_of, read_keys
+from scoring.definition.tracks import with_scorer_columns
 from scoring.definition.yaml_values import Value, parse_document
 from scoring.formats import FORMATS
 from scoring.formats.reading import decode
@@ -48,6 +49,8 @@ def load_definition(folder_or_yaml: str | Path, *, is_imported: bool | None = No
         raise DefinitionError(report)
     values = read_keys(root, keys_of(Definition), root.document.parts)
     values["tracks"] = tuple(_with_aliases(track, values["naming"]) for track in values["tracks"])
+    if values["scorer"] is not None:
+        values["tracks"] = tuple(with_scorer_columns(track, values["scorer"]) for track in values["tracks"])
     definition = Definition(**values, folder=folder, sha256=hashlib.sha256(content).hexdigest())
     if len(report.errors) > limits.DEFINITION_PROBLEMS:
         _leave_out_problems(report, root)

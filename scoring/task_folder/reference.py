@@ -107,6 +107,21 @@ SECTIONS = {
     official: best
 """,
     ),
+    "scorer": (
+        "Own scorer",
+        "Your own scoring program, a Python program in the folder `scorer`. Its columns are metrics that tracks list "
+        "as `scorer:quality`, next to Agon's own. They have no confidence intervals, and the gold standard "
+        "itself gets no value. [For organizers](for-organizers.md#your-own-scorer) explains what the program reads and "
+        "writes.",
+        """scorer:
+  command: python3 $program/evaluate.py $input $output
+  columns:
+    - {key: quality, title: "Quality", range: [0, 1], decimals: 2}
+    - {key: seconds, title: "Time", higher_is_better: false}
+  run_file: answer.txt
+  limits: {seconds: 10, memory: 1024}
+""",
+    ),
     "datasets": (
         "Datasets",
         "Files that people can download from the data page.",

@@ -71,7 +71,7 @@ def _named(metrics: Sequence[str], options: Schema | None) -> Schema:
 
 
 def _key(metrics: Sequence[str]) -> Schema:
-    return {"type": "string", "pattern": f"^(({'|'.join(map(re.escape, metrics))})([:@].+)?|combine:.+)$"}
+    return {"type": "string", "pattern": f"^(({'|'.join(map(re.escape, metrics))})([:@].+)?|(combine|scorer):.+)$"}
 
 
 def _option(allowed: tuple[str, ...] | AnyNumber | SomeColumns) -> Schema:

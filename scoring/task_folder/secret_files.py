@@ -1,4 +1,4 @@
-"""Files in a task's folder that are never published: gold, votes, hidden files, and everything in the folder `gold`."""
+"""Files in a task's folder that are never published: gold, votes, hidden files, and the folders `gold` and `scorer`."""
 
 import hashlib
 import io
@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from scoring import limits
 from scoring.definition.data import Dataset
+from scoring.definition.scorer import FOLDER as SCORER_FOLDER
 from scoring.definition.spec import Definition
 from scoring.reports.problems import Problem
 from scoring.zips import BrokenZipError, TooManyEntriesError, read_entries
@@ -60,9 +61,9 @@ class Fingerprint:
 
 
 def is_left_out(name: str) -> bool:
-    """Return whether a path in the folder is of a hidden file, a cache, or a file in the folder `gold`."""
+    """Return whether a path in the folder is of a hidden file, a cache, or a file in the folder `gold` or `scorer`."""
     parts = name.split("/")
-    return parts[0] == "gold" or any(part.startswith((".", "__")) for part in parts)
+    return parts[0] in ("gold", SCORER_FOLDER) or any(part.startswith((".", "__")) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from portal.models import (
     GoldStandard,
     GoldUpload,
     OutgoingMail,
+    OwnScorer,
     Phase,
     Run,
     SharedTask,
@@ -84,6 +85,7 @@ class World:
             DeviceLogin: DeviceLogin(address="192.0.2.1"),
             GoldStandard: GoldStandard(track=run.track),
             GoldUpload: GoldUpload.objects.create(track=run.track, split="test", received_at=EVALUATION),
+            OwnScorer: OwnScorer(shared_task=self.task),
             Path: self.folder,
             Phase: run.phase,
             Run: run,
@@ -128,6 +130,7 @@ SIGNED_IN = {"stranger", "member", "captain", "organizer", "creator", *NO_SECOND
 EVERYONE = {"anonymous", "server", *SIGNED_IN}
 
 WHO_HAS = {
+    "ADMINISTRATORS": set[str](),  # none of them here has a second factor
     "ANYONE": EVERYONE,
     "CAPTAIN": CAPTAIN,
     "CAPTAIN_OR_ORGANIZERS": CAPTAIN | ORGANIZERS,
@@ -182,7 +185,9 @@ def test_organizers_read_that_they_lack_a_second_factor(world: World, role: str)
         if error is not None and error.code == "no_second_factor":
             found.add(name)
     for_organizers = {name for name, allowed in who_may().items() if allowed in (ORGANIZERS, ORGANIZERS_OR_SERVER)}
-    creates = {"create_draft", "push_new_task", "start_task"} if role.startswith("administrator") else set()
+    creates = (
+        {"create_draft", "push_new_task", "start_task", "approve_scorer"} if role.startswith("administrator") else set()
+    )
     assert found == for_organizers | creates | {"renew_password"}
 
 

@@ -54,6 +54,7 @@ def test_a_worker_for_emails_loads_the_pages_before_it_forks(
     monkeypatch.setattr(worker, "probe", lambda _lanes: [])
     resolver = resolvers.URLResolver(resolvers.RegexPattern(r"^/"), "portal.urls")
     monkeypatch.setattr(worker, "get_resolver", lambda: resolver)
+    monkeypatch.setattr(worker, "try_own_scorers", lambda: None)
     worker.wait_until_able(Fake(app=Fake(amqp=Fake(queues=Fake(consume_from=lanes)))))  # type: ignore[arg-type]
     assert ("url_patterns" in vars(resolver)) == is_loaded
 

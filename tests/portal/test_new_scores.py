@@ -8,7 +8,7 @@ from portal.actions.base.errors import Conflict, Invalid, NotAllowed
 from portal.actions.release import restore_release, take_back_release
 from portal.actions.scores import apply_scores
 from portal.actions.task_folder.import_gold import add_gold_standard
-from portal.evaluation import claim, compare, rescore, score
+from portal.evaluation import claim, compare, rescore
 from portal.evaluation.compare import compare_board, is_to_be_kept
 from portal.evaluation.rescore import adopt_scorer
 from portal.models import AuditEntry, Board, BoardChange, ReleasedBoard
@@ -74,7 +74,7 @@ def test_a_new_gold_leaves_a_released_board_as_it_is_and_changes_a_live_one(fixe
 @pytest.mark.slow
 def test_a_new_scorer_leaves_a_released_board_as_it_is(field, organizer, monkeypatch):
     before = board(field, POST).scorer
-    for module in (claim, rescore, score, compare):
+    for module in (claim, rescore, compare):
         monkeypatch.setattr(module, "scorer_version", "9.0.0")
     adopt_scorer(POST)
     work_off(POST)

@@ -43,7 +43,7 @@ def run(meltemi):
 
 def become(monkeypatch, version):
     """Make this process a worker with this scorer version."""
-    for module in (claim, rescore, score):
+    for module in (claim, rescore):
         monkeypatch.setattr(module, "scorer_version", version)
 
 

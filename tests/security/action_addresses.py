@@ -18,6 +18,7 @@ from portal.models import (
     DeviceLogin,
     GoldStandard,
     GoldUpload,
+    OwnScorer,
     Phase,
     Run,
     SharedTask,
@@ -112,6 +113,7 @@ TARGETS: dict[type, Find] = {
     DeviceLogin: lambda _world, _who: DeviceLogin(),  # a command-line login that has not been approved yet
     GoldStandard: lambda world, _who: world.gold,
     GoldUpload: lambda world, _who: world.gold_upload,
+    OwnScorer: lambda world, _who: world.scorer,
     Phase: lambda world, _who: world.run.phase,
     Run: lambda world, _who: world.run,
     SharedTask: lambda world, _who: world.task,

@@ -20,6 +20,7 @@ from portal.mail.unsubscribe import token
 from portal.models import (
     AccessToken,
     GoldStandard,
+    OwnScorer,
     RejectedUpload,
     Run,
     SharedTask,
@@ -29,6 +30,7 @@ from portal.models import (
     TeamNote,
     User,
 )
+from portal.models.own_scorer import row_of
 from portal.web.client import wheel
 from tests.portal.conftest import gated, gated_folder, smtp, tiny, tiny_folder
 from tests.portal.remembered import remembered
@@ -102,6 +104,13 @@ class World:
             state=TaskPush.State.REJECTED,
             received_at=EVALUATION,
         )
+        self.scorer = OwnScorer.objects.create(
+            shared_task=gated,
+            sha256="0" * 64,
+            entry={"script": "score.py", "arguments": [], "function": "score"},
+            files=row_of({"score.py": b"import os\n"}),
+            added_at=EVALUATION,
+        )
         about = {"session_key": "other", "ip": "192.0.2.1", "user_agent": "", "data": {}}
         self.session = UserSession.objects.create(user=self.people["captain"], **about)
         issued = {"name": "CI", "scope": AccessToken.Scope.READ, "task": None, "days": 1}
@@ -150,6 +159,7 @@ class World:
             "pushes": self.push.pk,
             "rejected": self.rejected.pk,
             "runs": self.run.pk,
+            "scorers": self.scorer.pk,
             "sessions": self.session.pk,
             "signed": self.signature.pk,
             "submissions": self.run.submission_id,

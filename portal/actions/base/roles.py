@@ -27,6 +27,7 @@ TEAM_NOT_APPROVED = NotAllowed.declare(
 )
 NO_CAPTAIN = NotAllowed.declare("no_captain", _("Only the team captain can do this."))
 NO_ORGANIZER = NotAllowed.declare("no_organizer", _("Only the task’s organizers can do this."))
+NO_ADMINISTRATOR = NotAllowed.declare("no_administrator", _("Only administrators of this portal can do this."))
 NO_SECOND_FACTOR = NotAllowed.declare(
     "no_second_factor", _("Set up a second factor first. Organizers need more than a password.")
 )
@@ -156,6 +157,12 @@ def _is_no_creator(who: Viewer, _target: Any) -> ErrorCode | None:
     return NO_SECOND_FACTOR if lacks_second_factor(who) else None
 
 
+def _is_no_administrator(who: Viewer, _target: Any) -> ErrorCode | None:
+    if not (isinstance(who, User) and who.is_active and who.is_staff):
+        return NO_ADMINISTRATOR
+    return NO_SECOND_FACTOR if lacks_second_factor(who) else None
+
+
 def _is_neither(who: Viewer, target: Any) -> ErrorCode | None:
     shared_task = _shared_task(target)
     if shared_task.is_organized_by(who):
@@ -184,6 +191,13 @@ CREATORS = Role(
     _is_no_creator,
     needs_second_factor=True,
     scope=AccessToken.Scope.ORGANIZE,
+)
+ADMINISTRATORS = Role(
+    _("administrators of the portal"),
+    (NO_ADMINISTRATOR, NO_SECOND_FACTOR),
+    _is_no_administrator,
+    needs_second_factor=True,
+    scope=None,
 )
 ORGANIZERS_OR_SERVER = replace(ORGANIZERS, on_server=True)
 SERVER = Role(

@@ -19,6 +19,7 @@ from portal.actions.task_folder.drafts import delete_runs, forget_gold_of
 from portal.actions.task_folder.folder import PublicFiles
 from portal.actions.task_folder.import_baselines import BaselineKey, import_baselines
 from portal.actions.task_folder.import_phases import phase_fields, record_windows
+from portal.evaluation.own_scorers.versions import PreparedScorer, change_scorer
 from portal.evaluation.rerank import rerank
 from portal.models import Board, Evaluation, Run, SharedTask, User
 from scoring import Definition
@@ -60,6 +61,7 @@ class Prepared:
     datasets: dict[str, dict[str, Any]]  # each value is the dict form of a `StoredDataset`
     baselines: Mapping[BaselineKey, str]
     agreement: Mapping[tuple[str, str], list[dict[str, Any]]]
+    scorer: PreparedScorer | None = None  # the own scorer in the folder, if any
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,13 @@ class AppliedDefinition:
 
 
 def prepare(
-    definition: Definition, files: PublicFiles, agreement: dict[tuple[str, str], list[dict[str, Any]]]
+    definition: Definition,
+    files: PublicFiles,
+    agreement: dict[tuple[str, str], list[dict[str, Any]]],
+    scorer: PreparedScorer | None,
 ) -> Prepared:
     datasets = {slug: asdict(stored) for slug, stored in files.datasets.items()}
-    return Prepared(definition, files.sha256, datasets, files.baselines, agreement)
+    return Prepared(definition, files.sha256, datasets, files.baselines, agreement, scorer)
 
 
 def apply_definition(
@@ -112,6 +117,7 @@ def apply_definition(
     changes += change_gold(shared_task)
     changes += _agreement(shared_task, given)
     changes += import_baselines(shared_task, given.baselines, at)
+    changes += change_scorer(shared_task, given.scorer, definition.scorer is not None, at)
     changes += _reranked(shared_task, rankings)
     if changes:
         # Comparisons of the boards' runs depend on the rules.

@@ -25,9 +25,12 @@ from portal.actions.task_folder.apply_definition import (
 from portal.actions.task_folder.folder import PublicFiles
 from portal.actions.task_folder.import_gold import GOLD_CHANGED_TWICE, import_gold
 from portal.actions.task_folder.import_phases import WINDOW
-from portal.models import GoldStandard
+from portal.evaluation.own_scorers.versions import PreparedScorer, prepared
+from portal.models import GoldStandard, SharedTask
 from scoring import Definition, DefinitionError, load_definition
+from scoring.definition.scorer import FOLDER as SCORER_FOLDER
 from scoring.gold.track_votes import agreement_of
+from scoring.own_scorers.program import read_program
 from scoring.reports.printing import problem_line
 from scoring.task_folder.folder import errors_of_folder
 
@@ -60,7 +63,7 @@ def import_shared_task(call: ActionCall, folder: Path) -> AppliedDefinition:
     definition = _valid_definition(folder)
     files = PublicFiles.of(definition)
     files.store(call.at)
-    given = prepare(definition, files, _agreement(definition))
+    given = prepare(definition, files, _agreement(definition), _scorer(definition))
     with transaction.atomic():
         applied = apply_definition(given, lambda task: import_gold(task, definition, call.at), call.at)
         if applied.changes:
@@ -78,13 +81,23 @@ def _agreement(definition: Definition) -> dict[tuple[str, str], list[dict[str, A
     }
 
 
+def _scorer(definition: Definition) -> PreparedScorer | None:
+    """Return the own scorer in the folder. The folder has been checked."""
+    if definition.scorer is None or not (definition.folder / SCORER_FOLDER).is_dir():
+        return None
+    return prepared(read_program(definition.folder, definition.scorer))
+
+
 def _valid_definition(folder: Path) -> Definition:
     try:
         definition = load_definition(folder, is_imported=False)
     except DefinitionError as error:
         raise DEFINITION(problems="\n".join(problem_line(problem) for problem in error.report)) from None
     gold = GoldStandard.objects.filter(track__shared_task__slug=definition.slug)
-    problems = errors_of_folder(definition, set(gold.values_list("track__slug", "split")))
+    has_folder = (definition.folder / SCORER_FOLDER).is_dir()
+    holds_scorer = SharedTask.objects.filter(slug=definition.slug).exclude(own_scorer_sha256="").exists()
+    held = set(gold.values_list("track__slug", "split"))
+    problems = errors_of_folder(definition, held, holds_scorer=holds_scorer and not has_folder)
     if problems:
         raise FOLDER(problems="\n".join(problems))
     return definition

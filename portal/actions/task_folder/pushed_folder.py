@@ -34,6 +34,7 @@ from portal.actions.task_folder.folder import PublicFiles
 from portal.actions.task_folder.import_phases import WINDOW
 from portal.evaluation.errors import ChildError
 from portal.evaluation.gold import adopt
+from portal.evaluation.own_scorers.versions import PreparedScorer
 from portal.evaluation.pushes import (
     PushedFolder,
     PushedGold,
@@ -80,6 +81,7 @@ class Pushed:
             "baselines": [[*place, sha256] for place, sha256 in given.baselines.items()],
             "agreement": [[*place, rows] for place, rows in given.agreement.items()],
             "gold": [asdict(gold) for gold in self.gold],
+            "scorer": None if given.scorer is None else asdict(given.scorer),
         }
 
     @classmethod
@@ -92,6 +94,7 @@ class Pushed:
             datasets=kept["datasets"],
             baselines={(split, track, name): sha256 for split, track, name, sha256 in kept["baselines"]},
             agreement={(track, split): rows for track, split, rows in kept["agreement"]},
+            scorer=PreparedScorer.of(kept["scorer"]) if kept.get("scorer") else None,
         )
         return cls(given, [PushedGold(**gold) for gold in kept["gold"]])
 
@@ -111,6 +114,7 @@ def base_of(shared_task: SharedTask) -> str:
     facts = [
         shared_task.state,
         shared_task.definition_sha256,
+        shared_task.own_scorer_sha256,
         shared_task.dataset_files,
         [list(map(str, row)) for row in gold.order_by("pk").values_list("pk", "is_imported")],
         [list(map(str, row)) for row in shared_task.phases.order_by("slug").values_list(*moments)],
@@ -175,7 +179,7 @@ def _result(push: TaskPush, folder: PushedFolder, at: datetime) -> dict[str, Any
     # The names are saved before the files are stored, so that no file is left behind.
     TaskPush.objects.filter(pk=push.pk).update(files=files.names())
     files.store(at)
-    pushed = Pushed(prepare(folder.definition, files, folder.agreement), folder.gold)
+    pushed = Pushed(prepare(folder.definition, files, folder.agreement, folder.scorer), folder.gold)
     try:
         rehearsal, base = _rehearsed(push, pushed, at)
     except ActionError as error:

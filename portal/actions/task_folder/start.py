@@ -17,9 +17,10 @@ from portal.actions.base.roles import CREATORS
 from portal.actions.task_folder.apply_definition import SLUG_TAKEN
 from portal.actions.task_folder.pushed_folder import TOO_MANY_DRAFTS, require_few_drafts
 from portal.actions.task_folder.pushes import LIMITS, receive_push
-from portal.models import SharedTask, TaskPush, User
+from portal.models import OwnScorer, SharedTask, TaskPush, User
 from portal.queries.working_copy import files_in, sealed_files
 from portal.storage import pieces_of, stored_file
+from scoring.definition.scorer import FOLDER as SCORER_FOLDER
 from scoring.task_folder.archive import DEFINITION
 from scoring.task_folder.renewed import renewed
 
@@ -59,7 +60,8 @@ def start_task(
     """Push the folder of a new task, made from a template or from a task that the person organizes.
 
     `source` is `template:NAME` or `task:SLUG`. If there is a first day, all dates move with it. A template has
-    synthetic items and gold. A copy has the datasets of the task, but neither gold nor teams, runs and announcements.
+    synthetic items and gold. A copy has the datasets and the own scorer of the task, but neither gold nor teams, runs
+    and announcements.
     """
     require_few_drafts(user)
     if not _SLUG.fullmatch(slug):
@@ -108,6 +110,9 @@ def _copied(task: SharedTask) -> dict[str, Iterable[bytes]]:
         name = dataset.file.relative_to(definition.folder).as_posix()
         if stored is not None and name not in files:
             files[name] = _stored(stored.sha256)
+    scorer = OwnScorer.objects.of(task).first()
+    if scorer is not None:  # which needs an approval for the new task, too
+        files |= {f"{SCORER_FOLDER}/{name}": [content] for name, content in scorer.program.files.items()}
     return files
 
 

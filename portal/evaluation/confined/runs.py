@@ -1,6 +1,7 @@
 """The runs in one stored file. They are read without gold and then scored with gold from the worker."""
 
 import pickle
+from base64 import b64encode
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from scoring.limits import KEPT_BYTES
 from scoring.score import score_answers, score_gold
 from scoring.uploads.inspection import read_run
 from scoring.uploads.name_rules import UsedNumbers
+
+PIECE = 8 * 1024**2  # bytes in one answer
 
 
 class Runs:
@@ -59,6 +62,16 @@ class Runs:
         if answers is None:
             raise ValueError("accepted by the check, but can no longer be read")
         self._answers[entry] = answers, is_baseline
+
+    def size(self, entry: str) -> int:
+        """Return the number of bytes of a run, whose content `piece` then returns."""
+        assert self._file is not None
+        self._content = read_run(self._file, entry)
+        return len(self._content)
+
+    def piece(self, start: int) -> str:
+        """Return a piece of the run that `size` has read, in Base64."""
+        return b64encode(self._content[start : start + PIECE]).decode()
 
     def score(self, entry: str, track: str, gold: bytes) -> dict[str, Any]:
         """Return the scores of a run that has been read, as JSON values. If there is no file, score the gold itself.

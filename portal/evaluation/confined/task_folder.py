@@ -11,15 +11,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from portal.evaluation.confined.scorer import findings
 from scoring import DefinitionError, load_definition
+from scoring.clutter import is_clutter
 from scoring.definition import GoldFile
 from scoring.definition.files import each_file
+from scoring.definition.scorer import FOLDER as SCORER_FOLDER
 from scoring.formats.several import packed, packed_name
 from scoring.gold.track_votes import agreement_of
 from scoring.gold.votes_file import VotesError
 from scoring.items.texts import TextsError
+from scoring.own_scorers.program import ScorerError, program_of
 from scoring.reports.problems import Problem, Report
-from scoring.task_folder.archive import DEFINITION, inspect_folder_archive, read_file
+from scoring.task_folder.archive import CODE, DEFINITION, inspect_folder_archive, read_file
 from scoring.task_folder.folder import problems_of_folder
 from scoring.task_folder.gold_file import check_gold
 from scoring.task_folder.own_score import own_score
@@ -70,15 +74,42 @@ class TaskFolder:
         datasets = {dataset.slug: self._name(dataset.file) for dataset in self._definition.datasets}
         return {"problems": [], "slug": self._definition.slug, "apart": self._apart(), "datasets": datasets}
 
-    def check(self, held_gold: Iterable[tuple[str, str]]) -> Plain:
-        """Return all `problems` with the files, the `gold`, and the annotator `agreement`."""
+    def check(self, held_gold: Iterable[tuple[str, str]], holds_scorer: bool) -> Plain:
+        """Return all `problems` with the files, the `gold`, the annotator `agreement`, and the own `scorer`, if any.
+
+        Args:
+            holds_scorer: whether the task has an own scorer, so that its files can be missing.
+        """
         definition = self._definition
         secret = {path: self._name(path) for path in secret_files(definition) if self._is_there(path)}
         apart = {path: Fingerprint.of(self._entry(name)) for path, name in secret.items()}
         report = Report(self._problems(set(held_gold), apart))
         gold = [self._judged_gold(file, report) for file in self._gold] if report.ok else []
         agreement = [self._agreement(votes, report) for votes in self._votes] if report.ok else []
-        return {"problems": _plain(report), "gold": gold, "agreement": agreement}
+        scorer = self._scorer(report, holds_scorer)
+        return {"problems": _plain(report), "gold": gold, "agreement": agreement, "scorer": scorer}
+
+    def _scorer(self, report: Report, holds_scorer: bool) -> Plain | None:
+        """Return the own scorer's `files` in Base64, its `entry`, and `findings` about it.
+
+        Return None if there is none, it has an error, or the task keeps the one that it has.
+        """
+        start = f"{SCORER_FOLDER}/"
+        names = [name for name in self._entries if name.startswith(start)]
+        files = {name.removeprefix(start): self._entry(name) for name in names if not is_clutter(name)}
+        if self._definition.scorer is None:
+            for name in filter(CODE.fullmatch, names):
+                report.warning("folder-code", file=printable(name), found=printable(name))
+            return None
+        if not files and holds_scorer:
+            return None
+        try:
+            program = program_of(files, self._definition.scorer)
+        except ScorerError as error:
+            report.problems.append(Problem("error", "folder-scorer", str(error), file=SCORER_FOLDER))
+            return None
+        encoded = {name: b64encode(content).decode() for name, content in program.files.items()}
+        return {"files": encoded, "entry": program.entry.as_dict(), "findings": findings(encoded)}
 
     def _problems(self, held_gold: set[tuple[str, str]], apart: dict[Path, Fingerprint]) -> list[Problem]:
         """Check the files. A file that can't be opened because of its name or kind is an error in the folder.
@@ -86,7 +117,7 @@ class TaskFolder:
         Otherwise, the portal would treat it as an outage of its storage, and check the folder again and again.
         """
         try:
-            return problems_of_folder(self._definition, held_gold, apart)
+            return problems_of_folder(self._definition, held_gold, apart, holds_scorer=True)  # `_scorer` checks it
         except OSError as error:
             path = Path(error.filename or "/")
             is_of_folder = path.is_relative_to(self._folder) and error.errno in _ERRORS_OF_CONTENT
@@ -124,7 +155,7 @@ class TaskFolder:
         return {"track": votes.track, "split": votes.split, "rows": [asdict(row) for row in rows]}
 
     def _apart(self) -> list[str]:
-        """Return the names of gold files, votes files, hidden files, and all files in the `gold` folder.
+        """Return the names of gold and votes files, hidden files, and all files in the folders `gold` and `scorer`.
 
         These are not written to the public folder. An import ignores them as well.
         """

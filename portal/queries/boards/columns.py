@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from portal.models import Track
 from scoring.definition import MetricSpec
-from scoring.metrics import MetricInfo, describe, is_count
+from scoring.metrics import MetricInfo, decimals, describe
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def columns(track: Track, split: str | None = None) -> list[Column]:
     """Return the track's metrics in the order of its definition. If `split` is given, only those of the split."""
     definition = track.definition if split is None else track.definition_in(split)
     return [
-        Column(**asdict(describe(spec, definition.slices)), decimals=0 if is_count(spec) else definition.decimals)
+        Column(**asdict(describe(spec, definition.slices)), decimals=decimals(spec, definition.decimals))
         for spec in definition.metrics
     ]
 

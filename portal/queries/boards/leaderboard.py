@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.models import Board, BoardChange, Evaluation, GoldStandard, Phase, ReleasedBoard, Run, Team, Track, Viewer
 from portal.models.prepared import PreparedQuery
+from portal.models.task import engine_of
 from portal.queries.boards.choices import Choices
 from portal.queries.boards.columns import Order, columns, stepped_column
 from portal.queries.boards.rows import Names, Selection, page_of, rows, select, select_slice, select_steps, shown
@@ -221,7 +222,7 @@ def _missing_comparison(board: Board, lines: Sequence[Row], at: datetime) -> str
     """Say why the official runs have no intervals. Empty if they have, or if no run has a score."""
     if not any(row.scores.get(board.track.definition.rank_by) is not None for row in lines):
         return ""
-    if not board.comparison and board.scorer == scorer_version:
+    if not board.comparison and engine_of(board.scorer) == scorer_version:
         if not board.phase.scores_are_public(at) and board.phase.is_open(at):
             return _("Intervals and tests are computed once the phase has closed.")
         return _("Intervals and tests are being computed. They appear here within minutes.")

@@ -63,7 +63,8 @@ MESSAGES = {
     # a task's folder as a zip
     "folder-definition": "The zip does not contain {expected}. Zip the task folder with {expected} at the top level.",
     "folder-path": "The path {found} is not allowed in a task folder. Expected {expected}.",
-    "folder-code": "The file {found} is skipped: code in a task folder is never run.",
+    "folder-code": "The file {found} is skipped: a task folder can contain code only as its own scorer, in the folder "
+    "scorer.",
     # runs and gold standards of several files
     "files-no-zip": "The zip with one file for each of {expected} is damaged or unsupported: {found}. Create it again.",
     "files-unknown": "The file {found} does not match any of {expected}. Use one of them in each file name.",
@@ -421,6 +422,15 @@ PHRASES = (
     "the track has no combined score named {}",
     "the track has no combined score named {}; its combined scores are {}",
     "{} already uses slices, so it can't be limited to a slice",
+    "{} can't combine columns of your own scorer; compute the combination in the scorer",
+    "{} is not a column of your own scorer; list it under columns of scorer",
+    "{}: columns of your own scorer can't be limited to slices; compute the slice in the scorer",
+    "{}: your own scorer needs runs with a single file",
+    "a file and a function, as in score.py:score",
+    "a file name of letters, digits, and . _ -",
+    "a name without the characters : @ =",
+    "command and function are both set; keep one of them",
+    "the range must have two numbers, the lower one first, as in [0, 1]",
     "there are {} combined scores; at most {} are allowed",
     "{} contains itself: {}; remove one of these names from of:",
     "{} combines more than {} metrics, including those in its combined scores; use fewer metrics",
