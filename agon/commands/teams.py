@@ -71,8 +71,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _text(teams: list[OrganizedTeam]) -> str:
-    rows = [
-        (one.name, one.state, one.affiliation, ", ".join(one.members), one.uploads, one.valid_runs, one.last_seen or "")
-        for one in teams
-    ]
+    rows = []
+    for team in teams:
+        about = (team.name, team.state, team.affiliation, ", ".join(team.members))
+        rows.append((*about, team.uploads, team.valid_runs, team.last_seen or ""))
     return table(["team", "state", "affiliation", "members", "uploads", "valid runs", "last seen"], rows)

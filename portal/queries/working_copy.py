@@ -1,6 +1,5 @@
 """The working copy of a task: its imported folder, with the files that organizers have edited on the website."""
 
-import difflib
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +13,7 @@ from stream_zip import ZIP_32, stream_zip
 from portal.models import FolderEdit, Phase, SharedTask, TaskPush
 from portal.models.task import definition_name
 from portal.objects.interface import data_objects
+from portal.queries.differences import difference
 from portal.sealing import SealedFile
 from portal.storage import pieces_of
 from scoring.limits import UPLOAD_BYTES
@@ -22,8 +22,6 @@ from scoring.task_folder.archive import DEFINITION
 EDITABLE_BYTES = 128 * 1024  # size of a text that people can edit in the browser
 VERSIONS = 20  # maximum number of versions that a page lists
 _BOM = b"\xef\xbb\xbf"
-_LINES = 400  # lines of a difference that are shown
-_COMPARED = 3000  # lines; the time for comparing longer texts grows with the square of their length
 _EPOCH = datetime(1980, 1, 1, tzinfo=UTC)  # so that the same files always give the same zip
 _FILE = 0o100644  # a regular file that everyone can read
 
@@ -40,10 +38,6 @@ class FolderFile:
     size: int
     state: str = ""  # "new", "changed" or "removed"
     has_conflict: bool = False
-
-    @property
-    def is_small(self) -> bool:
-        return self.size <= EDITABLE_BYTES
 
 
 class WorkingCopy:
@@ -97,7 +91,7 @@ class WorkingCopy:
     def difference(self, path: str) -> str:
         """Return the edits of a text as a unified diff. Empty if one of the contents is not a text."""
         before, after = (text_of(content or b"") for content in (self.imported(path), self.content(path)))
-        return "" if before is None or after is None else _difference(path, before, after)
+        return "" if before is None or after is None else difference(path, before, after)
 
     def sealed(self) -> SealedFile:
         """Return the working copy as a sealed zip, as an organizer would push it. The caller closes it."""
@@ -165,7 +159,9 @@ def digest(content: bytes | None) -> str:
 
 
 def text_of(content: bytes) -> str | None:
-    """Return a file's content as a text for a browser, or None if a browser would not give back the same bytes."""
+    """Return a file's content as a text for a browser, or None if it is too long or would come back changed."""
+    if len(content) > EDITABLE_BYTES:
+        return None
     try:
         text = content.removeprefix(_BOM).decode().replace("\r\n", "\n")
     except UnicodeDecodeError:
@@ -187,15 +183,6 @@ def files_in(folder: Path) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def _difference(path: str, before: str, after: str) -> str:
-    lines = before.splitlines(), after.splitlines()
-    if max(map(len, lines)) > _COMPARED:
-        return f"… {path} has more than {_COMPARED} lines, so its changes are not shown"
-    found = list(difflib.unified_diff(*lines, path, path, n=1, lineterm=""))
-    more = [f"… {len(found) - _LINES} more lines"] if len(found) > _LINES else []
-    return "\n".join(found[:_LINES] + more)
-
-
 def sealed_files(files: Mapping[str, Iterable[bytes]]) -> SealedFile:
     """Return the files as a sealed zip. The caller closes it."""
     sealed = SealedFile(UPLOAD_BYTES)
@@ -214,8 +201,3 @@ def packed_files(files: Mapping[str, Iterable[bytes]]) -> Iterator[tuple[Any, ..
 def _fast() -> Any:
     """Return a compressor that favors speed. The zip is deleted after the check."""
     return zlib.compressobj(level=1, wbits=-zlib.MAX_WBITS)
-
-
-def unapplied(shared_task: SharedTask) -> int:
-    """Return the number of edited files that have not been applied."""
-    return FolderEdit.objects.filter(shared_task=shared_task).count()

@@ -22,15 +22,17 @@ def renewed(text: str, *, slug: str, title: str, first_day: date | None = None) 
     Raises:
         ValueError: a time would be moved beyond the years 1 to 9999.
     """
-    root = yaml.compose(text, Loader=yaml.SafeLoader)  # its marks count characters
+    root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     assert isinstance(root, yaml.MappingNode)  # the text is valid
     values = {key.value: node for key, node in root.value}
     replaced = [(values["slug"], slug), (values["title"], json.dumps(title, ensure_ascii=False))]
     if first_day is not None:
         replaced += _moved(text, root, first_day)
-    for node, written in sorted(replaced, key=lambda pair: -pair[0].start_mark.index):
-        text = text[: node.start_mark.index] + written + text[node.end_mark.index :]
-    return text
+    pieces, end = [], 0
+    for node, written in sorted(replaced, key=lambda pair: pair[0].start_mark.index):  # marks count characters
+        pieces += [text[end : node.start_mark.index], written]
+        end = node.end_mark.index
+    return "".join([*pieces, text[end:]])
 
 
 def _moved(text: str, root: yaml.MappingNode, first_day: date) -> Iterator[tuple[yaml.Node, str]]:

@@ -19,7 +19,8 @@ from portal.evaluation.score import compute, score_run
 from portal.evaluation.sweep import sweep
 from portal.models import AuditEntry, Board, Evaluation, GoldStandard, OutgoingMail, OwnScorer, Run, SharedTask, User
 from portal.models.own_scorer import row_of
-from tests.portal.test_pushes import packed, pushed
+from tests.portal.test_import import edit
+from tests.portal.test_pushes import codes, packed, pushed
 from tests.portal.world import (
     EVALUATION,
     GOOD,
@@ -215,6 +216,11 @@ def test_a_pushed_scorer_is_never_public_and_can_be_left_out_later(
     apply_push(administrator, later, EVALUATION)
     assert OwnScorer.objects.count() == 1
     assert SharedTask.objects.get().own_scorer_sha256 == waiting_scorer(task).sha256
+    edit(folder, "score.py:score", "score.py:agreed")  # another call of the same files is another scorer
+    apply_push(administrator, pushed(administrator, packed(folder), task), EVALUATION, is_sure=True)
+    assert (waiting_scorer(task).call, OwnScorer.objects.count()) == ("score.py:agreed", 2)
+    edit(folder, "score.py:agreed", "nothing.py:score")
+    assert codes(pushed(administrator, packed(folder), SharedTask.objects.get())) == {"scorer_call"}
 
 
 @pytest.mark.slow

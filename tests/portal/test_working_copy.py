@@ -21,7 +21,7 @@ from portal.actions.task_folder.folder_edits import (
 from portal.actions.task_folder.pushed_folder import check_push
 from portal.actions.task_folder.pushes import apply_push
 from portal.models import AuditEntry, FolderEdit, GoldStandard, SharedTask, TaskPush, User
-from portal.queries.working_copy import WorkingCopy, bytes_of, digest, is_earlier_version, text_of
+from portal.queries.working_copy import EDITABLE_BYTES, WorkingCopy, bytes_of, digest, is_earlier_version, text_of
 from tests.portal.world import EVALUATION, organizer_of
 
 
@@ -190,7 +190,9 @@ def test_texts_survive_a_browser(content: bytes) -> None:
 
 
 def test_what_a_browser_would_change_is_not_edited_there() -> None:
-    assert [text_of(content) for content in (b"\xff", b"a\rb", b"a\r\nb\n", b"a\0b")] == [None] * 4
+    assert [text_of(content) for content in (b"\xff", b"a\rb", b"a\r\nb\n", b"a\0b", b"a" * (EDITABLE_BYTES + 1))] == [
+        None
+    ] * 5
 
 
 def test_the_pages_walk_from_an_edit_to_a_push(tiny: SharedTask, browser: Client) -> None:

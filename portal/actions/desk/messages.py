@@ -38,7 +38,7 @@ def prepare_message(
 ) -> TeamMessage:
     """Prepare a message to the selected teams, to one `team` or to all, and fix who gets it. Nothing is sent yet.
 
-    `text` is Markdown. In it and in the subject, {team}, {captain} and {runs_left} stand for what they say. A message
+    `text` is Markdown. In it and in the subject, {team}, {captain} and {runs_left} are replaced. A message
     replaces the one that you prepared before in this task, unless that was sent.
     """
     if unknown := unknown_placeholders(f"{subject} {text}"):
@@ -106,7 +106,9 @@ def send_message(call: ActionCall, message: TeamMessage) -> TeamMessage:
             details={"message": message.pk},
             queued_at=call.at,
         )
-    mails = OutgoingMail.objects.bulk_create([one.mail for one in recipients if one.mail], batch_size=500)
+    mails = OutgoingMail.objects.bulk_create(
+        [recipient.mail for recipient in recipients if recipient.mail], batch_size=500
+    )
     MessageRecipient.objects.bulk_update(recipients, ["mail"], batch_size=500)
     message.sent_at = call.at
     message.save(update_fields=["sent_at"])

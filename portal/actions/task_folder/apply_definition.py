@@ -19,13 +19,14 @@ from portal.actions.task_folder.drafts import delete_runs, forget_gold_of
 from portal.actions.task_folder.folder import PublicFiles
 from portal.actions.task_folder.import_baselines import BaselineKey, import_baselines
 from portal.actions.task_folder.import_phases import phase_fields, record_windows
-from portal.evaluation.own_scorers.versions import PreparedScorer, change_scorer
+from portal.evaluation.own_scorers.versions import PreparedScorer, change_scorer, held_scorer
 from portal.evaluation.rerank import rerank
 from portal.models import Board, Evaluation, Run, SharedTask, User
 from scoring import Definition
 from scoring import __version__ as scorer_version
 from scoring.definition import Track as TrackDefinition
 from scoring.metrics import describe
+from scoring.own_scorers.program import ScorerError
 
 PART_MISSING = Conflict.declare(
     "part_missing",
@@ -46,6 +47,9 @@ TRACK_HAS_RUNS = Conflict.declare(
     ),
 )
 
+SCORER_CALL = Conflict.declare(
+    "scorer_call", _("The call in task.yaml does not fit the scorer that the task has. %(problem)s")
+)
 SLUG_TAKEN = Conflict.declare("slug_taken", _("Another task already uses this slug. Choose a different slug."))
 
 
@@ -117,12 +121,20 @@ def apply_definition(
     changes += change_gold(shared_task)
     changes += _agreement(shared_task, given)
     changes += import_baselines(shared_task, given.baselines, at)
-    changes += change_scorer(shared_task, given.scorer, definition.scorer is not None, at)
+    changes += change_scorer(shared_task, given.scorer or _held_scorer(shared_task, definition), at)
     changes += _reranked(shared_task, rankings)
     if changes:
         # Comparisons of the boards' runs depend on the rules.
         Board.objects.filter(track__shared_task=shared_task).changed()
     return AppliedDefinition(shared_task, changes)
+
+
+def _held_scorer(shared_task: SharedTask, definition: Definition) -> PreparedScorer | None:
+    """Return the scorer that the task keeps because the folder declares one but does not contain it."""
+    try:
+        return None if definition.scorer is None else held_scorer(shared_task, definition.scorer)
+    except ScorerError as error:
+        raise SCORER_CALL(problem=str(error)) from None
 
 
 def _shared_task(given: Prepared, as_draft: bool, at: datetime) -> tuple[SharedTask, list[str]]:

@@ -17,6 +17,7 @@ from portal.actions.base.roles import SERVER
 from portal.actions.task_folder.apply_definition import (
     PART_HAS_RUNS,
     PART_MISSING,
+    SCORER_CALL,
     TRACK_HAS_RUNS,
     AppliedDefinition,
     apply_definition,
@@ -48,6 +49,7 @@ FOLDER = Invalid.declare("folder", _("The files listed in the definition have er
         PART_MISSING,
         PART_HAS_RUNS,
         TRACK_HAS_RUNS,
+        SCORER_CALL,
         GOLD_CHANGED_TWICE,
         SIGNED_WITH_OTHER_TEXT,
     ],

@@ -4,7 +4,6 @@ For the comparison, the folder is applied in a transaction that is rolled back, 
 change.
 """
 
-import difflib
 import hashlib
 import json
 from collections.abc import Callable, Iterator
@@ -51,15 +50,15 @@ from portal.models import GoldStandard, SharedTask, TaskPush, User
 from portal.models.clock import running_from
 from portal.models.task import definition_name
 from portal.objects.interface import data_objects
+from portal.queries.differences import difference
 from portal.queries.push_effects import Rehearsal, effects_of, state_before
 from portal.sealing import key_id, public_key
 from portal.storage import file_sha256
 from scoring import Definition, load_definition
+from scoring.task_folder.archive import DEFINITION
 
 DRAFTS = 5  # maximum number of drafts per person
-_DIFFERENCE = 400  # maximum number of diff lines that are shown
 _OUTAGES = (OSError, OperationalError, InterfaceError)
-_COMPARED = 3000  # lines; a longer task.yaml is not compared, because the time grows with the square of the length
 
 TOO_MANY_DRAFTS = LimitReached.declare("draft_limit", _("You have %(n)d drafts. Open or delete one first."))
 
@@ -322,13 +321,9 @@ def _difference(push: TaskPush, pushed: Pushed) -> str:
     """Return the changes to task.yaml as a unified diff."""
     if push.shared_task is None:
         return ""
-    before, after = (_lines(one.folder) for one in (push.shared_task.definition, pushed.given.definition))
-    if max(len(before), len(after)) > _COMPARED:
-        return f"… task.yaml has more than {_COMPARED} lines, so its changes are not shown"
-    lines = list(difflib.unified_diff(before, after, "task.yaml", "task.yaml", n=1, lineterm=""))
-    more = [f"… {len(lines) - _DIFFERENCE} more lines"] if len(lines) > _DIFFERENCE else []
-    return "\n".join(lines[:_DIFFERENCE] + more)
+    before, after = _text(push.shared_task.definition.folder), _text(pushed.given.definition.folder)
+    return difference(DEFINITION, before, after)
 
 
-def _lines(folder: Path) -> list[str]:
-    return (folder / "task.yaml").read_text(encoding="utf-8-sig").splitlines()
+def _text(folder: Path) -> str:
+    return (folder / DEFINITION).read_text(encoding="utf-8-sig")

@@ -11,7 +11,7 @@ from portal.actions.agreement import SIGNED_WITH_OTHER_TEXT
 from portal.actions.base.action import ActionCall, action
 from portal.actions.base.errors import Conflict, Invalid, LimitReached
 from portal.actions.base.roles import CREATORS, ORGANIZERS
-from portal.actions.task_folder.apply_definition import PART_HAS_RUNS, PART_MISSING, TRACK_HAS_RUNS
+from portal.actions.task_folder.apply_definition import PART_HAS_RUNS, PART_MISSING, SCORER_CALL, TRACK_HAS_RUNS
 from portal.actions.task_folder.import_phases import WINDOW
 from portal.actions.task_folder.pushed_folder import TOO_MANY_DRAFTS, Pushed, base_of, require_few_drafts
 from portal.actions.uploads.intake import TOO_LARGE
@@ -66,7 +66,17 @@ def push_task(call: ActionCall, shared_task: SharedTask, *, sealed: SealedFile) 
 @action(
     who=ORGANIZERS,
     says=_("applied a push"),
-    errors=[NOT_READY, STALE, UNSURE, WINDOW, PART_MISSING, PART_HAS_RUNS, TRACK_HAS_RUNS, SIGNED_WITH_OTHER_TEXT],
+    errors=[
+        NOT_READY,
+        STALE,
+        UNSURE,
+        WINDOW,
+        PART_MISSING,
+        PART_HAS_RUNS,
+        TRACK_HAS_RUNS,
+        SCORER_CALL,
+        SIGNED_WITH_OTHER_TEXT,
+    ],
     locks=True,
 )
 def apply_push(call: ActionCall, push: TaskPush, *, is_sure: bool = False) -> TaskPush:

@@ -12,7 +12,8 @@ from portal.evaluation.rescore import score_again
 from portal.models import OwnScorer, SharedTask
 from portal.models.own_scorer import program_of_row, row_of
 from portal.models.task import engine_of, with_own_scorer
-from scoring.own_scorers.program import Program
+from scoring.definition import Scorer
+from scoring.own_scorers.program import Program, program_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +40,25 @@ def prepared(program: Program) -> PreparedScorer:
     return PreparedScorer(files, program.entry.as_dict(), found)
 
 
-def change_scorer(shared_task: SharedTask, given: PreparedScorer | None, is_declared: bool, at: datetime) -> list[str]:
+def held_scorer(shared_task: SharedTask, scorer: Scorer) -> PreparedScorer | None:
+    """Return the files of the scorer that the task has, with the call that its new task.yaml declares.
+
+    Raises:
+        ScorerError: the call does not fit these files.
+    """
+    row = OwnScorer.objects.of(shared_task).first()
+    if row is None:
+        return None
+    entry = program_of(row.program.files, scorer).entry
+    return PreparedScorer(row.files, entry.as_dict(), row.findings)
+
+
+def change_scorer(shared_task: SharedTask, given: PreparedScorer | None, at: datetime) -> list[str]:
     """Make this the task's own scorer and return one sentence for each change.
 
     Its version runs only once an administrator has approved it. If it is approved already, or if there is no own scorer
     anymore, all runs are scored again.
-
-    Args:
-        given: None if the folder has no scorer. A task that declares one then keeps the one that it has.
     """
-    if is_declared and given is None:
-        return []
     before, after = shared_task.own_scorer_sha256, "" if given is None else given.sha256
     if before == after:
         return []

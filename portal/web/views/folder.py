@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from portal.actions.base.action import Action
 from portal.actions.base.errors import ActionError
 from portal.actions.task_folder.folder_edits import (
     CHANGED_MEANWHILE,
@@ -29,6 +30,7 @@ from portal.parameters import whole_number
 from portal.queries.visible import visible_pushes
 from portal.queries.working_copy import WorkingCopy, digest, last_problems, moved_phases, text_of, versions
 from portal.web.access import SignedInRequest, organizer_context
+from portal.web.action_forms import carry_out
 from portal.web.bodies import allow_large_file
 from portal.web.folder_forms import AddFileForm, TextForm
 
@@ -97,7 +99,7 @@ def remove(request: SignedInRequest, slug: str) -> HttpResponse:
     context = organizer_context(request, slug, "folder")
     given = {"path": request.POST.get("path", ""), "base": request.POST.get("base", "")}
     done = _("%(path)s was removed from the working copy.") % given
-    return _carried_out(request, context, lambda task, at: remove_file(request.user, task, at, **given), done)
+    return _carried_out(request, context, remove_file, done, **given)
 
 
 @login_required
@@ -107,7 +109,7 @@ def discard(request: SignedInRequest, slug: str) -> HttpResponse:
     context = organizer_context(request, slug, "folder")
     path = request.POST.get("path", "")
     done = _("The edits of %(path)s were discarded.") % {"path": path}
-    return _carried_out(request, context, lambda task, at: discard_edit(request.user, task, at, path=path), done)
+    return _carried_out(request, context, discard_edit, done, path=path)
 
 
 @login_required
@@ -154,12 +156,11 @@ def _pushed(request: SignedInRequest, shared_task: SharedTask, context: dict[str
         return redirect("organize_folder", shared_task.slug)
 
 
-def _carried_out(request: SignedInRequest, context: dict[str, Any], act: Any, done: str) -> HttpResponse:
+def _carried_out(
+    request: SignedInRequest, context: dict[str, Any], action: Action[SharedTask, ..., Any], done: str, **given: str
+) -> HttpResponse:
     shared_task = context["page"].shared_task
-    try:
-        act(shared_task, context["at"])
-        messages.success(request, done)
-    except ActionError as error:
+    if error := carry_out(request, action, shared_task, context["at"], done, **given):
         messages.error(request, error.message)
     return redirect("organize_folder", shared_task.slug)
 
@@ -168,7 +169,7 @@ def _folder_page(request: SignedInRequest, context: dict[str, Any], form: AddFil
     shared_task = context["page"].shared_task
     files = WorkingCopy(shared_task).files()
     context |= {
-        "edited": [one for one in files if one.state],
+        "edited": [file for file in files if file.state],
         "files": files,
         "form": form,
         "versions": versions(shared_task),
@@ -187,7 +188,7 @@ def _file_page(request: SignedInRequest, context: dict[str, Any], path: str, for
     text = form["text"].value() if form else None
     context |= {
         "path": path,
-        "file": next(one for one in copy.files() if one.path == path),
+        "file": next(file for file in copy.files() if file.path == path),
         "edit": copy.edit(path),
         "base": digest(content),
         "form": form,
