@@ -125,12 +125,12 @@ def last_problems(shared_task: SharedTask, path: str) -> list[dict[str, Any]]:
 
 
 def moved_phases(shared_task: SharedTask) -> list[Phase]:
-    """Return the phases whose times have been changed on the website since task.yaml was written."""
+    """Return the phases whose times have been changed on the website since task.yaml was written. Rounds move alone."""
     declared = {phase.slug: phase for phase in shared_task.definition.phases}
     found = []
     for phase in shared_task.phases.all():
         wanted = declared.get(phase.slug)
-        if wanted is not None and (phase.opens, phase.closes) != (wanted.opens, wanted.closes):
+        if wanted is not None and not phase.round_days and (phase.opens, phase.closes) != (wanted.opens, wanted.closes):
             found.append(phase)
     return found
 

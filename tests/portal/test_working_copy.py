@@ -21,8 +21,16 @@ from portal.actions.task_folder.folder_edits import (
 from portal.actions.task_folder.pushed_folder import check_push
 from portal.actions.task_folder.pushes import apply_push
 from portal.models import AuditEntry, FolderEdit, GoldStandard, SharedTask, TaskPush, User
-from portal.queries.working_copy import EDITABLE_BYTES, WorkingCopy, bytes_of, digest, is_earlier_version, text_of
-from tests.portal.world import EVALUATION, organizer_of
+from portal.queries.working_copy import (
+    EDITABLE_BYTES,
+    WorkingCopy,
+    bytes_of,
+    digest,
+    is_earlier_version,
+    moved_phases,
+    text_of,
+)
+from tests.portal.world import EVALUATION, RELEASE, organizer_of
 
 
 @pytest.fixture
@@ -259,3 +267,12 @@ def test_a_folder_without_its_datasets_keeps_them(gated: SharedTask) -> None:
     assert not [change for change in push.changes if "dataset" in change]
     apply_push(organizer, push, EVALUATION, is_sure=True)
     assert fresh(gated).dataset_files == before.dataset_files
+
+
+def test_times_that_differ_from_the_files_are_listed_but_rounds_are_not(tiny: SharedTask) -> None:
+    assert moved_phases(tiny) == []
+    tiny.phases.update(closes=RELEASE)
+    moved = moved_phases(tiny)
+    assert {phase.slug for phase in moved} == {phase.slug for phase in tiny.phases.all()}
+    tiny.phases.update(round_days=7)
+    assert moved_phases(tiny) == []
